@@ -192,7 +192,7 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
     }
     if (row !== undefined && row.parentId !== null) {
       throw new Error(
-        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: whoever has the key that made it knows its secret, and may revoke it. ` +
+        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: the holder of the key that made it knows its secret, and may revoke it. ` +
           'Choose another name, or give the sub-key another one through the admin API.',
       )
     }

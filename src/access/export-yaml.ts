@@ -13,7 +13,7 @@ const ownTenant = 'tollgate-probes'
 
 /**
  * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. Disabled
- * channels and models stand in comments, because a file has no word for them. Keys have no secrets: in an
+ * channels and models are in comments, because a file has no word for them. Keys have no secrets: in an
  * empty database the file gives them new ones.
  */
 export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): string {
@@ -114,7 +114,7 @@ function channelEntry(
   return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
 }
 
-/** How a channel is reached. `variable` says what stands for a secret, by its name. */
+/** How a channel is reached. `variable` gives the placeholder of a secret, by its name. */
 export function connectionOf(
   row: ExportRows['channels'][number],
   keeper: SecretKeeper,

@@ -78,7 +78,7 @@ export class GatewayFileFollower {
 
   async #poll() {
     const state = await stateOf(this.#task.path, this.#files)
-    // Whoever writes the file may not have finished: wait until it stays the same.
+    // The file may still be being written: wait until it stays the same.
     const isSettled = state === this.#found
     this.#found = state
     if (isSettled && (state !== this.#seen || performance.now() >= this.#retryAt)) await this.apply()
@@ -136,7 +136,7 @@ export class GatewayFileFollower {
 
   #fail(cause: string, passing: boolean) {
     if (passing) this.#retryAt = performance.now() + retryMs
-    // One outage has one line. A wrong file is told again when it was asked for again.
+    // One outage has one line. A wrong file is reported again when it was asked for again.
     if (passing && cause === this.#complaint) return
     this.#complaint = cause
     const advice = passing ? 'it is tried again' : 'what was in force still is'

@@ -10,7 +10,7 @@ import { readKeyByHash } from './queries.ts'
 
 /**
  * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it
- * changed (revision.ts). A secret whose hash no key has is refused without a question to Postgres. While we
+ * changed (revision.ts). A secret whose hash no key has is refused without a query to Postgres. While we
  * cannot know that, unknown secrets have a cache and a bound of their own, so that a flood of guesses neither
  * pushes a real key out nor keeps its look-up waiting.
  */
@@ -34,7 +34,7 @@ export class Keys {
   }
 
   /**
-   * The key with this secret; undefined: there is none. Answers at once, without a promise, when the answer
+   * The key with this secret; undefined: no such key. Answers at once, without a promise, when the answer
    * is in memory. Otherwise it rejects with GatewayError `unavailable` when Postgres does not answer in time.
    */
   lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {

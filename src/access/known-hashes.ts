@@ -1,5 +1,5 @@
 /**
- * The hashes of all keys, so that a guessed key is refused without a question to Postgres. It keeps the first
+ * The hashes of all keys, so that a guessed key is refused without a query to Postgres. It keeps the first
  * 8 bytes of each hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash
  * leaves it only when it is filled anew: it never says that a key exists, only that none can.
  */

@@ -24,7 +24,7 @@ export async function followRevisions(
   return follower
 }
 
-/** A start waits so long for the hashes of all keys. They go on loading afterwards. */
+/** How long a start waits for the hashes of all keys. Loading continues afterwards. */
 const hashesWaitMs = 5_000
 
 interface FollowOptions {

@@ -12,7 +12,7 @@ import { connectionOf } from './export-yaml.ts'
  * A setting of a row that changes, in the words of gateway.yaml. Null: it is not set, so it has its default.
  */
 export interface RowChange {
-  /** A setting of a setting stands behind a point: `price.input`. */
+  /** A setting of a setting follows a dot: `price.input`. */
   name: string
   from: unknown
   to: unknown

@@ -224,7 +224,7 @@ describe('guessed keys', () => {
   const guessesOf = (keys: Keys, count: number) =>
     Array.from({ length: count }, (_, index) => keys.lookup(`one of many guesses ${index}`))
 
-  test('are refused without a question to Postgres while all hashes are known, and a good key is looked up', async () => {
+  test('are refused without a query to Postgres while all hashes are known, and a good key is looked up', async () => {
     const answer = Promise.withResolvers<Identity>()
     const { keys, hashes } = fakeKeys({}, () => answer.promise)
     await loaded(keys, secret)

@@ -153,7 +153,7 @@ describe('a process that has read the hashes of all keys', () => {
     INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
     SELECT gen_random_uuid(), tenant_id, group_id, 'second', ${hashKeySecret(text, keeper.pepper)}, '', 'admin' FROM keys`
 
-  test('refuses a guess without a question to Postgres, and finds a key that another process made since', async () => {
+  test('refuses a guess without a query to Postgres, and finds a key that another process made since', async () => {
     await follow(withListen(neverListening), 50)
     const made = 'a key that is made later'
     await until(() => keys.lookup(made) === undefined)

@@ -74,7 +74,7 @@ export async function listApiTokens(
     .limit(limit)
 }
 
-/** Revoke a token, of this user where one is given. Undefined: there is none, or it is revoked. */
+/** Revoke a token, of this user where one is given. Undefined: it does not exist, or is revoked. */
 export async function revokeApiToken(
   db: Queries,
   id: string,

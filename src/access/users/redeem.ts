@@ -41,7 +41,7 @@ export async function findLink(
   return found
 }
 
-/** Use a link: make its user, or give the user a new password. It works once, and signs nobody in. */
+/** Use a link: make its user, or give the user a new password. It works once, and signs no one in. */
 export async function redeemLink(
   people: People,
   secret: string,

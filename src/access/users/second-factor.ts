@@ -35,7 +35,7 @@ export function makeRecoveryCodes(): string[] {
   })
 }
 
-/** 16 letters have 79 bits, so nobody can find a code by trying hashes. */
+/** 16 letters have 79 bits, so no code can be found by trying hashes. */
 export function hashRecoveryCode(code: string, userId: string): Buffer {
   const letters = code.toLowerCase().replace(/[^a-z0-9]/g, '')
   return createHash('sha256').update(`${userId} ${letters}`).digest()

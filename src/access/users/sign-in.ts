@@ -202,8 +202,8 @@ export async function requirePassword(
 
 /**
  * Write a line of the audit log, where there is such a user, and no more lines for an account in a window
- * than one network may make. It is the same work where there is none, so that the time of an answer does not
- * tell whether there is: as many statements, and one that writes, because a commit without a write is
+ * than one network may make. It is the same work where none exists, so that the time of an answer does not
+ * reveal whether there is: as many statements, and one that writes, because a commit without a write is
  * quicker.
  */
 async function noteRefusal(

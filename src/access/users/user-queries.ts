@@ -66,7 +66,7 @@ export async function changeUser(db: Queries, id: string, change: UserChange): P
 }
 
 export async function deleteUser(db: Queries, id: string): Promise<void> {
-  // Nobody else may delete a shared one.
+  // No one else may delete a shared one.
   await db.delete(savedViews).where(eq(savedViews.userId, id))
   await db.delete(users).where(eq(users.id, id))
 }

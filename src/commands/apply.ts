@@ -15,7 +15,7 @@ export const apply = command({
   details:
     "It writes with --yes, or with a terminal's yes. Running gateways follow within a second. A gateway with a GATEWAY_CONFIG of its own applies that file again when it starts and when the file changes: `revision` in the files says which one counts. Exit code 1: something is to be changed, and was not.",
   changes: true,
-  options: { yes: flag('apply it, without a question'), json },
+  options: { yes: flag('apply it without asking'), json },
   arguments: { file: required('FILE', 'a gateway.yaml', { completes: 'files' }) },
   async run({ options, arguments: { file }, terminal, env, signal }) {
     const { readGatewaySource } = await import('../catalog/gateway-source.ts')
@@ -96,7 +96,7 @@ async function planAndApply(
   return applies || isDone ? exitCodes.done : exitCodes.notWell
 }
 
-/** The members by the names of gateway.yaml. Who manages the row is told apart. */
+/** The members by the names of gateway.yaml. Who manages the row is reported separately. */
 function named({ members, ...line }: FileLine): FileLine {
   const others = members.filter((member) => member !== 'managedBy')
   return {

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 const terminalMs = 200
 const otherMs = 10_000
 
-/** On a terminal one line that changes, elsewhere a line every ten seconds, also while nothing is told. */
+/** On a terminal one line that changes, elsewhere a line every ten seconds, even without progress. */
 export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgress; end(): void } {
   const isTerminal = stderr.isTTY === true
   const everyMs = isTerminal ? terminalMs : otherMs

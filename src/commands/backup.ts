@@ -100,7 +100,7 @@ function linesOf(
   const moment = from.at === to.at ? to.at : `a moment from ${from.at} to ${to.at}`
   const secrets = parts.includes('secret.key')
     ? 'It has secret.key: treat it as a secret.'
-    : 'It has no SECRET_KEY: keep that elsewhere, or nobody can read the secrets of this backup.'
+    : 'It has no SECRET_KEY: keep that elsewhere, or the secrets of this backup cannot be read.'
   return [
     `Backed up to ${folder}: ${sizeOf(bytes)} in ${((performance.now() - begunMs) / 1000).toFixed(1)} s, by ${method} of Postgres ${postgres}.`,
     `State of ${moment}: ${tenants} tenants, ${keys} keys, newest request ${newestRequest ?? 'none'}.`,

@@ -19,7 +19,7 @@ export interface Option<Value> {
   read(texts: readonly string[]): Value
 }
 
-/** What stands on the command line without a name. */
+/** What is on the command line without a name. */
 export interface Argument<Value> {
   placeholder: string
   does: string
@@ -59,7 +59,7 @@ interface Definition<
   /** More, in its own help. */
   details?: string
   /**
-   * It changes something, so it goes on to its end when nobody reads its output any more. Any other command
+   * It changes something, so it runs to its end when its output is no longer read. Any other command
    * ends then.
    */
   changes?: boolean

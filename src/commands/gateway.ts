@@ -35,7 +35,7 @@ export class GatewayClient {
   readonly #token: string
   readonly #signal: AbortSignal
 
-  /** Throws a CommandError where the address or the token is none. */
+  /** Throws a CommandError where the address or the token is invalid. */
   constructor({ options, env, signal }: Caller) {
     this.#url = urlOf(options.url ?? env.TOLLGATE_URL ?? defaultUrl)
     this.#token = tokenOf(options.tokenFile, env)
@@ -164,7 +164,7 @@ async function refusal(answer: Response, url: string): Promise<CommandError> {
     case 503:
       return new CommandError(exitCodes.unreachable, detail)
     default:
-      // After a fault of the gateway nobody knows what it has done.
+      // After a fault of the gateway it is unknown what it has done.
       return new CommandError(status >= 500 ? exitCodes.unreachable : exitCodes.refused, detail)
   }
 }

@@ -31,7 +31,7 @@ export const importCommand = command({
     toYaml: value('FILE', 'write a gateway.yaml instead, and its secrets to FILE.env', {
       completes: 'files',
     }),
-    yes: flag('write it, without a question'),
+    yes: flag('write it without asking'),
     json,
   },
   arguments: {

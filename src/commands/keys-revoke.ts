@@ -7,11 +7,11 @@ import { flag, json } from './options.ts'
 export const keysRevoke = command({
   name: 'keys revoke',
   group: 'Keys and money',
-  does: 'refuse a key for ever, in all processes within a second',
+  does: 'refuse a key permanently, in all processes within a second',
   details:
-    'It asks on a terminal; --yes does it without a question. Exit code 1: it was not done. A key of gateway.yaml is changed there.',
+    'It asks on a terminal; --yes skips that. Exit code 1: it was not done. A key of gateway.yaml is changed there.',
   changes: true,
-  options: { yes: flag('do it, without a question'), json, ...gatewayOptions },
+  options: { yes: flag('do it without asking'), json, ...gatewayOptions },
   arguments: { key: keyArgument },
   async run({ options, arguments: { key }, terminal, ...call }) {
     const gateway = new GatewayClient({ options, ...call })
@@ -20,7 +20,7 @@ export const keysRevoke = command({
       import('./named-key.ts'),
     ])
     const { id } = await namedKey(gateway, key)
-    const asked = `Refuse ${key} for ever?`
+    const asked = `Refuse ${key} permanently?`
     if (!options.yes && (options.json || !(await terminal.agrees(asked, call.signal)))) {
       terminal.tell('Nothing is done: --yes does it.')
       return exitCodes.notWell

@@ -18,7 +18,7 @@ export const logsFind = command({
       read: momentText,
     }),
     to: value('TIME', 'before this moment', { read: momentText }),
-    limit: value('N', `at most so many rows; default 50`, { read: whole(1, rowsMost) }),
+    limit: value('N', `the most rows to show; default 50`, { read: whole(1, rowsMost) }),
     json,
     ...gatewayOptions,
   },
@@ -64,6 +64,6 @@ function momentText(text: string): string {
   if (isUnit(unit)) return new Date(Date.now() - Number(amount) * units[unit]).toISOString()
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) return text
   throw new Error(
-    `must be a moment such as 2026-11-26T03:00:00Z, or 15m, 2h or 7d for so long ago, not ${JSON.stringify(text)}`,
+    `must be a moment such as 2026-11-26T03:00:00Z, or 15m, 2h or 7d for that long ago, not ${JSON.stringify(text)}`,
   )
 }

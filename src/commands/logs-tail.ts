@@ -72,7 +72,7 @@ async function follow(
       if (signal.aborted) return
       const isLost = !(error instanceof CommandError) || error.exitCode === exitCodes.unreachable
       if (!isLost || isFirst) throw error
-      if (!isAway) terminal.tell(`${gateway.url} does not answer just now; trying again.`)
+      if (!isAway) terminal.tell(`${gateway.url} is not answering; trying again.`)
       isAway = true
     }
     await sleep(pauses.next(), undefined, { signal }).catch(() => {})

@@ -14,12 +14,11 @@ const [{ codeOfSignal }, { runCommand }, { commands }, { OutputLoss }] = await P
 
 const { env, stdin, stdout, stderr, argv } = process
 const loss = new OutputLoss(stdout)
-// What is told beside the result may get lost.
+// Output on stderr may be lost.
 stderr.on('error', () => {})
 
 /**
- * A command that has not ended so long after a signal is ended. Postgres rolls back what it had not
- * committed.
+ * How long after a signal a command may still run. Postgres rolls back what it had not committed.
  */
 const endMs = 2_000
 

@@ -13,7 +13,7 @@ export const migrate = command({
   details:
     "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It also takes over a database of the last version before the first release, whose journals are shipped. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
   changes: true,
-  options: { yes: flag('apply it, without a question'), json },
+  options: { yes: flag('apply it without asking'), json },
   arguments: {},
   async run({ options: { yes, json }, terminal, env, signal }) {
     const { planMigration } = await import('../db/migration-plan.ts')

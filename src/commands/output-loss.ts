@@ -19,7 +19,7 @@ export class OutputLoss {
   }
 
   /**
-   * The exit code of a command that has ended with `code`. Whoever called it must not take a lost output for
+   * The exit code of a command that has ended with `code`. The caller must not take a lost output for
    * success.
    */
   codeAfter(code: number, tell: (line: string) => void): number {

@@ -83,7 +83,7 @@ async function look(
   }))
 }
 
-/** `opens`, or why not. It makes no SECRET_KEY where there is none, as a start would. */
+/** `opens`, or why not. Unlike a start, it makes no missing SECRET_KEY. */
 async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
   const { readKeeper } = await import('../secrets/open-masters.ts')
   try {
@@ -97,7 +97,7 @@ async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
 }
 
 const missingKey =
-  'there is none. Set SECRET_KEY, or put secret.key into DATA_DIR for the embedded database, before you start a gateway'
+  'missing. Set SECRET_KEY, or put secret.key into DATA_DIR for the embedded database, before you start a gateway'
 
 function linesOf(
   { from, to, parts }: Manifest,

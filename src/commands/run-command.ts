@@ -7,8 +7,8 @@ import { HelpShown, programOf, valuesOf } from './program.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
 /**
- * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong stands
- * on stderr, as what happened and what to do. `lost` aborts when what it prints cannot be written any more.
+ * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong is
+ * on stderr, as what happened and what to do. `lost` aborts when its output can no longer be written.
  */
 export async function runCommand(
   commands: readonly Command[],

@@ -66,7 +66,7 @@ export class Terminal {
     this.#streams.stderr.write(`${line}\n`)
   }
 
-  /** Shows on a terminal what takes so long, and for how long already. Elsewhere it shows nothing. */
+  /** Shows on a terminal what is running, and for how long already. Elsewhere it shows nothing. */
   async during<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     const { stderr } = this.#streams
     if (stderr.isTTY !== true) return await work()
@@ -85,13 +85,13 @@ export class Terminal {
     }
   }
 
-  /** Whether somebody is there who says yes. False where nobody can be asked, and at Ctrl-C and Ctrl-D. */
+  /** Whether the user says yes. False where there is no one to ask, and at Ctrl-C and Ctrl-D. */
   async agrees(question: string, signal: AbortSignal): Promise<boolean> {
     const { stdin, stdout, stderr } = this.#streams
     if (stdin.isTTY !== true || stdout.isTTY !== true) return false
     stderr.write(`${question} [y/N] `)
     const lines = createInterface({ input: stdin })
-    // After Ctrl-D a question stays open for ever.
+    // After Ctrl-D a prompt stays open indefinitely.
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
     try {
       const answer = await Promise.race([lines.question('', { signal }), ended])

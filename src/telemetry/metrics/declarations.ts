@@ -90,7 +90,7 @@ export const declared = {
     'Answers whose upstream reported more tokens than the request can have used.',
     { labels: ['channel'], setsMax: perName },
   ),
-  unknownCost: counter('tollgate_requests_cost_unknown_total', 'Requests whose cost nobody knows.', {
+  unknownCost: counter('tollgate_requests_cost_unknown_total', 'Requests with unknown cost.', {
     labels: ['channel'],
     setsMax: perName,
   }),

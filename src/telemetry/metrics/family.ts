@@ -1,6 +1,6 @@
 import type { Declaration } from './declarations.ts'
 
-/** One series of a counter or a gauge. NaN: a gauge that nobody has set, which is not shown. */
+/** One series of a counter or a gauge. NaN: a gauge that is not set, and not shown. */
 export interface Cell {
   value: number
 }

@@ -9,7 +9,7 @@ export interface ProcessReport {
   ask(withShared: boolean): Promise<SeriesSnapshot>
 }
 
-/** How often processes are asked when nobody looks: of one that is killed, the counts since then are lost. */
+/** How often processes are polled without a scrape: if one is killed, its counts since then are lost. */
 const apartMs = 5_000
 
 /**

@@ -32,7 +32,7 @@ export async function serveMetrics(
       end(response, 200, text, contentType)
     } catch (error) {
       log.error({ cause: String(error) }, 'metrics cannot be collected')
-      end(response, 500, 'Metrics cannot be collected just now: the log has the reason.\n')
+      end(response, 500, 'Metrics cannot be collected at present: the log has the reason.\n')
     }
   }
   const server = createServer((request, response) => void answer(request, response))
@@ -50,7 +50,7 @@ export async function serveMetrics(
     })
     server.listen({ host, port: metricsPort }, resolve)
   })
-  // Such as without file descriptors. Nobody else listens, and an error without a listener ends the process.
+  // Such as without file descriptors. An error without a listener would end the process.
   server.on('error', (error) => log.error({ cause: String(error) }, 'the port of metrics has failed'))
   const { port } = server.address() as AddressInfo
   log.info({ host, port }, 'metrics are served')

@@ -11,7 +11,7 @@ export interface MetricsWanted {
   withShared: boolean
 }
 
-/** Its answer, with the number of the question. At its end a process answers once without a question: 0. */
+/** Its answer, with the number of the request. At its end a process answers once without a request: 0. */
 export interface MetricsSent {
   metricsOf: number
   snapshot: SeriesSnapshot

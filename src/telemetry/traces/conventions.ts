@@ -31,7 +31,7 @@ export const usageOfCall = {
   reasoning: 'gen_ai.usage.reasoning.output_tokens',
 } as const
 
-/** Of a request or a run, whose calls have the same tokens. Ours, so that nobody counts them twice. */
+/** Of a request or a run, whose calls have the same tokens. Ours, so that they are not counted twice. */
 export const usageOfRow = {
   input: 'tollgate.usage.input_tokens',
   output: 'tollgate.usage.output_tokens',

@@ -12,7 +12,7 @@ export interface SpanQueueOptions {
   /** Time that spans wait for more. */
   delayMs: number
   send(spans: readonly Span[]): Promise<Sent>
-  /** Told once of the first failure, and once when the collector takes spans again. */
+  /** Called once at the first failure, and once when the collector takes spans again. */
   onState(failure: string | undefined): void
 }
 
@@ -31,7 +31,7 @@ const pausesMs = { least: 1_000, most: 15_000 }
 
 /**
  * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no
- * room are dropped, and counted. One batch is sent at a time, and nobody waits for it.
+ * room are dropped, and counted. One batch is sent at a time, and nothing waits for it.
  */
 export class SpanQueue {
   readonly counts: SpanCounts = { exported: 0, dropped: 0, failed: 0 }

@@ -13,7 +13,7 @@ export interface TraceContext {
   traceId: string
   spanId: string
   isSampled: boolean
-  /** As `tracestate` has it. Empty: there is none. */
+  /** As `tracestate` has it. Empty: absent. */
   state: string
 }
 

@@ -85,8 +85,8 @@ export class Trace {
   }
 
   /**
-   * The request is over. A second end changes nothing. `isStranger`: its caller has no good key. Nobody but
-   * we decides whether that is exported: anybody can send any number of such requests.
+   * The request is over. A second end changes nothing. `isStranger`: its caller has no valid key. We
+   * alone decide whether that is exported: anyone can send any number of such requests.
    */
   end({ isStranger = false } = {}): void {
     if (this.#isOver) return

@@ -97,7 +97,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], no
   }
 }
 
-/** The library's providers of each channel. Empty where nobody asks for the library's prices. */
+/** The library's providers of each channel. Empty where the library's prices are not used. */
 async function libraryProviders(
   channels: readonly ChannelEntry[],
   setting: LibrarySetting | undefined,

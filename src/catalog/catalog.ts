@@ -51,7 +51,7 @@ export class Catalog {
     for (const follower of this.#followers) follower(snapshot)
   }
 
-  /** Be told of each later snapshot. */
+  /** Subscribe to later snapshots. */
   follow(follower: (snapshot: Snapshot) => void): void {
     this.#followers.push(follower)
   }
@@ -60,7 +60,7 @@ export class Catalog {
 /** How long Postgres may take for the whole of a large catalog. */
 const readMs = 30_000
 
-/** The model whose id or alias this is; else the model `*`, which stands for any name. */
+/** The model whose id or alias this is; else the model `*`, which matches any name. */
 export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
 }

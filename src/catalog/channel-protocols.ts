@@ -17,7 +17,7 @@ const ownServers: readonly ProtocolName[] = ['openai-chat']
 /** The base URLs: the stated ones, or those of the vendor. A string says why there are none. */
 export function protocolsOf({ protocols, vendor, base_url: baseUrl }: ChannelPlace): BaseUrls | string {
   if (protocols !== undefined) return protocols
-  // The place may have other faults, which are told too.
+  // The place may have other faults, which are reported too.
   const known = vendorNames.find((name) => name === vendor)
   if (known === undefined) {
     if (vendor !== undefined) return {}

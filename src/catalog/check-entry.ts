@@ -53,7 +53,7 @@ export function checkChannel(
   checkNames(reader, sections)
   if (read === undefined) return entryOf<ChannelEntry>(reader, path, undefined)
   const { connection: draft, ...rest } = read.entry
-  // Whoever may change channels could otherwise have this machine's files sent to an upstream of theirs.
+  // Otherwise a user who may change channels could have this machine's files sent to their own upstream.
   rest.credentials.forEach((credential, index) => {
     if (namesFile(credential))
       reader.report(

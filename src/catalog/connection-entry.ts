@@ -28,7 +28,7 @@ const headerName = z
   .max(128)
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, mustBe('the name of a header'))
   .refine((name) => !ownHeaders.has(name.toLowerCase()), {
-    error: 'is a header that Tollgate sets itself; a credential stands in api_keys',
+    error: 'is a header that Tollgate sets itself; a credential belongs in api_keys',
   })
 
 const headerValue = z
@@ -91,7 +91,7 @@ export interface ConnectionDraft extends ConnectionEntry {
   files?: Partial<Record<PemName, string>>
 }
 
-/** Settings that may stand in files of their own. */
+/** Settings that may be in files of their own. */
 export type PemName = 'ca' | 'cert' | 'key'
 
 /** Undefined where no setting is there. */

@@ -120,7 +120,7 @@ export function openedConnection(
   const timeouts = timeoutsIn(row.connection)
   const websocket = row.connection?.websocket === true
   if (sealed === undefined && timeouts === undefined && !websocket) return undefined
-  // It is our own JSON: nobody else can seal it.
+  // It is our own JSON: no one else can seal it.
   const entry: Omit<ConnectionEntry, 'timeouts' | 'websocket'> =
     sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
   return { ...entry, ...(timeouts !== undefined && { timeouts }), ...(websocket && { websocket }) }
@@ -175,7 +175,7 @@ function secretsOfHeader(value: string): string[] {
 }
 
 /**
- * Every form in which an error could quote the password, or the token that stands alone in place of a user.
+ * Every form in which an error could quote the password, or the token given alone in place of a user.
  */
 function secretsOfUrl(text: string): string[] {
   const { username, password } = new URL(text)

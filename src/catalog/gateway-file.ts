@@ -107,7 +107,7 @@ const imageBound = wholeNumber(1, 1_000_000).optional()
 
 export const channelEntry = z
   .strictObject({
-    name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" stands for all channels') }),
+    name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" means all channels') }),
     protocols: z
       .partialRecord(z.enum(protocolNames), baseUrl)
       .refine((urls) => Object.keys(urls).length > 0, { error: mustBe('a map with one protocol or more') })
@@ -159,7 +159,7 @@ export const channelEntry = z
     ...connected(c),
   }))
 
-/** The other settings may have faults, which are told together with this one. */
+/** The other settings may have faults, which are reported together with this one. */
 function isMap({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null
 }

@@ -9,7 +9,7 @@ import { libraryVersion } from './library/bundled.ts'
 import { namedFilesIn, readNamedFile } from './named-file.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 
-/** A gateway.yaml as it stands on the disk, read but not yet checked. */
+/** A gateway.yaml as it is on disk, read but not yet checked. */
 export interface GatewaySource {
   place: FilePlace
   /** Absolute paths of the files that it names. */

@@ -3,8 +3,8 @@ import { invalid } from '../canonical/field-error.ts'
 import type { ChannelEntry } from './gateway-file.ts'
 
 /**
- * A channel's private addresses as the admin API may set them, within `most` (PRIVATE_ADDRESSES): whoever may
- * change channels need have no account on this machine, nor in its network. `true` becomes all of these
+ * A channel's private addresses as the admin API may set them, within `most` (PRIVATE_ADDRESSES): a user who
+ * may change channels may have no account on this machine or in its network. `true` becomes all of these
  * blocks. Throws `invalid_request` for others.
  */
 export function boundPrivate<Entry extends Pick<ChannelEntry, 'allowPrivateAddress'>>(

@@ -36,8 +36,8 @@ export function checkAliases(reader: EntryReader, sections: Sections) {
   }
 }
 
-const notForAny = 'is not for the model "*", which stands for any name'
-const notAny = 'must be a name of one model; "*" stands for any'
+const notForAny = 'is not for the model "*", which matches any name'
+const notAny = 'must be a name of one model; "*" matches any'
 
 interface Entries {
   models: Entry<GatewayFile['models'][number]>[]
@@ -67,7 +67,7 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
       const first = fallbacks.indexOf(fallback)
       if (fallback === '*') reader.report(place, notAny)
       else if (fallback === id) reader.report(place, 'is the model itself')
-      else if (first < index) reader.report(place, `"${fallback}" stands in fallbacks[${first}] already`)
+      else if (first < index) reader.report(place, `"${fallback}" is in fallbacks[${first}] already`)
       else check(place, fallback, ids, 'models')
     })
   }

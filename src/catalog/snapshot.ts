@@ -124,7 +124,7 @@ export interface Group {
   keptDays: number
   /** The model that is asked for the summary of a conversation; undefined: the one that the client names. */
   compactModel: string | undefined
-  /** `unseen`: whether the money of an answer that nobody saw is charged at once, or held first. */
+  /** `unseen`: whether the money of an answer that no one saw is charged at once, or held first. */
   clientGone: { policy: 'drain' | 'abort'; seconds: number; unseen: 'estimate' | 'hold' }
   /** Limits of each key that has no limits of its own. */
   limits: RateLimits

@@ -17,8 +17,8 @@ const id = '00000000-0000-0000-0000-000000000000'
 const name = 'a channel that is not saved'
 
 /**
- * A channel as it would be with these words, which stand nowhere: it can be called, and requests never come
- * to it. The words need no name and no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
+ * A channel as it would be with these words, which are stored nowhere: it can be called, and requests never
+ * come to it. The words need no name and no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
  * caller's. Throws GatewayError `invalid_request` that names the field.
  */
 export function unsavedChannel(
@@ -35,7 +35,7 @@ export function unsavedChannel(
   return boundAddresses(channelOf({ ...boundPrivate(entry, privateAddresses), name }, keeper))
 }
 
-/** The channel of an entry that stands in no row. `keeper` only carries its secrets, and may be any. */
+/** The channel of an entry that has no row. `keeper` only carries its secrets, and may be any. */
 export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKeeper): Channel {
   return {
     id,

@@ -41,14 +41,14 @@ export interface ProbeVerdict extends VerdictSubject {
 }
 
 /**
- * So many refusals of different requests prove a trait. One may be a mistake, or the fault of that request.
+ * How many refusals of different requests prove a trait. One may be a mistake, or that request's fault.
  */
 const refusalsNeeded = 2
 /** A refusal counts for a day: vendors change what their models take. */
 const refusalSeconds = 24 * 60 * 60
 export const evidenceCharactersMax = 500
 const requestIdsMax = 8
-/** We delete refusals of other offers so long after they expired. */
+/** How long after expiry we delete other offers' refusals. */
 const refusalKeptSeconds = 7 * 24 * 60 * 60
 
 /**

@@ -158,7 +158,7 @@ describe('a connection', () => {
         x-b: "two\\nlines",
         x-c: 3 },
     timeouts: { connect_ms: 0, read_ms: 5 }`)
-    const own = 'is a header that Tollgate sets itself; a credential stands in api_keys'
+    const own = 'is a header that Tollgate sets itself; a credential belongs in api_keys'
     const value = 'must be visible ASCII characters, without spaces around them'
     expect(problemsOf(text)).toEqual([
       'gateway.yaml:3: channels[0].proxy: must be the URL of a proxy, such as http://user:password@proxy.internal:3128',

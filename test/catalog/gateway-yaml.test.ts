@@ -189,7 +189,7 @@ groups:
     'gateway.yaml:8: groups[2].responses.compact_model: "b" is not in the models of this group',
     'gateway.yaml:9: groups[3].responses.compact_model: "ghost" is not in models',
     'gateway.yaml:10: groups[4].responses.compact_model: "also-a" is an alias: write "a", its model',
-    'gateway.yaml:11: groups[5].responses.compact_model: must be a name of one model; "*" stands for any',
+    'gateway.yaml:11: groups[5].responses.compact_model: must be a name of one model; "*" matches any',
   ])
 })
 
@@ -293,11 +293,11 @@ test('a name leads to one model: an alias that is already used is reported with 
     'gateway.yaml:3: models[0].aliases[4]: must be a name of 1 to 256 visible characters',
     'gateway.yaml:3: models[0].aliases[0]: "b" is taken by models[1]',
     'gateway.yaml:3: models[0].aliases[2]: "x" is taken by models[0].aliases[1]',
-    'gateway.yaml:3: models[0].aliases[3]: must be a name of one model; "*" stands for any',
+    'gateway.yaml:3: models[0].aliases[3]: must be a name of one model; "*" matches any',
     'gateway.yaml:7: models[1].aliases[1]: "b" is taken by models[1]',
     'gateway.yaml:8: models[1].aliases[2]: "a" is taken by models[0]',
     'gateway.yaml:9: models[2].aliases[0]: "y" is taken by models[1].aliases[0]',
-    'gateway.yaml:10: models[3].aliases: is not for the model "*", which stands for any name',
+    'gateway.yaml:10: models[3].aliases: is not for the model "*", which matches any name',
     'gateway.yaml:11: models[4].wat: is not a known setting',
     'gateway.yaml:12: models[5].aliases[0]: "q" is taken by models[4].aliases[0]',
   ])
@@ -337,13 +337,13 @@ channels:
 `
   expect(problemsOf(text)).toEqual([
     'gateway.yaml:2: models[0].fallbacks: must be a list',
-    'gateway.yaml:8: models[1].fallbacks[2]: "a" stands in fallbacks[0] already',
+    'gateway.yaml:8: models[1].fallbacks[2]: "a" is in fallbacks[0] already',
     'gateway.yaml:9: models[1].fallbacks[3]: is the model itself',
     'gateway.yaml:10: models[1].fallbacks[4]: "y" is an alias: write "b", its model',
     'gateway.yaml:11: models[1].fallbacks[5]: "ghost" is not in models',
-    'gateway.yaml:12: models[1].fallbacks[6]: must be a name of one model; "*" stands for any',
+    'gateway.yaml:12: models[1].fallbacks[6]: must be a name of one model; "*" matches any',
     'gateway.yaml:13: models[2].fallbacks[0]: "any" is not in models',
-    'gateway.yaml:14: models[3].fallbacks: is not for the model "*", which stands for any name',
+    'gateway.yaml:14: models[3].fallbacks: is not for the model "*", which matches any name',
   ])
 })
 

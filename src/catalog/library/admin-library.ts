@@ -33,7 +33,7 @@ export async function librarySettingFor(
 }
 
 /**
- * The setting that holds for the channels of an import: its own, or that of the database, whoever manages it.
+ * The setting for the channels of an import: its own, or that of the database, regardless of who manages it.
  */
 export async function settingForImport(
   tx: Transaction,

@@ -4,7 +4,7 @@ import { isRecord } from '../../canonical/json.ts'
 export type Matches = (name: string) => boolean
 
 /**
- * The library's `match` as a function. Throws an Error where it is none, or where it could take long: fetched
+ * The library's `match` as a function. Throws an Error where it is invalid, or could take long: fetched
  * data has its patterns too.
  */
 export function matcherOf(match: unknown, depth = 0): Matches {

@@ -6,7 +6,7 @@ import type { PartInForce } from './parts-in-force.ts'
 import type { SqlCondition } from './where.ts'
 
 export interface PageQuestion {
-  /** Ask Postgres for so many rows, newest first, behind `after`. */
+  /** Ask Postgres for `limit` rows, newest first, following `after`. */
   hot(limit: number): Promise<ListRow[]>
   archive: Pick<Archive, 'parts' | 'rows'>
   /** The same choice of rows, for the archive. */

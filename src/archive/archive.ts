@@ -284,7 +284,7 @@ function ofRequest(id: string): SqlCondition {
   return condition('request_id = ? AND created_at = ?', id, new Date(momentOf(id)))
 }
 
-/** The position before which all rows of a turn stand. */
+/** The position before which all rows of a turn are. */
 function endOf(turn: readonly PartInForce[]): Position {
   const newestMs = Math.max(...turn.map(({ lastAt }) => lastAt.getTime()))
   return { createdAt: new Date(newestMs + 1), id: leastId }

@@ -56,7 +56,7 @@ export async function beginPart(
 }
 
 export interface VerifiedFile extends FileFacts {
-  /** Null: it has no rows, and there is none. */
+  /** Null: the day has no rows, so it has no file. */
   location: string | null
   bytes: number
   sha256: string | null
@@ -76,7 +76,7 @@ export async function verifyPart(
   return changed.count === 1
 }
 
-/** Abandon a file: nobody reads it from now on, and a pass deletes it. Does nothing for a file in force. */
+/** Abandon a file: it is not read from now on, and a pass deletes it. Does nothing for a file in force. */
 export async function abandonPart(
   sql: Sql,
   { table, day, part }: ArchivedPart,

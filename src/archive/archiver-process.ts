@@ -1,4 +1,4 @@
-// The process that archives: one task, told by a message, and answered by one. It may be killed at any
+// The process that archives: one task, given by a message, and answered by one. It may be killed at any
 // moment.
 
 import { finishBegun } from './archive-day.ts'
@@ -42,7 +42,7 @@ function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { ki
     // An archiver that was killed may have left files with what is to go.
     for (const part of await begunParts(archiver.sql, from, to)) {
       if ((await finishBegun(archiver, part)) === 'later')
-        throw new Error(`${part.table} of ${part.day} cannot be archived just now`)
+        throw new Error(`${part.table} of ${part.day} cannot be archived at present`)
     }
     for (const day of await daysInForce(archiver.sql, from, to)) {
       const { requests, attempts, payloads, answers, verdicts } = await rewriteWithout(

@@ -12,7 +12,7 @@ export interface StoredPart {
 }
 
 /**
- * Local copies of files of the archive, at most so many bytes: the copy that was used least recently goes
+ * Local copies of files of the archive, up to a number of bytes: the least recently used copy goes
  * first. All processes with this directory share it. Copies are named by their SHA-256, which is checked when
  * they come.
  */
@@ -20,7 +20,7 @@ export class ObjectCache {
   readonly #directory: string
   readonly #bytesMax: number
   readonly #store: Pick<ArchiveStore, 'fetch' | 'pathOf'>
-  /** Copies that come just now, also those whose query has ended meanwhile: the next query finds them. */
+  /** Copies being fetched, also those whose query has ended meanwhile: the next query finds them. */
   readonly #coming = new Map<string, { bytes: number; whole: Promise<string> }>()
   /** How many queries of this process use a copy. */
   readonly #used = new Map<string, number>()
@@ -125,8 +125,7 @@ export class ObjectCache {
     for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
       // A process that died has left it, unless it is young.
       if (name.endsWith('.unfinished') && usedMs > stale) continue
-      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks
-      // for.
+      // A file rewritten without what had to be deleted leaves a copy that is no longer used.
       const isOld = usedMs < Date.now() - unusedMs
       if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
         continue

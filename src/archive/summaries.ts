@@ -1,6 +1,6 @@
 import type { SummaryRow } from '../ledger/queries.ts'
 
-/** The totals of summariseRequests() in ledger/queries.ts, over files. `{where}` stands for the condition. */
+/** The totals of summariseRequests() in ledger/queries.ts, over files. `{where}` is the condition. */
 export const summarySelect = `
   SELECT epoch_ms(created_at) // 86400000 AS day, requested_model AS model,
     sum(folded) AS requests,

@@ -17,7 +17,7 @@ export interface Answer {
 const label = 'This is the demo channel of Tollgate; no model is behind it.'
 const cannedThought = 'The demo channel thinks in canned words too.'
 
-/** The same question gets the same answer. Throws Refusal. */
+/** The same request gets the same answer. Throws Refusal. */
 export function answerTo(question: DemoRequest): Answer {
   const { turns, tools, outputTokensMax } = question
   if (turns.length === 0) throw new DemoRefusal(400, 'The demo channel found no message to answer.')

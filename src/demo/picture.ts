@@ -8,7 +8,7 @@ export interface Size {
 }
 
 /**
- * A PNG with "TOLLGATE DEMO" on a gradient, so that nobody takes it for a model's. The seed chooses the
+ * A PNG with "TOLLGATE DEMO" on a gradient, so that it is not taken for a model's. The seed chooses the
  * colours. The same size and seed give the same bytes. The picture is at least 64 pixels wide and high.
  *
  * https://www.w3.org/TR/png-3/

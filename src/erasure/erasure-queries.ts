@@ -35,7 +35,7 @@ export function subjectOf({ tenant_id, end_user, from_at, to_at }: Erasure): Sub
 }
 
 /**
- * Take the oldest job that may go on. Undefined: there is none, or another process works on one. A job that
+ * Take the oldest job that may go on. Undefined: no such job, or another process works on one. A job that
  * waits does not keep others from running.
  */
 export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure | undefined> {
@@ -59,7 +59,7 @@ export async function noteErasure(
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
   change: {
     state: 'running' | 'waiting'
-    /** Until then nobody takes it. */
+    /** Until then no one takes it. */
     leaseMs: number
     waitsFor?: string
     error?: string
@@ -131,9 +131,9 @@ export interface Obstacles {
   imageJobs: number
   /** Days whose rows wait to be counted in the sums. */
   uncounted: number
-  /** Processes that are silent, and whose journals nobody has adopted. */
+  /** Processes that are silent, and whose journals are not adopted. */
   silent: string[]
-  /** Processes whose journals nobody has found. */
+  /** Processes whose journals were not found. */
   lost: string[]
 }
 

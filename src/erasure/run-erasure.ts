@@ -16,8 +16,8 @@ import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
 import type { ErasureNeeds, Work } from './work.ts'
 
 /**
- * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process,
- * each batch is done or not done; the next call goes on behind it once the lease has ended. After `signal` it
+ * Work on one job for as long as it can go on. False: no job to work on. Whatever kills the process,
+ * each batch is done or not done; the next call goes on after it once the lease has ended. After `signal` it
  * waits for no statement. Rejects only when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {

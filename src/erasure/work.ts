@@ -23,13 +23,13 @@ export interface ErasureNeeds {
   shipAll(): Promise<boolean>
   /** Undefined: there is no archive. */
   archive?: RemoveArchived
-  /** All that a request leaves is in Postgres so long after its arrival. */
+  /** How long after a request's arrival all that it leaves is in Postgres. */
   settleMs: number
   /** A process whose heartbeat is older counts as silent. */
   silentMs: number
   /** Rows that one transaction erases. */
   batchRows: number
-  /** Nobody takes a job from a process that has worked on it within this time. */
+  /** No one takes a job from a process that has worked on it within this time. */
   leaseMs: number
   /** Time between two looks at what a job waits for. */
   waitMs: number

@@ -49,7 +49,7 @@ export function partsOf(text: string, separator: RegExp): string[] {
   ]
 }
 
-/** A map in a cell of JSON. Empty where there is none; undefined: it is no map. */
+/** A map in a cell of JSON. Empty where the cell is empty; undefined: not a map. */
 export function mapOf(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {}
   let value: unknown

@@ -132,7 +132,7 @@ async function refusedKeys(
   })
 }
 
-/** Why nobody may write a key again under its name. */
+/** Why a key cannot be written again under its name. */
 function whyFinal({ parentId, revokedAt }: KeyRow): string | undefined {
   if (parentId !== null) return 'a sub-key has this name: give the sub-key another one through the admin API'
   if (revokedAt !== null) return 'a key of this name was revoked, which is final: choose another name'

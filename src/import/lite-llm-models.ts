@@ -69,7 +69,7 @@ export class Deployments {
     }
     const hasStar = name.includes('*') || upstream.includes('*')
     if (hasStar && (name !== '*' || upstream !== '*')) {
-      problems.lost(where, 'a pattern with * in it: only "*" alone stands for any model')
+      problems.lost(where, 'a pattern with * in it: only "*" alone matches any model')
       return undefined
     }
     const base = this.#textOf(params.api_base ?? params.base_url)?.replace(/\/+$/, '')

@@ -83,7 +83,7 @@ function addFallbacks(
       const model = models.get(id)
       const named = Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
       if (model === undefined || id === '*') {
-        problems.lost(where, 'the model is not carried over, or stands for any')
+        problems.lost(where, 'the model is not carried over, or matches any')
         continue
       }
       const known = named.filter((one) => one !== id && one !== '*' && models.has(one))

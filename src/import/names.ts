@@ -1,4 +1,4 @@
-/** A name that gateway.yaml takes: visible characters, at most so many. Undefined: nothing is left of it. */
+/** A name that gateway.yaml takes: visible characters, up to a maximum. Undefined: nothing is left of it. */
 export function visibleName(text: string, charactersMax: number): string | undefined {
   const name = text
     .replace(/\p{C}+/gu, ' ')

@@ -77,7 +77,7 @@ export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   }
 }
 
-/** A moment before 1970, or without one, is none: -1 never expires. */
+/** A moment before 1970, or no moment, means none: -1 never expires. */
 function expiryOf(seconds: bigint): string | undefined {
   const last = 253_402_300_799n
   return seconds <= 0n ? undefined : new Date(Number(seconds > last ? last : seconds) * 1000).toISOString()

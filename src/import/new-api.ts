@@ -12,7 +12,7 @@ import type { Tables } from './sql-dump.ts'
 /**
  * new-api (QuantumNous/new-api, a fork of one-api) in our words. Tables and columns are those that its
  * documents and https://deepwiki.com/QuantumNous/new-api/11.1-database-schema-and-architecture describe, read
- * 2026-11-23; none of its program was read. Throws ImportError where a number is none.
+ * 2026-11-23; none of its program was read. Throws ImportError for an invalid number.
  */
 export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
   const variables = new VariableNames()

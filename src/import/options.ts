@@ -18,7 +18,7 @@ export interface ImportOptions {
   yamlFile: string | undefined
 }
 
-/** What stands on the command line. */
+/** What is on the command line. */
 export interface GivenImportOptions {
   keys: string | undefined
   keepExisting: boolean

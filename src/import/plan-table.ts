@@ -9,7 +9,7 @@ export interface PlanLook {
   columns: number | undefined
 }
 
-/** So many rows of each kind, and so many problems, are shown; `--json` has all. */
+/** How many rows of each kind, and how many problems, are shown; `--json` has all. */
 const shownMax = 40
 
 const actions = {

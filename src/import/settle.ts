@@ -92,7 +92,7 @@ function keepValid(draft: Draft, problems: Problems): Draft {
   const valid = models(draft, problems)
   const ids = new Set(valid.map(({ id }) => id))
   const channels = draft.channels.flatMap((channel) => {
-    // Whoever wrote such an export could otherwise have files of the gateway sent to an upstream of theirs.
+    // Otherwise the author of such an export could have files of the gateway sent to their own upstream.
     if (channel.api_keys.some(({ value }) => value !== undefined && namesFile(value))) {
       problems.lost(
         `channel "${channel.name}"`,

@@ -41,7 +41,7 @@ export class SqlReader {
     }
   }
 
-  /** Take these words, in this order. Takes nothing when they do not stand here. */
+  /** Take these words, in this order. Takes nothing when they are not next. */
   takeWords(...words: readonly string[]): boolean {
     const start = this.#at
     for (const word of words) {
@@ -61,7 +61,7 @@ export class SqlReader {
     return name
   }
 
-  /** `(a, b)`; undefined: no list stands here. */
+  /** `(a, b)`; undefined: no list is next. */
   nameList(): string[] | undefined {
     if (!this.#take('(')) return undefined
     const names = [this.#name()]

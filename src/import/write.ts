@@ -103,7 +103,7 @@ function hasBudgets({ groups, tenants }: GatewayFile): boolean {
   return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
 }
 
-/** The audit log names so many rows; the rest is in the counts. */
+/** How many rows the audit log names; the rest is in the counts. */
 const namedMax = 1_000
 
 async function audit(tx: Transaction, { lines, problems }: Plan, { from }: ImportTerms): Promise<void> {

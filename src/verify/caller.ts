@@ -18,16 +18,16 @@ export interface ReceivedAnswer {
   text: string
 }
 
-/** The run cannot go on: nobody answers, or the key is refused. The message says what to change. */
+/** The run cannot go on: there is no answer, or the key is refused. The message says what to change. */
 export class Unreachable extends Error {}
 
 /** It answers, and refuses the key. */
 export class KeyRefused extends Unreachable {}
 
-/** A limit of the server is waited for so often in a run, and so long each time. */
+/** How often a run waits for a limit of the server, and how long each time. */
 export const waitsMax = 5
 const waitMsMax = 20_000
-/** A server without keys gets any word for one. That is no secret, and may stand in any text. */
+/** A server without keys gets any word for one. That is no secret, and may be in any text. */
 const secretLengthMin = 8
 const answerLengthMax = 16 * 1024 * 1024
 /** There is no money for the request, or the server is too busy: that says nothing about what it can do. */

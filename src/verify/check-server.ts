@@ -8,7 +8,7 @@ import { broken, ignored, ok, unknown } from './judge.ts'
 
 const list = z.object({ data: z.array(z.object({ id: z.string() })) })
 
-/** The first call of a run. Throws Unreachable when nobody answers, or the key is refused. */
+/** The first call of a run. Throws Unreachable when there is no answer, or the key is refused. */
 export async function checkModels(
   caller: Caller,
   { base, model, key }: { base: string; model: string; key: string },
@@ -21,7 +21,7 @@ export async function checkModels(
   if ('verdict' in received) {
     if (received.verdict !== 'broken') return received
     throw new Unreachable(
-      `Nobody answers at ${base}: ${received.detail}. Is the server running, and is --base right?`,
+      `No answer from ${base}: ${received.detail}. Is the server running, and is --base right?`,
     )
   }
   const { status, text } = received
@@ -66,7 +66,7 @@ const row = z.object({
   cost_nano_usd: z.string().nullable(),
 })
 
-/** Tollgate's usage log must have the row of the simple request, with the tokens that its answer told. */
+/** Tollgate's usage log must have the row of the simple request, with the tokens that its answer reported. */
 export async function checkUsageLog(
   caller: Caller,
   key: string,

@@ -1,4 +1,4 @@
-/** The data as JSON; undefined when it is none. */
+/** The data as JSON; undefined when it is not JSON. */
 export function jsonOf(data: string): unknown {
   try {
     return JSON.parse(data)

@@ -26,7 +26,7 @@ export interface OutputBound {
 /** The command line cannot be followed. The message says what to change. */
 export class UsageError extends Error {}
 
-/** What stands on the command line. */
+/** What is on the command line. */
 export interface GivenOptions {
   base?: string | undefined
   model?: string | undefined

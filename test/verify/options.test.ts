@@ -64,6 +64,6 @@ describe('docs/reference/verify.md', () => {
 test('an address that nobody answers at is exit code 3, and says so', async () => {
   const { code, stderr } = await runVerify(['--model', 'm', '--base', 'http://127.0.0.1:1023/v1'])
   expect(code).toBe(3)
-  expect(stderr).toContain('Nobody answers at http://127.0.0.1:1023/v1: ')
+  expect(stderr).toContain('No answer from http://127.0.0.1:1023/v1: ')
   expect(stderr).toContain('ECONNREFUSED')
 })

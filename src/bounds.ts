@@ -63,7 +63,7 @@ export const boundSettings = {
   upstreamFrameBytesMax: count(32 * MiB, 1024),
   /** WebSockets to upstreams that wait for a request, of each channel and credential. */
   upstreamIdleSocketsMax: count(64, 0),
-  /** Such a WebSocket closes after so long without a request, and takes none from this age on. */
+  /** Such a WebSocket closes after this time without a request, and takes none from this age on. */
   upstreamSocketIdleMs: milliseconds(5 * 60 * second),
   upstreamSocketAgeMs: milliseconds(55 * 60 * second),
   /** After the end of a streamed answer: longest wait for what the upstream sends behind it. */
@@ -85,7 +85,7 @@ export const boundSettings = {
   /** How long at first. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: milliseconds(5 * second),
   breakerOpenMsMax: milliseconds(60 * second),
-  /** Several calls wait, and none was answered for so long: we pass the channel over as after failures. */
+  /** Several calls wait, and none was answered for this time: we pass the channel over as after failures. */
   breakerSilenceMs: milliseconds(120 * second),
   /** How long we pass over a credential that an upstream refused, if the upstream names no time. */
   credentialRestMs: milliseconds(30 * second),
@@ -143,7 +143,7 @@ export const boundSettings = {
   keptChainBytesMax: count(24 * MiB, 1024),
   /** All that one tenant leaves in storage (src/db/schema/access.ts). */
   keptTenantBytesMax: count(2048 * MiB, 1024),
-  /** A request adds to no conversation with so many items. */
+  /** A request adds to no conversation with this many items. */
   conversationItemsMax: count(10_000, 1, 1_000_000),
   /** Conversations of one tenant. */
   conversationsMax: count(100_000, 0, 10_000_000),
@@ -156,7 +156,7 @@ export const boundSettings = {
   socketStateBytesMax: count(8 * MiB, 1024),
   /** What all connections of a process remember. Beyond it no more is remembered. */
   socketStatesBytesMax: count(256 * MiB, 1024),
-  /** A WebSocket closes after so long without a request, and at this age. */
+  /** A WebSocket closes after this time without a request, and at this age. */
   socketIdleMs: milliseconds(15 * 60 * second, 100),
   socketAgeMs: milliseconds(60 * 60 * second, 100),
   /** One captured answer, as the usage log keeps it. */
@@ -168,7 +168,7 @@ export const boundSettings = {
   journalSegmentBytes: count(16 * MiB, 64 * 1024),
   journalBytesMax: count(2048 * MiB, MiB),
   /**
-   * A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a
+   * A shipped segment stays on disk for this time, in case Postgres loses its last commits, as after a
    * failover.
    */
   journalKeepMs: milliseconds(60 * second, 0),
@@ -203,7 +203,7 @@ export const boundSettings = {
    * them.
    */
   rollupFoldMs: milliseconds(10 * second, 100, 600 * second),
-  /** Days for which sums by hour are kept. Those by day stay for ever. */
+  /** Days for which sums by hour are kept. Those by day are never deleted. */
   rollupHoursDays: count(400, 32, 36_500),
   /** How often the rules of alerts are evaluated. */
   alertMs: milliseconds(15 * second, 100, 600 * second),
@@ -262,7 +262,7 @@ export const boundSettings = {
   /** The events of one answer in the background. */
   backgroundEventBytesMax: count(64 * MiB, 1024),
   /**
-   * The events of an answer can be had again for so long after its end, and an answer that failed or was
+   * How long after its end the events of an answer can be had again, and an answer that failed or was
    * cancelled.
    */
   backgroundEventHours: count(24, 1, 100_000),

@@ -16,7 +16,7 @@ const addressBlocks = z.string().transform((text, context) => {
     if (part === '') return []
     const block = readBlock(part)
     if (block !== undefined) return [block]
-    const message = `must be addresses or blocks such as 10.0.0.0/8, with commas between them; "${part}" is none`
+    const message = `must be addresses or blocks such as 10.0.0.0/8, with commas between them; "${part}" is not one`
     context.addIssue({ code: 'custom', message })
     return []
   })
@@ -68,7 +68,7 @@ const settings = {
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
     .optional(),
-  /** The same database through a pooler in transaction mode, for the questions that need no session. */
+  /** The same database through a pooler in transaction mode, for the queries that need no session. */
   databasePoolerUrl: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
@@ -90,7 +90,7 @@ const settings = {
     .string()
     .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
     .optional(),
-  /** Opens the whole admin API, whoever its users are. Absent: only users and API tokens open it. */
+  /** Opens the whole admin API, independent of its users. Absent: only users and API tokens open it. */
   adminToken: z.string().min(16, 'must have 16 characters or more').optional(),
   /** Single sign-on for admins: all three or none. */
   oidcIssuer: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),

@@ -26,8 +26,8 @@ export function confined<A extends unknown[]>(
 }
 
 /**
- * Take a stream that somebody else made, before anything else is done with it. Whoever reads it gets its
- * error too; before and after that, nothing would listen.
+ * Take a stream that other code made, before anything else is done with it. Its reader gets its error too;
+ * before and after that, nothing would listen.
  */
 export function adopt<S extends AnyStream>(stream: S): S {
   stream.on('error', heard)

@@ -39,7 +39,7 @@ export async function openStorage(config: Config, dataDir: string, opened: Opene
   return storage
 }
 
-/** The same for files of clients. They stand beside images, which have another retention. */
+/** The same for files of clients. They are kept beside images, which have another retention. */
 export async function openFiles(
   config: Config,
   dataDir: string,
@@ -99,7 +99,7 @@ export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQ
   }
 }
 
-/** All who are told of rows. Undefined: nobody is. */
+/** All listeners for rows, as one. Undefined: there are none. */
 export function tellAll<What extends unknown[]>(
   ...told: readonly (((...what: What) => void) | undefined)[]
 ): ((...what: What) => void) | undefined {

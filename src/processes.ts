@@ -47,7 +47,7 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
  */
 const connections = { each: 36, others: 68 }
 const restartMs = { least: 100, most: 5_000 }
-/** A process that served for so long has not failed at its start: the next restart is quick again. */
+/** A process that served for this time has not failed at its start: the next restart is quick again. */
 const steadyMs = 30_000
 /** A process ends itself at its deadline. One that does not is killed after this time. */
 const killMs = 30_000

@@ -51,7 +51,7 @@ interface Cause {
 
 /**
  * Listen for what ends this process: signals, the end of its supervisor, an error that nothing caught. Until
- * `begin` nobody was served, so the process ends at once. It does that itself: the kernel gives the first
+ * `begin` no one was served, so the process ends at once. It does that itself: the kernel gives the first
  * process of a container no signal that it does not listen for.
  */
 function endOnSignal(
@@ -129,7 +129,7 @@ async function end(context: Context, serving: Serving, { reason, isBug }: Cause)
 
 /**
  * A compiler thread of V8 may wait for a garbage collection by the main thread, while that waits in
- * process.exit for the compiler thread, for ever: https://github.com/nodejs/node/issues/54918. So we begin no
+ * process.exit for the compiler thread, forever: https://github.com/nodejs/node/issues/54918. So we begin no
  * compilation while we drain.
  */
 function compileNoMore(): void {
@@ -171,7 +171,7 @@ function firstCallsOf(context: Context, port: number, setupLink: string | undefi
 function wayIn({ config, bounds }: Context, base: string, setupLink: string | undefined): string[] {
   if (config.pages.includes('console')) {
     if (setupLink === undefined) return ['', `console: ${base}/console`]
-    // No log of a proxy has what stands behind the #.
+    // The part after the # is in no proxy log.
     const address = `${base}/console/link#${setupLink}`
     return [
       '',
@@ -197,7 +197,7 @@ async function makeSetupLink({ database, bounds, log }: Context): Promise<string
   }
 }
 
-/** A gateway goes on when nobody reads what it prints: an event `error` without a listener would end it. */
+/** A gateway goes on when its output is not read: an event `error` without a listener would end it. */
 function print(lines: readonly string[]): void {
   if (lines.length === 0) return
   process.stdout

@@ -13,7 +13,7 @@ export interface AnswerEventsOptions {
   onRoom(): void
 }
 
-/** Beyond so many bytes that are not kept yet, the upstream waits. */
+/** Beyond this number of bytes not kept yet, the upstream waits. */
 const heldBytesMax = 1024 * 1024
 /** Between two pieces: a stream of single words must not be a transaction each. */
 const pieceMs = 50
@@ -30,7 +30,7 @@ export class AnswerEvents {
   #isFull = false
   /** Nothing more is to be kept here. */
   #isOver = false
-  /** Nobody waits for what is under way. */
+  /** Nothing waits for what is under way. */
   #isStopped = false
   #keeping: Promise<void> | undefined
   /** The items of the output that are whole. */

@@ -13,12 +13,12 @@ const lookEveryMs = 5_000
 const hourMs = 3_600_000
 /** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
 const apart = 0.75
-/** A transaction of so many rows takes some milliseconds, and leaves vacuum little at a time. */
+/** A transaction of this many rows takes some milliseconds, and leaves vacuum little at a time. */
 const batchRows = 500
 const leaseMs = 60_000
 const waitMs = 10_000
 const statementMs = 60_000
-/** Files of so many days are written anew by one process, which may take some minutes. */
+/** One process rewrites the files of this many days, which may take some minutes. */
 const archivedDaysAtOnce = 8
 const archiveRetryMs = 60_000
 

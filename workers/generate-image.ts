@@ -183,7 +183,7 @@ function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string
     async notePartial(image, index, place) {
       partials.push({ file: image.file, index, image: place })
       const shown = [...partials]
-      // While Postgres is away nobody sees this preview. The images are paid for, so the job goes on.
+      // While Postgres is down no one sees this preview. The images are paid for, so the job goes on.
       const noted = await jobs.notePartials(lease, shown).catch(() => undefined)
       held(noted !== false)
       if (noted === true && shown.length > generation.previews.length) generation.previews = shown

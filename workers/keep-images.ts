@@ -18,7 +18,7 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
   const { bounds, images, log } = context
   let nextRemovalMs = 0
   const sweep = async () => {
-    // A job that was queued just now is under way: only a job that has waited longer may be lost.
+    // A job that was queued a moment ago is under way: only a job that has waited longer may be lost.
     enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
     const due = await images.jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))

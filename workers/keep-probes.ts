@@ -40,7 +40,7 @@ function daysKept({ requestRetentionDays, probeIntervalHours }: Context['bounds'
 }
 
 /**
- * Makes runs for the offers of named models that nobody has probed within the interval, and returns their
+ * Makes runs for the offers of named models that were not probed within the interval, and returns their
  * ids.
  */
 async function askForDue({ catalog, bounds, database }: Context): Promise<string[]> {

@@ -56,7 +56,7 @@ export async function startWorkers(context: Context): Promise<{ close(drainMs: n
         images.stop()
         answers.stop()
       }, drainMs)
-      // A probe takes minutes, and nobody waits for it.
+      // A probe takes minutes, and nothing waits for it.
       probes.stop()
       const opened = new Opened(log)
       opened.add('the limit of running jobs', () => clearTimeout(timeout))

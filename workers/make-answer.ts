@@ -135,7 +135,7 @@ class Making {
     }
   }
 
-  /** Its worker ended, and its events are of that run: nobody can go on with them. */
+  /** Its worker ended, and its events are of that run: no one can go on with them. */
   async #finishLost(): Promise<undefined> {
     const error = gatewayError('worker_lost')
     const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowErrorOf(error) }

@@ -23,7 +23,7 @@ export async function rateFindings(
 ): Promise<AlertFinding[]> {
   const filter = await filterOf(sql, condition, tenantId)
   if (filter === undefined) return []
-  // The minute that runs, and so many whole ones before it.
+  // The current minute, and the whole minutes of the window before it.
   const from = (Math.floor(times.nowMs / minuteMs) - condition.window_minutes) * minuteMs
   const to = Math.ceil((times.nowMs + 1) / minuteMs) * minuteMs
   const found = await summarise(

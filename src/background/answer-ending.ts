@@ -41,7 +41,7 @@ export function endedWith(
   return { first, events: [...pending, JSON.stringify(numbered)], answer }
 }
 
-/** The row of an answer that cost nothing, or of which nobody knows the cost: that of an orphan. */
+/** The row of an answer that cost nothing, or whose cost is unknown: that of an orphan. */
 export function unmadeRow(
   {
     createdAt,

@@ -17,7 +17,7 @@ export interface BackgroundOptions {
   queueWindow: number
   /** A tenant's answers that may wait outside of the queue. */
   waitingMax: number
-  /** Told of the rows that ends of jobs write. */
+  /** Called with the rows that ends of jobs write. */
   onRow?: OnRow | undefined
 }
 
@@ -181,7 +181,7 @@ export class BackgroundAnswers {
   }
 }
 
-/** Pieces of events that one question reads. */
+/** Pieces of events that one query reads. */
 const piecesAtOnce = 64
 
 /** A row of kept_answers for `jsonb_populate_record`, without its content. */

@@ -32,7 +32,7 @@ export interface DataCopy {
   onProgress: OnProgress
 }
 
-/** Copy the parts that are there. Whoever writes there meanwhile goes on: a file that is gone is left out. */
+/** Copy the parts that are there. Writers there are not stopped: a file that is gone is left out. */
 export async function copyParts(
   parts: readonly DataPart[],
   { dataDir, folder, onProgress }: DataCopy,

@@ -37,7 +37,7 @@ export interface BackupOptions {
   method: Method
   /** Leaves DATA_DIR out. */
   databaseOnly: boolean
-  /** Leaves `secret.key` out: without it nobody can read the secrets of the backup. */
+  /** Leaves `secret.key` out: without it the secrets of the backup cannot be read. */
   withoutSecretKey: boolean
   /** For programs of Postgres. */
   env: ProgramEnvironment
@@ -58,7 +58,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const folder = resolve(options.folder)
   refuseTaken(folder)
   mkdirSync(dirname(folder), { recursive: true })
-  // Nobody else may enter it.
+  // No one else may enter it.
   const draft = mkdtempSync(join(dirname(folder), `.${basename(folder)}.`))
   const onProgress: OnProgress = (progress) => {
     options.signal.throwIfAborted()
@@ -97,7 +97,7 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
   const about = { format: 1 as const, release: packageJson.version, method, postgres: version }
   switch (method) {
     case 'pg_dump':
-      // How small a dump will be, nobody knows before.
+      // How small a dump will be is not known beforehand.
       refuseWithoutRoom(folder, dataBytes)
       return await sql.begin('isolation level repeatable read', async (tx) => {
         await tx`SET LOCAL idle_in_transaction_session_timeout = 0`

@@ -12,7 +12,7 @@ const facts = z.strictObject({
   keys: z.int(),
   channels: z.int(),
   balancesNano: z.string().regex(/^-?\d+$/),
-  /** The id of the newest row of the usage log, a uuidv7; absent: there is none. */
+  /** The id of the newest row of the usage log, a uuidv7; absent: the log is empty. */
   newestRequest: z.string().optional(),
 })
 export type BackupFacts = z.output<typeof facts>

@@ -91,7 +91,7 @@ export async function runTool(
 
 /**
  * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may
- * not make: extensions, which belong to whoever runs the server. Tollgate needs none.
+ * not make: extensions, which belong to the server's operator. Tollgate needs none.
  */
 export async function contentsOf({ path, env }: PostgresTool, dump: string): Promise<string> {
   const { stdout } = await promisify(execFile)(path, ['--list', dump], {

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Throws an Error when the disk of `folder` has no room for so many bytes: neither Postgres nor the journal
+ * Throws an Error when the disk of `folder` has no room for these bytes: neither Postgres nor the journal
  * must run out of it.
  */
 export function refuseWithoutRoom(folder: string, bytes: number): void {

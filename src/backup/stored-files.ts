@@ -59,7 +59,7 @@ export async function bytesOf(folder: string, paths: readonly string[]): Promise
 }
 
 /**
- * Copy a file to a place where there is none, and sync it. Undefined: it is gone. A file that grows meanwhile
+ * Copy a file to a path that is free, and sync it. Undefined: it is gone. A file that grows meanwhile
  * is copied up to some end of it.
  */
 export async function copyStored(
@@ -111,7 +111,7 @@ export async function checkStored(
   }
 }
 
-/** The checksum of a file that another program has written. From then on nobody else may read it. */
+/** The checksum of a file that another program has written. From then on no one else may read it. */
 export async function noteStored(
   folder: string,
   path: string,

@@ -51,7 +51,7 @@ export function connectionFailure(error: unknown, url: string, name: string): Fi
       docs: 'docs/reference/configuration.md#connections-to-postgres',
     })
   if (code === '57P03')
-    return wrong('database.starting', `${name}: Postgres starts or ends just now`, {
+    return wrong('database.starting', `${name}: Postgres is starting or shutting down`, {
       why: `${words} (${code}).`,
       fix: 'Wait, and look into the log of Postgres.',
       docs: 'docs/runbook.md#it-does-not-start',

@@ -6,13 +6,13 @@ import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')
 
-/** Read the file as a start would. `file` is undefined where there is none, or a start would refuse it. */
+/** Read the file as a start would. `file` is undefined where it is absent, or a start would refuse it. */
 export function checkGatewayFile(
   { gatewayConfig: path, bounds }: Config,
   env: Readonly<Record<string, string | undefined>>,
 ): { findings: Finding[]; file: GatewayFile | undefined } {
   if (path === undefined) {
-    const what = 'GATEWAY_CONFIG is not set: what stands in the database counts, or the demo channel'
+    const what = 'GATEWAY_CONFIG is not set: the database applies, or the demo channel'
     return { findings: [well('gateway_yaml.none', what)], file: undefined }
   }
   try {

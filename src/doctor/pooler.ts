@@ -12,7 +12,7 @@ const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
 const rounds = 5
 
 /**
- * Whether a pool stands between us and Postgres, and lets clients share a connection. A pool gives each
+ * Whether a pool is between us and Postgres, and lets clients share a connection. A pool gives each
  * client a process id of its own making, and two clients of a pool in transaction mode get the same process
  * of Postgres.
  */

@@ -97,7 +97,7 @@ const notSaved = warning('redis.not_saved', 'Redis could not write its last snap
   docs,
 })
 
-/** Losing the queue loses nothing: the jobs stand in Postgres. */
+/** Losing the queue loses nothing: the jobs are in Postgres. */
 function keeping(appendsToFile: boolean): Finding {
   const what = appendsToFile
     ? 'it keeps its data over a restart (appendonly)'

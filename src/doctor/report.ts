@@ -10,7 +10,7 @@ interface Look {
   paint(text: string, colour: Colour): string
 }
 
-/** The columns that stand before each text: sign and verdict. */
+/** The columns before each text: sign and verdict. */
 const margin = 13
 
 /** Area by area. What is well takes a line; all else also says why, what to do, and where to read on. */

@@ -31,7 +31,7 @@ export function withoutMark(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 }
 
-/** So many blank bytes are no beginning of anything. */
+/** More blank bytes than these begin nothing. */
 const blankMax = 4096
 const fields = ['data:', 'event:', 'id:', 'retry:']
 

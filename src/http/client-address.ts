@@ -15,7 +15,7 @@ interface Peer {
   address: string
   /** The trusted proxies, when the peer is one of them: then we believe its `x-forwarded-*` headers. */
   proxies: readonly string[] | undefined
-  /** The connection is TLS, or stays on this machine: nobody between us can read it. */
+  /** The connection is TLS, or stays on this machine: no one between us can read it. */
   confidential: boolean
 }
 

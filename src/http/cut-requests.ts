@@ -11,7 +11,7 @@ interface Cuttable {
 }
 
 /**
- * End the running requests that stand in the journal and for whose ids `isCut` is true. Their clients get the
+ * End the running requests that are in the journal and for whose ids `isCut` is true. Their clients get the
  * error.
  */
 export function cutRequests(

@@ -21,7 +21,7 @@ export interface InnerRequest {
   clientAddress: string
 }
 
-/** Told the answer, in this order. It is told nothing more once its client has left. */
+/** Receives the answer, in this order. It receives nothing more once its client has left. */
 export interface InnerListener {
   start(status: number, headers: OutgoingHttpHeaders): void
   /** False: call `drained` when more may come. The chunk is not reused. */
@@ -33,7 +33,7 @@ export interface InnerListener {
 export interface InnerExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The listener has taken all that it was told. */
+  /** The listener has taken all that it received. */
   drained(): void
   /** The client has left. Does nothing after the end of the answer. */
   leave(): void

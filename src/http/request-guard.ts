@@ -75,7 +75,7 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
 }
 
 /**
- * The name of a repeated header; undefined when there is none. Joins repeats with the same value into one
+ * The name of a repeated header; undefined if none is. Joins repeats with the same value into one
  * header.
  */
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {

@@ -44,7 +44,7 @@ export interface Job {
 
 /** The first half of its row. */
 export interface JobOpened extends OpenRecord {
-  /** The place in the trace of its client. Absent: there is none. */
+  /** The place in the trace of its client. Absent: no trace. */
   traceparent?: string
 }
 

@@ -55,7 +55,7 @@ export interface JobsOptions {
   /** A tenant's jobs that may wait outside of the queue. */
   waitingMax: number
   leaseMs: number
-  /** Told of the rows that ends of jobs write. */
+  /** Called with the rows that ends of jobs write. */
   onRow?: OnRow | undefined
 }
 

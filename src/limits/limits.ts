@@ -5,7 +5,7 @@ export interface Limits {
   /**
    * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is
    * charged. The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds
-   * that limit. With 0, because nobody has read the request yet, it refuses only where more tokens than the
+   * that limit. With 0, because the request is not read yet, it refuses only where more tokens than the
    * limit are used. `requestId` must be unique. Answers without a promise when this process can decide alone;
    * never rejects.
    */

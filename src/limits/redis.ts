@@ -111,7 +111,7 @@ class RedisLimits implements Limits {
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
-    // Settlements of just now are sent before this command, on the same connection.
+    // The latest settlements are sent before this command, on the same connection.
     await inTime(this.#store.leave(this.#processId), this.#options.waitMs, 'Redis').catch(() => {})
     this.#store.close()
   }

@@ -81,7 +81,7 @@ export class SharedLease implements LimitLease {
     this.#end(0, -1)
   }
 
-  /** `late`: the question that Redis did not answer in time. */
+  /** `late`: the call that Redis did not answer in time. */
   #holdLocally(tokensEstimate: number, late?: { asking: Promise<Taken>; more: readonly number[] }): Held {
     this.#home.decidedLocally()
     const decision = this.#noted.hold(tokensEstimate)

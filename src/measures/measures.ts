@@ -14,8 +14,8 @@ import { measureRuntime } from './runtime.ts'
 import { SharedState } from './shared-state.ts'
 
 /**
- * What a process measures of itself. Where METRICS_PORT is absent there is none of it, and nothing is
- * measured.
+ * What a process measures of itself. Where METRICS_PORT is absent it does not exist, and nothing
+ * is measured.
  */
 export class Measures {
   readonly metrics = new Metrics()
@@ -45,7 +45,7 @@ export class Measures {
   }
 
   /**
-   * All values now. `withShared`: also what stands in Postgres for all processes, which one of several
+   * All values now. `withShared`: also what Postgres holds for all processes, which one of several
    * processes should read.
    */
   async snapshot(withShared: boolean): Promise<SeriesSnapshot> {

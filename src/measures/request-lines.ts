@@ -90,7 +90,7 @@ const messages = {
 
 const windowMs = 1_000
 
-/** Lets so many lines of each second pass, and tells at its end how many it has left out. */
+/** Lets a number of lines pass each second, and reports at its end how many it has left out. */
 class LineBudget {
   readonly #perSecond: number
   readonly #onLeftOut: (lines: number) => void

@@ -58,7 +58,7 @@ export class RowMeter {
     for (const path of paths) this.#paths.add(path)
   }
 
-  /** Rows that this process wrote for dead ones: nobody knows more of these requests. */
+  /** Rows that this process wrote for dead ones: no more is known of these requests. */
   readonly adopted = ({
     journals,
     orphans: { length: orphans },
@@ -100,7 +100,7 @@ export class RowMeter {
     const { outcome, status } = close
     const statusClass = statusClasses[Math.floor(status / 100)] ?? other
     const protocol = clientProtocol ?? none
-    // A channel may have any name, so it stands last.
+    // A channel may have any name, so it comes last.
     const key = `${endpoint} ${protocol} ${outcome} ${statusClass} ${channel}`
     let cell = this.#requests.get(key)
     if (cell === undefined) {

@@ -14,7 +14,7 @@ const resolutionMs = 20
  * often.
  */
 const windowMs = 10_000
-/** We listen to the garbage collection for so long in each of these times. */
+/** How long we listen to the garbage collection in each of these windows. */
 const sampleMs = 1_000
 
 /**

@@ -24,8 +24,8 @@ interface Held {
 }
 
 /**
- * What stands in Postgres for all processes: jobs that wait, webhooks that are due, money that is held. It is
- * read at most every `freshMs`, and counts so many rows at the most.
+ * What Postgres holds for all processes: jobs that wait, webhooks that are due, money that is held. It is
+ * read at most every `freshMs`, and the rows that it counts are bounded.
  */
 export class SharedState {
   readonly #database: Pick<Database, 'log'>

@@ -35,7 +35,7 @@ const saidCharactersMax = 400
 /**
  * A channel's own list of its models, in the first of its protocols that answers with one. `turn` chooses the
  * credential; `signal` ends the call. Rejects GatewayError, without secrets, of the last protocol that was
- * asked; one that only has no list is told where no other says more. Its `details.said` has the words of the
+ * asked; one that only has no list is reported if no other says more. Its `details.said` has the words of the
  * upstream, its `upstreamStatus` the status.
  */
 export async function askList(

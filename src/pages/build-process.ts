@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 const [root = '', outDir = ''] = process.argv.slice(2)
 // Requests come first. The threads of the bundler inherit this.
 setPriority(10)
-// Whoever began the build has ended.
+// The process that began the build has ended.
 process.once('disconnect', () => process.exit(1))
 try {
   const vite = createRequire(join(root, 'package.json')).resolve('vite')

@@ -24,7 +24,7 @@ export class Built {
     this.#stallMs = stallMs
   }
 
-  /** index.html as it is now; undefined: there is none. */
+  /** index.html as it is now; undefined: missing. */
   async template(): Promise<string | undefined> {
     const path = join(this.#folder, 'index.html')
     try {
@@ -75,7 +75,7 @@ export class Built {
   }
 
   #send(request: IncomingMessage, response: ServerResponse): boolean {
-    // Nobody needs a part of such a file, and sirv throws for some ranges.
+    // No one needs a part of such a file, and sirv throws for some ranges.
     delete request.headers.range
     response.once('pipe', (file) => {
       // A file that is deleted now, after it was found: sirv leaves the error to us.

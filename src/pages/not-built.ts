@@ -4,7 +4,7 @@ import { escapeHtml, type Site } from './site.ts'
 export const askAgainSeconds = 2
 
 /**
- * A page that stands alone, for the time in which there are no others. `failure`: why there will be none;
+ * A standalone page, for the time in which there are no others. `failure`: why there will be none;
  * else it asks again.
  */
 export function notBuiltPage({ name, url }: Site, failure: string | undefined, nonce: string): string {

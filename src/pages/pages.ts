@@ -179,8 +179,8 @@ const consolePath = new RegExp(
 
 /**
  * Whether the pages have something at this path below `/console`, `/models` or `/docs`. What a page shows may
- * still be missing, such as a key: the page says so. A model whose catalog cannot be read just now counts as
- * there.
+ * still be missing, such as a key: the page says so. A model whose catalog cannot currently be read counts
+ * as there.
  */
 async function isThere(
   path: string,

@@ -89,5 +89,5 @@ function typeOf(bytes: Buffer): Logo['type'] | undefined {
 
 /** https://www.w3.org/TR/png-3/#5PNG-file-signature */
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
-/** The root element may stand behind a byte order mark, the XML declaration, comments and a document type. */
+/** The root element may follow a byte order mark, the XML declaration, comments and a document type. */
 const svgStart = /^\uFEFF?\s*<(svg|\?xml|!--|!DOCTYPE svg)/i

@@ -50,7 +50,7 @@ export async function probeOffer(gateway: ProbeGateway, id: string, signal: Abor
   log.info({ probe: id, channel: probed.channel.name, model: probed.name, calls }, 'an offer was probed')
 }
 
-/** The offer of a run as the catalog has it now, or why there is none. */
+/** The offer of a run as the catalog has it now, or why it has none. */
 async function probedOf(gateway: ProbeGateway, run: ProbeRun): Promise<ProbedOffer | string> {
   const { snapshot } = gateway.catalog
   const channel = snapshot.channels.get(run.channelId)?.name ?? ''

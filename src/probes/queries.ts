@@ -16,8 +16,8 @@ export interface ProbeOwners {
 
 /**
  * The tenant and the group of probes, and the key of this name, each made when there is none. One statement,
- * because a serving process has no transactions. The key is disabled, and no secret has its hash: nobody can
- * use it.
+ * because a serving process has no transactions. The key is disabled, and no secret has its hash: it cannot
+ * be used.
  */
 export async function ensureProbeKey(
   db: TypedQueries,
@@ -94,7 +94,7 @@ export async function listRuns(
 }
 
 /**
- * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not for ever:
+ * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not indefinitely:
  * after an hour it has failed.
  */
 export async function beginRun(db: TypedQueries, id: string): Promise<ProbeRun | undefined> {
@@ -141,7 +141,7 @@ export async function endRun(
     .where(and(eq(probeRuns.id, id), inArray(probeRuns.state, ['queued', 'running'])))
 }
 
-/** Ids of runs that have not ended, and began or were asked for so long ago. The queue may have lost them. */
+/** Ids of runs that have not ended, and are older than `olderMs`. The queue may have lost them. */
 export async function waitingRuns(db: TypedQueries, olderMs: number): Promise<string[]> {
   const rows = await db
     .select({ id: probeRuns.id })

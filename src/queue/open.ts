@@ -23,7 +23,7 @@ export interface QueueOptions {
   log: Log
   /** Longest wait for the backend at the start. Default 10 seconds. */
   waitMs?: number
-  /** Stands before every key in Redis, so that installations can share one Redis. Default `tollgate`. */
+  /** The prefix of every key in Redis, so that installations can share one Redis. Default `tollgate`. */
   prefix?: string
 }
 

@@ -25,7 +25,7 @@ export function jobOptions(job: QueuedJob): JobsOptions {
     // In BullMQ a lower number runs first, and 0 means no priority, which runs before all others.
     priority: 101 - Math.min(100, Math.max(0, Math.round(job.priority))),
     delay: job.delayMs ?? 0,
-    // Practically for ever: Postgres decides when a job has failed.
+    // Practically without end: Postgres decides when a job has failed.
     attempts: 1_000_000_000,
     backoff: { type: 'fixed', delay: 5_000 },
     // So an id can be added again after its job has ended, and old jobs do not pile up.

@@ -56,7 +56,7 @@ export interface WorkOptions {
   concurrency: number
   /**
    * Resolves when the queue may drop the id; `again`: milliseconds after which the queue runs it again. When
-   * it rejects, the queue logs that and runs it again after five seconds, for ever: Postgres decides when a
+   * it rejects, the queue logs that and runs it again after five seconds, endlessly: Postgres decides when a
    * job has failed. An id never runs twice at the same time, unless the queue took this worker for dead.
    */
   run(id: string): Promise<{ again: number } | undefined>

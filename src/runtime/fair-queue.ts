@@ -18,7 +18,7 @@ export class FairQueue<T> {
     else line.add(item)
   }
 
-  /** Take the next item that may have its turn; undefined when there is none. Default: any may. */
+  /** Take the next item that may have its turn; undefined when none may. Default: any may. */
   next(may: (item: T) => boolean = () => true): T | undefined {
     for (const [owner, line] of this.#lines) {
       for (const item of line) {

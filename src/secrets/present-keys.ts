@@ -12,7 +12,7 @@ interface Place {
 }
 
 /**
- * SECRET_KEY as a start has it; undefined: there is none yet. It makes none, unlike a start with the embedded
+ * SECRET_KEY as a start has it; undefined: not made yet. It makes none, unlike a start with the embedded
  * Postgres.
  */
 export function presentKeys(place: Place): SecretKeys | undefined {

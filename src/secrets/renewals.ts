@@ -54,7 +54,7 @@ export function renewalsText({
   const list = (names: readonly string[]) =>
     names.length === 0 ? ['  (none)'] : names.map((name) => `  ${name}`)
   return [
-    'Whoever has the old master key and a copy of the database could read or forge these. Renew them:',
+    'Anyone with the old master key and a copy of the database could read or forge these. Renew them:',
     'Credentials of channels, at their vendors:',
     ...list(channels),
     'Client keys that were not generated, because a hash with a known pepper can be tried:',
@@ -64,7 +64,7 @@ export function renewalsText({
     ...list(webhookTenants),
     'Second factors of users, who take them away and set them up again:',
     ...list(secondFactors),
-    'Nobody has to act for these:',
+    'No action is needed for these:',
     '  links to images: those of the old key end with their lifetime; a job answers with new ones',
     '  envelopes of reasoning: those of the old key are opened, and new ones are signed with the new key',
     '  image jobs and kept answers: sealed anew; copies of the database from before can be read',

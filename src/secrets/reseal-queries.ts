@@ -32,7 +32,7 @@ export interface SealedColumn {
   key: Readonly<Record<string, 'uuid' | 'smallint' | 'integer' | 'bytea' | 'text'>>
   /** SQL. */
   owner: string
-  /** The column that says which master key sealed the value; absent: there is none. */
+  /** The column that says which master key sealed the value; absent: no such column. */
   keyId?: string
 }
 

@@ -64,7 +64,7 @@ export function acceptSockets(
   })
 }
 
-/** Of the connection, and of nobody's request. */
+/** Of the connection, not of a request. */
 const ownHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'upgrade', 'host', 'content-length', 'transfer-encoding', 'content-encoding', 'expect'],
   ...['accept-encoding', 'idempotency-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'],

@@ -127,7 +127,7 @@ function onlyDataIn(bytes: Buffer, start: number, end: number): number {
   return bytes.indexOf(lineFeed, at) === end - 2 ? at : -1
 }
 
-/** `[DONE]` is the end of a stream over HTTP, and an event without data is nobody's. */
+/** `[DONE]` is the end of a stream over HTTP, and an event without data is dropped. */
 function isNoEvent(bytes: Buffer, from: number, to: number): boolean {
   return to <= from || (bytes[from] === 0x5b && bytes.toString('latin1', from, to) === '[DONE]')
 }

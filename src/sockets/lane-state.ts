@@ -10,7 +10,7 @@ export interface LaneState {
 }
 
 /**
- * The state after an answer that nobody else keeps; undefined: another one is to be asked for it, or it is
+ * The state after an answer that is kept nowhere else; undefined: another one is to be asked for it, or it is
  * too large.
  */
 export function stateAfter(
@@ -24,7 +24,7 @@ export function stateAfter(
 }
 
 /**
- * Items of an answer that nobody keeps, as a later request repeats them. Reasoning goes back only in its
+ * Items of an answer that is not kept, as a later request repeats them. Reasoning goes back only in its
  * encrypted form.
  */
 function sentBack(output: readonly unknown[]): readonly unknown[] {

@@ -276,7 +276,7 @@ export class ResponsesSocket implements OpenSocket {
   #mayTakeMore(): boolean {
     const socket = this.#socket
     if (socket.bufferedAmount <= bufferedMax) return true
-    // A client that reads nothing for so long is cut, as over HTTP.
+    // A client that reads nothing for this time is cut off, as over HTTP.
     this.#stalled ??= setTimeout(() => socket.terminate(), this.#parts.bounds.clientStallMs)
     return false
   }

@@ -154,7 +154,7 @@ export function skipInterimAnswers(socket: Socket): void {
 }
 
 /**
- * The offset after the interim answer at the start of the bytes; 0: there is none; -1: we need more bytes to
+ * The offset after the interim answer at the start of the bytes; 0: not there; -1: we need more bytes to
  * tell.
  */
 function interimEnd(bytes: Buffer): number {

@@ -32,7 +32,7 @@ export interface OpeningOptions {
   frameBytesMax: number
 }
 
-/** The upstream has so long to answer our goodbye. */
+/** Time allowed for the upstream's close frame. */
 const goodbyeMs = 2_000
 
 /**

@@ -34,7 +34,7 @@ export interface UpstreamRequest {
   traceHeaders?: readonly string[] | undefined
   /** Present for a call that may go by WebSocket, where the channel says so. */
   frames?: FrameFormat | undefined
-  /** Told why a call does not go the way that its channel says. */
+  /** Called with why a call does not go the way that its channel says. */
   note?(why: string): void
 }
 
@@ -134,7 +134,7 @@ export class Upstreams {
     try {
       place = this.#placeOf(target)
     } catch {
-      // Its failure is told there.
+      // Its failure is reported there.
       return this.#callByHttp(target, request, listener)
     }
     const own = { ...request, headers: [...format.headers, ...request.headers] }
@@ -176,7 +176,7 @@ export class Upstreams {
     const { connection, allowPrivateAddress: allowed } = channel
     const bound = connection?.proxy?.allowed === undefined ? '' : 'bounded '
     const way = connection === undefined ? '' : ` ${channel.id} ${bound}`
-    // A link may lead anywhere: nobody there sees our certificate.
+    // A link may lead anywhere: our certificate is not shown there.
     const isLink = credential === undefined && connection?.cert !== undefined
     const key = policyOf(allowed) + way + (connection?.poolName ?? '') + (isLink ? ' link ' : '') + baseUrl
     const known = this.#places.get(key)

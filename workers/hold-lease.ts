@@ -3,8 +3,8 @@ import type { Jobs } from '../src/jobs/jobs.ts'
 import type { JobWatch } from '../src/jobs/watch.ts'
 
 /**
- * Extend the lease of a job while it runs. Calls when another worker has taken the job, and when its client
- * has cancelled it; each may be called more than once.
+ * Extend the lease of a job while it runs. Reports when another worker has taken the job, and when its client
+ * has cancelled it; each may be reported more than once.
  */
 export function holdLease(
   { jobs, watch }: { jobs: Pick<Jobs, 'extend'>; watch: JobWatch },

@@ -60,7 +60,7 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
     body: translationRequest,
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
-      refuseFiles(request, from, 'a translation that nobody is asked for')
+      refuseFiles(request, from, 'a translation that is not sent')
       // The decoder says that a model is missing; a request that stays in its format needs none.
       const model = request.model == null ? '' : modelName(request.model, 'request.model')
       const upstreamModel = textOf(wanted.model) ?? model

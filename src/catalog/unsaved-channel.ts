@@ -18,7 +18,7 @@ const name = 'a channel that is not saved'
 
 /**
  * A channel as it would be with these words, which are stored nowhere: it can be called, and requests never
- * come to it. The words need no name and no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
+ * come to it. The words need no name or models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
  * caller's. Throws GatewayError `invalid_request` that names the field.
  */
 export function unsavedChannel(

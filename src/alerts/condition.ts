@@ -115,7 +115,7 @@ const channelDown = z
   .strictObject({
     kind: z.literal('channel_down'),
     channel: name.nullable().default(null).describe('Null: each channel.'),
-    openings: integer(1, 20).default(1).describe('Holds once the breaker has opened this many times in a row.'),
+    openings: integer(1, 20).default(1).describe('Holds once the breaker opened this many times in a row.'),
   })
   .meta({ id: 'AlertChannelDown' })
 

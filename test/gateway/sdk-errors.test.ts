@@ -254,7 +254,12 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
 
     test.each<[ErrorKind, string, (request: SeenRequest) => Plan, RegExp]>([
       ['upstream_error', 'ends', (seen) => begun(seen, []), /before the answer was complete/],
-      ['upstream_error', 'breaks off', (seen) => begun(seen, [], 'cut'), /connection to the upstream was lost/],
+      [
+        'upstream_error',
+        'breaks off',
+        (seen) => begun(seen, [], 'cut'),
+        /connection to the upstream was lost/,
+      ],
       [
         'upstream_error',
         'says it failed',

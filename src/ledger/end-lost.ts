@@ -20,8 +20,8 @@ const neighbourMs = 10_000
 
 /**
  * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and no
- * process has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows for
- * its running requests, releases what it held, and marks it `lost`. One process of all works at a time.
+ * process has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows
+ * for its running requests, releases what it held, and marks it `lost`. One process of all works at a time.
  */
 export async function endLost(
   client: Client,

@@ -470,7 +470,7 @@ describe('tools', () => {
     expect(choose({ type: 'allowed', mode: 'auto', names: ['g'] })).toEqual(config('VALIDATED', 'g'))
     expect(choose(undefined, [fn('f', { strict: true })])).toEqual(config('VALIDATED'))
     expect(() => choose({ type: 'tool', name: 'h', kind: 'function' })).toThrow(
-      /tool_choice: "h" is none of the tools/,
+      /tool_choice: "h" is not one of the tools/,
     )
     expect(() => choose({ type: 'required' }, [])).toThrow(/tool_choice: there is no tool/)
   })

@@ -20,8 +20,8 @@ export function brokenOffBy(word: string | undefined): GatewayError | undefined 
 }
 
 /**
- * Why a whole answer is a failure: an error, no choice, or choices without content of which all were broken off
- * or empty. Embeddings and moderations, which are no chat, have other lists than choices.
+ * Why a whole answer is a failure: an error, no choice, or choices without content of which all were broken
+ * off or empty. Embeddings and moderations, which are no chat, have other lists than choices.
  */
 export function failureOf(answer: Json, usage: Usage | undefined): GatewayError | undefined {
   const { choices } = answer

@@ -12,7 +12,7 @@ const platform = `${process.platform}-${process.arch}`
 function checkout(path: string): { program: string; script: string; node: string } {
   const repository = fileURLToPath(new URL('../..', import.meta.url))
   cpSync(join(repository, 'src', 'db'), join(path, 'src', 'db'), { recursive: true })
-  cpSync(join(repository, 'src', 'owner.ts'), join(path, 'src', 'owner.ts'))
+  cpSync(join(repository, 'src', 'runtime'), join(path, 'src', 'runtime'), { recursive: true })
   const script = join(path, 'test', 'support', 'embedded-process.ts')
   cpSync(join(repository, 'test', 'support', 'embedded-process.ts'), script)
   cpSync(join(repository, 'package.json'), join(path, 'package.json'))

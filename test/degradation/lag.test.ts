@@ -87,7 +87,7 @@ test('it tells held money by age, frames set aside, journals of its disk, and th
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-lag-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
   const [foreign, aside] = [randomUUIDv7(), `${randomUUIDv7()}-0-7`]
-  const journal = join(dataDir, 'journal', `${foreign}.2`)
+  const journal = join(dataDir, 'journal', foreign)
   mkdirSync(journal, { recursive: true })
   mkdirSync(join(dataDir, 'journal', `set-aside-${aside}`))
   writeFileSync(join(journal, 'owner.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }))

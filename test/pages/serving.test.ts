@@ -181,7 +181,7 @@ describe('an address without a page', () => {
   test('is none that the console knows', async () => {
     const routes = readFileSync(join(repository, 'console/src/console-routes.tsx'), 'utf8')
     const { get } = await servePages(built)
-    const paths = [...routes.matchAll(/path: '(\/console[^']*)'/g)].map(([, path = '']) => path)
+    const paths = [...routes.matchAll(/(?:path: |page\()'(\/console[^']*)'/g)].map(([, path = '']) => path)
     expect(paths.length).toBeGreaterThan(20)
     for (const path of paths)
       expect((await get(path.replace('$id', 'one'), { accept })).status, path).toBe(200)

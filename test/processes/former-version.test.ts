@@ -47,7 +47,7 @@ test('a start on a folder or a database of an older commit, with rows not shippe
   expect(migrated).toMatchObject({ code: 1, errors: expect.stringMatching(bothWays) })
   expect(migrated.errors).toContain(`another schema than that of commit ${formerCommit}`)
   expect(await bed.state()).toEqual(before)
-}, 120_000)
+}, 300_000)
 
 test(`tollgate migrate takes over the schema of ${formerCommit} with its rows, once its journals are shipped`, async () => {
   const bed = await startBed()
@@ -83,7 +83,7 @@ test(`tollgate migrate takes over the schema of ${formerCommit} with its rows, o
   expect(await sql`SELECT FROM requests`).toHaveLength(3)
   const { findings } = await verifyLedger(sql)
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
-}, 120_000)
+}, 300_000)
 
 async function startBed() {
   const [{ url, drop }, upstream] = await Promise.all([emptyDatabase(), startUpstream()])

@@ -41,7 +41,7 @@ test('a process that stood still until another adopted its journal sends nothing
   const [instance = ''] = journalsIn(dataDir)
   // As if it ran on another host.
   writeFileSync(
-    join(dataDir, 'journal', `${instance}.2`, 'owner.json'),
+    join(dataDir, 'journal', instance, 'owner.json'),
     JSON.stringify({ host: 'elsewhere' }),
   )
   const neighbour = await bed.start({}, dataDir)

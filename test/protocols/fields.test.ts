@@ -116,45 +116,45 @@ function table(head: string[], rows: string[][]): string {
 
 const toMessagesByModel = `## To \`anthropic-messages\`, by the model
 
-What is known of a model changes these tables for upstreams of this format, too. Each note names the model:
+What is known about a model changes these tables for upstreams of this format, too. Each note names the model:
 
 - **Sampling**: \`temperature\`, \`top_p\` and \`top_k\` are dropped for a model that refuses them.
 - **Reasoning**: an effort or a budget becomes \`thinking: {type: adaptive}\` with \`output_config.effort\`, or
   \`thinking: {type: enabled, budget_tokens}\`, as the model takes it. An effort that the model does not have becomes the
-  nearest one. A model that always thinks is never told to stop: it gets its least effort.
-- **Schemas** of answers and of strict tools are rewritten to what the vendor takes. Bounds such as \`minimum\`,
-  \`pattern\` or \`minItems: 2\` move into the description of their place, and a note lists them. A schema for which the
-  vendor has no words (recursion, free keys, values of any type) becomes an instruction, which the model may disobey; a tool
-  with such a schema loses \`strict\`. A union as the whole input of a tool moves into the description.
+  nearest one. For a model that always thinks, thinking is never turned off: it gets its lowest effort.
+- **Schemas** of answers and of strict tools are rewritten to what the vendor takes. Bounds such as \`minimum\`, \`pattern\` or
+  \`minItems: 2\` move into the description of their place, and a note lists them. A schema that the vendor cannot express
+  (recursion, free keys, values of any type) becomes an instruction, which the model may disobey; a tool with such a schema
+  loses \`strict\`. A union as the whole input of a tool moves into the description.
 - **JSON mode** is an instruction, which the model may disobey.
-- **An assistant turn at the end**: a model that refuses to continue it is asked to continue it by an instruction. Its answer
-  may begin anew.
-- **Instructions between the turns** stay instructions where the model takes them there; else they become marked text.
-- **A result of a tool** that does not come right behind its call becomes text, and its call gets \`[no result]\`.
-- **Refused by name**: tools, forced tools, pictures, documents and URLs that the model does not take.
+- **An assistant turn at the end**: a model that refuses to continue it gets an instruction to continue it. Its answer may
+  start again from the beginning.
+- **Instructions between the turns** stay instructions if the model accepts them there; otherwise they become marked text.
+- **A tool result** that does not come right after its call becomes text, and its call gets \`[no result]\`.
+- **Refused by name**: tools, forced tools, pictures, documents and URLs that the model does not accept.
 - **\`max_tokens\`**, where the client sets none: the bound of the model in gateway.yaml, else the model's known bound (never
   above its context length in gateway.yaml), else \`OUTPUT_TOKENS_DEFAULT\`. A higher bound of the client is lowered to the
   model's known bound.
 
 A \`thread\` of a Messages client is refused with \`error.details.error_code: thread_unsupported_request\` on every channel
-of another format. The tool runners of the vendor's SDKs then go on without it.`
+of another format. The tool runners of the vendor's SDKs then continue without it.`
 
 const introduction = `# Translation
 
-You send a request in one format, and the model is served in another. This page says what becomes of each field: whether it
-arrives, in which words, or why not. [Migration](../tutorials/migration.md) shows how to see it for a request of yours.
+You send a request in one format, and the model is served in another. This page says what happens to each field: whether it
+arrives, under which name, or why not. [Migration](../tutorials/migration.md) shows how to see this for one of your requests.
 
-A channel that speaks the client's format gets the client's own bytes, without an empty list of tools: see
+A channel that speaks the client's format gets the client's own bytes, except for an empty list of tools: see
 [below](#what-every-upstream-gets). Reasoning that it refuses as foreign is left out in
-[a second try](routing.md#a-refused-parameter). Any other channel gets a translation. The lists and tables have each documented field of
-a request by itself. To look one up, go to the format that you send: [chat completions](#from-openai-chat),
-[Responses](#from-openai-responses), [Messages](#from-anthropic-messages).
+[a second try](routing.md#a-refused-parameter). Any other channel gets a translation. The lists and tables cover each
+documented field of a request on its own. To look one up, go to the format that you send:
+[chat completions](#from-openai-chat), [Responses](#from-openai-responses), [Messages](#from-anthropic-messages).
 \`test/protocols/fields.test.ts\` makes them from the code and fails when they differ
 (\`npm test -- test/protocols/fields.test.ts -u\` writes them anew).
 
 - **mapped**: the other format says the same in its own words.
 - **emulated**: done by other means, such as an instruction in the system prompt.
-- **clamped**, **defaulted**: the upstream gets another value, or one that the client did not give.
+- **clamped**, **defaulted**: the upstream gets a different value, or one that the client did not give.
 - **dropped**: left out; the answer is as good without it. With \`x-tollgate-strict: true\` this is a 400.
 - **refused**: a 400 that names the field, because the answer would not be what the client asked for. If another channel
   of the model can take the field, the gateway uses that channel.
@@ -164,65 +164,66 @@ A field that this page does not list is dropped. The usage log notes every field
 
 [Answers](#answers) carry all that the client's format can say: text, refusals, reasoning with its
 [signature](../decisions/0014-reasoning-in-signed-envelopes.md), tool calls, citations, stop reasons, errors, and usage with
-its parts. \`POST /v1/translate\` shows what becomes of a request of yours, and calls nobody.
+its parts. \`POST /v1/translate\` shows what one of your requests becomes, without calling any upstream.
 
-What a model does not take is known from its [traits](configuration.md), and learnt from refusals: a parameter that the
+Tollgate knows what a model does not accept from its [traits](configuration.md), and learns it from refusals: a parameter that the
 upstream refuses is left out, or said in other words, in [a second try](routing.md#a-refused-parameter).
 
-A field that is refused with a 400 comes with names: the models of the key whose channels take the request untranslated, and
-the endpoints on which this model does. So it is for tools that only their vendor runs, such as code execution, file search,
-an MCP connector or a shell in a container.
+When a field is refused, the 400 names the key's models whose channels accept the request untranslated, and the endpoints on
+which this model does. The same applies to tools that only their vendor runs, such as code execution, file search, an MCP
+connector or a shell in a container.
 
 Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
-thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).
+produced it. [Routing](routing.md) says which channel is used when several could answer.
 
 ## To \`openai-chat\`, \`openai-responses\` and \`gemini\`, by the model
 
-The lists and tables below hold for a model of which nothing is known. Where the [traits](configuration.md) of a model are
-known, a request is written for it:
+The lists and tables below apply to a model about which nothing is known. If the [traits](configuration.md) of a model are
+known, a request is adapted to it:
 
-- **Parameters** that the model does not take are dropped. One that says the default is left out as mapped. Temperatures,
-  output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are refused. The gateway
-  keeps two wishes itself: where a model takes no stop sequences, it ends the text there, and where it cannot be told to make
-  one call at a time, the answer has only the first.
-- **Thinking**: the effort becomes the nearest level of the model, of two that are as near the lesser. \`none\` becomes its
-  least level, or the word that turns the thoughts of the model off: \`"thinking": {"type": "disabled"}\` for DeepSeek, Kimi K2.5
-  and K2.6 and GLM up to 5.2, \`"enable_thinking": false\` for Qwen. A budget of tokens and an effort become each other: 0 is
-  \`none\`, up to 4,096 \`low\`, below 16,384 \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
-  65,536 tokens. A model that takes no word about thinking is told nothing.
-- **Tools**: refused if the model takes none, or cannot be made to call one. Custom tools become functions with one text
-  where the model has none. \`strict\` is dropped where the model has no strict tools, or not with this schema.
-- **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction
-  asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3,
-  all models of Groq and Cerebras).
-- **Content**: images, documents and audio that the model does not read are refused, and URLs where the upstream fetches
-  none. Instructions between other turns become text of the user where the model takes them only in front. Where it takes one message
-  of them (\`several_instructions: false\`: Qwen, vLLM and the like), all are joined in front. The texts of a turn become paragraphs of one
-  text on Chat upstreams that are not known to take parts, but not beside a picture.
-- **What does not go together**: a model that takes no tools while it thinks is told not to think (GPT 5.4 to 5.6 over Chat).
-  So is one that takes no forced call while it thinks (DeepSeek, Kimi K2.5 and K2.6, Qwen), also where the request says
-  nothing about thinking; where it always thinks (Kimi K2.7), a forced call is refused. Sampling parameters are dropped where
-  the model takes them only without thinking. A forced call comes before a format.
-- **The conversation**: a model that continues no assistant turn is asked to continue it. An assistant message stands between
-  tool results and a user where the upstream wants one (Mistral); thoughts go along with calls where it demands them
-  (DeepSeek, Kimi), and nowhere where it refuses them (Mistral). Ids of calls that another vendor made get the form that the
-  model takes, the same for the call and its result: nine letters and digits for Mistral.
-- **Caching**: \`cache_control\` goes along where the vendor takes it in Chat (OpenRouter, LiteLLM, Qwen), at most four of them, and
-  becomes \`prompt_cache_breakpoint\` for OpenAI's models since GPT 5.6. OpenAI, Moonshot, Mistral and OpenRouter get a
-  \`prompt_cache_key\` from the session that the client names by a header or in its body: a hash of it, another one for each
-  tenant. A note says each.
+- **Parameters** that the model does not accept are dropped. A parameter with the default value is left out and counts as
+  mapped. Temperatures, output tokens and thinking budgets are clamped to its bounds; stop sequences over its bound are
+  refused. The gateway itself takes care of two options: if a model accepts no stop sequences, the gateway ends the text
+  there, and if a model cannot be limited to one call at a time, the answer has only the first.
+- **Thinking**: the effort becomes the model's nearest level, or the lower one if two are equally near. \`none\` becomes its
+  lowest level, or the setting that turns the model's thinking off: \`"thinking": {"type": "disabled"}\` for DeepSeek, Kimi
+  K2.5 and K2.6 and GLM up to 5.2, \`"enable_thinking": false\` for Qwen. A token budget and an effort are converted into each
+  other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384 \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\`
+  8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\` 65,536 tokens. A model that accepts no setting for thinking gets none.
+- **Tools**: refused if the model accepts none, or cannot be forced to call one. Custom tools become functions with one text
+  if the model has no custom tools. \`strict\` is dropped where the model has no strict tools, or not with this schema.
+- **Formats**: a schema is rewritten to what the vendor accepts, and the descriptions say what was removed. An instruction
+  asks for JSON if the model has no JSON mode, accepts no schema, or accepts no tools together with a format (Gemini before
+  3, all models of Groq and Cerebras).
+- **Content**: images, documents and audio that the model does not read are refused, and so are URLs if the upstream does not
+  fetch them. Instructions between other turns become user text if the model accepts them only at the front. If it accepts
+  only one message of them (\`several_instructions: false\`: Qwen, vLLM and the like), all are joined at the front. On Chat
+  upstreams that are not known to accept parts, the texts of a turn become paragraphs of one text, unless the turn has a
+  picture.
+- **Conflicts**: thinking is turned off for a model that accepts no tools while it thinks (GPT 5.4 to 5.6 over Chat). The
+  same applies to a model that accepts no forced call while it thinks (DeepSeek, Kimi K2.5 and K2.6, Qwen), even if the
+  request says nothing about thinking; if it always thinks (Kimi K2.7), a forced call is refused. Sampling parameters are
+  dropped if the model accepts them only without thinking. A forced call takes precedence over a format.
+- **The conversation**: a model that does not continue an assistant turn gets an instruction to continue it. An assistant
+  message is inserted between tool results and a user message if the upstream requires one (Mistral); thoughts are sent with
+  calls if it requires them (DeepSeek, Kimi), and never if it refuses them (Mistral). Ids of calls that another vendor made
+  get the form that the model accepts, the same for the call and its result: nine letters and digits for Mistral.
+- **Caching**: \`cache_control\` is passed on if the vendor accepts it in Chat (OpenRouter, LiteLLM, Qwen), at most four of
+  them, and becomes \`prompt_cache_breakpoint\` for OpenAI's models since GPT 5.6. OpenAI, Moonshot, Mistral and OpenRouter get
+  a \`prompt_cache_key\` from the session that the client names by a header or in its body: a hash of it, different for each
+  tenant. There is a note for each of these.
 - **\`max_tokens\` or \`max_completion_tokens\`**: models that are named as OpenAI's (\`gpt-\`, \`o3\`) get the newer name, all
-  others the older one, which most servers know. The trait \`output_bound\` says otherwise.
+  others the older one, which most servers know. The trait \`output_bound\` overrides this.
 
 ## What every upstream gets
 
 A tool that is listed twice is sent once, with a note, to Messages and Gemini upstreams, which refuse it. Base64 is passed on
-as it came, also with line breaks or in another alphabet, and text beside calls in one assistant message stays there: only the
-upstream knows what it takes.
+as it came, also with line breaks or in another alphabet, and text next to calls in one assistant message stays there: only
+the upstream knows what it accepts.
 
 A call without a result gets the result \`[no result]\`. A result without a call becomes text of the user. A result that comes
 later than other turns is moved to its call. Notes say all three.
 
 An empty list of tools goes out as if it were absent, together with the \`tool_choice\` and \`parallel_tool_calls\` that mean
-nothing without it, because many servers of the Chat format refuse it. This is so for Chat channels of Chat clients, too; a
-note says it. A \`tool_choice\` that demands a call stays, and the upstream refuses it.`
+nothing without it, because many servers of the Chat format refuse it. This also applies to Chat channels of Chat clients; a
+note says so. A \`tool_choice\` that demands a call stays, and the upstream refuses it.`

@@ -253,7 +253,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
     })
 
     test.each<[ErrorKind, string, (request: SeenRequest) => Plan, RegExp]>([
-      ['upstream_error', 'ends', (seen) => begun(seen, []), /before the answer was complete/],
+      ['upstream_error', 'ends', (seen) => begun(seen, []), /ended its answer before it was complete/],
       [
         'upstream_error',
         'breaks off',

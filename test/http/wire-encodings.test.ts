@@ -163,7 +163,7 @@ test('when the connection breaks within an encoded stream, the client gets the e
   const response = await bed.chat({ model: 'm', messages, stream: true })
   const text = await response.text()
   expect(text).toContain('token-1')
-  expect(text).toMatch(/"error":\{"message":"The connection to the upstream broke/)
+  expect(text).toMatch(/"error":\{"message":"The connection to the upstream was lost/)
   expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
     outcome: 'failed',
     stream_end: 'upstream_cut',

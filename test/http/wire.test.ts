@@ -181,14 +181,14 @@ const cases: Record<string, Case> = {
     ),
     stream: true,
     status: 200,
-    says: /token-1[\s\S]*"error":\{"message":"The connection to the upstream broke/,
+    says: /token-1[\s\S]*"error":\{"message":"The connection to the upstream was lost/,
     row: {
       outcome: 'failed',
       error_kind: 'upstream_error',
       usage_source: 'estimated',
       stream_end: 'upstream_cut',
     },
-    attempt: { status: 200, error: /broke/ },
+    attempt: { status: 200, error: /was lost/ },
   },
   'a stream that falls silent': {
     act: write(chunkedHead(sse) + events.slice(0, 3).map(chunkBytes).join('')),
@@ -372,7 +372,7 @@ test('a kept connection that is reset at its next request is an error, and this 
   await first.text()
   const second = await bed.chat({ model, messages })
   expect(second.status).toBe(502)
-  expect(await second.text()).toMatch(/connection to the upstream broke/)
+  expect(await second.text()).toMatch(/connection to the upstream was lost/)
   expect(asked().map(({ turn }) => turn)).toEqual([1, 2])
   expect(await bed.row(second.headers.get('x-request-id'))).toMatchObject({
     outcome: 'failed',

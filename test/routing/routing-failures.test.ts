@@ -68,8 +68,8 @@ beforeAll(async () => {
     WATCHED_ANSWER_BYTES_MAX: String(answerBytesMax),
     UPSTREAM_TOTAL_MS: String(totalMs),
     BREAKER_FAILURES: '2',
-    BREAKER_OPEN_MS: '600000',
-    BREAKER_OPEN_MS_MAX: '600000',
+    BREAKER_OPEN_MS: '3000',
+    BREAKER_OPEN_MS_MAX: '3000',
   }
   bed = await startRoutingBed({ models, channels, env })
 })

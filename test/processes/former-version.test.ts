@@ -136,7 +136,11 @@ async function startBed() {
 
 function withUpkeep(catalog: string[]): string[] | undefined {
   const has = (part: string) => catalog.some((line) => line.includes(part))
-  return has('count_late_entry AFTER INSERT') && has('INDEX entries_default_by_hand') ? catalog : undefined
+  return has('count_late_entry AFTER INSERT') &&
+    has('INDEX entries_default_by_hand') &&
+    has('INDEX entries_before_by_hand')
+    ? catalog
+    : undefined
 }
 
 async function refusalOf(start: Promise<unknown>): Promise<string> {

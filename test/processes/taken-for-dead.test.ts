@@ -40,10 +40,7 @@ test('a process that stood still until another adopted its journal sends nothing
   })
   const [instance = ''] = journalsIn(dataDir)
   // As if it ran on another host.
-  writeFileSync(
-    join(dataDir, 'journal', instance, 'owner.json'),
-    JSON.stringify({ host: 'elsewhere' }),
-  )
+  writeFileSync(join(dataDir, 'journal', instance, 'owner.json'), JSON.stringify({ host: 'elsewhere' }))
   const neighbour = await bed.start({}, dataDir)
 
   const stream = await readStream(`${tollgate.url}${chatPath}`, { ...chatBody, messages, stream: true })
@@ -184,7 +181,7 @@ function temporary(): string {
 }
 
 function journalsIn(dataDir: string): string[] {
-  return readdirSync(join(dataDir, 'journal')).flatMap((name) => /^([0-9a-f-]{36})\.2$/.exec(name)?.[1] ?? [])
+  return readdirSync(join(dataDir, 'journal')).flatMap((name) => /^[0-9a-f-]{36}$/.exec(name)?.[0] ?? [])
 }
 
 function asideIn(dataDir: string): string[] {

@@ -15,9 +15,9 @@ export interface ReasonEntry {
    * nothing.
    */
   says: string | Sentence
-  /** What a client does about it: the column of docs/reference/errors.md. */
+  /** What a client does about it, as a clause. docs/reference/reasons.md has it. */
   client: string
-  /** What an operator looks at. Reasons that have it are in the runbook. */
+  /** What an operator looks at or changes, in sentences. docs/reference/reasons.md has it too. */
   operator?: string
 }
 

@@ -4,8 +4,9 @@ import { until } from '../support/until.ts'
 
 let bed: BrowserBed
 let owner: Owner
-/** One address of each page, with something to see. */
-let addresses: string[]
+/** One address of each page, with something to see. A test for each part: all pages together take minutes on a busy machine. */
+let addresses: Record<(typeof parts)[number], string[]>
+const parts = ['requests', 'access', 'routes', 'operation'] as const
 
 beforeAll(async () => {
   bed = await startBrowser()
@@ -21,38 +22,46 @@ beforeAll(async () => {
   }
   const rule = { name: 'slow', condition: { kind: 'latency', of: 'model', name: 'main', above_ms: 1 } }
   expect((await owner.call('POST', 'alerts', rule)).status).toBe(201)
-  addresses = [
-    '/console',
-    '/console/log',
-    `/console/log/${ids[0]}`,
-    `/console/log/${ids[1]}`,
-    '/console/jobs',
-    '/console/jobs?kind=answers',
-    '/console/playground',
-    '/console/tenants',
-    `/console/tenants/${await first('tenants')}`,
-    '/console/keys',
-    `/console/keys/${await first('keys')}`,
-    '/console/groups',
-    `/console/groups/${await first('groups')}`,
-    '/console/users',
-    '/console/channels',
-    `/console/channels/${await first('channels')}`,
-    '/console/models',
-    '/console/models/main',
-    '/console/set-up',
-    '/console/alerts',
-    '/console/alerts?tab=rules',
-    `/console/alerts/${await first('alerts')}?tab=rules`,
-    '/console/audit',
-    `/console/audit/${await first('audit')}`,
-    '/console/ledger',
-    '/console/settings',
-    '/console/settings?tab=file',
-    '/console/settings?tab=archive',
-    '/console/settings?tab=erasures',
-    '/console/account',
-  ]
+  addresses = {
+    requests: [
+      '/console',
+      '/console/log',
+      `/console/log/${ids[0]}`,
+      `/console/log/${ids[1]}`,
+      '/console/jobs',
+      '/console/jobs?kind=answers',
+      '/console/playground',
+      '/console/ledger',
+    ],
+    access: [
+      '/console/tenants',
+      `/console/tenants/${await first('tenants')}`,
+      '/console/keys',
+      `/console/keys/${await first('keys')}`,
+      '/console/groups',
+      `/console/groups/${await first('groups')}`,
+      '/console/users',
+      '/console/account',
+    ],
+    routes: [
+      '/console/channels',
+      `/console/channels/${await first('channels')}`,
+      '/console/models',
+      '/console/models/main',
+      '/console/set-up',
+    ],
+    operation: [
+      '/console/alerts',
+      '/console/alerts?tab=rules',
+      `/console/alerts/${await first('alerts')}?tab=rules`,
+      '/console/audit',
+      `/console/audit/${await first('audit')}`,
+      '/console/settings',
+      '/console/settings?tab=file',
+      '/console/settings?tab=archive',
+      '/console/settings?tab=erasures',
+    ],
+  }
 })
 afterAll(() => bed?.close())
 
@@ -71,13 +80,13 @@ const variants = [
   },
 ] as const
 
-test.each(variants)(
-  'every page of the console can be read by everybody: $name',
-  async ({ viewport, colorScheme, looks }) => {
+test.each(variants.flatMap((variant) => parts.map((part) => ({ ...variant, part }))))(
+  'every page of the console can be read by everybody: $part, $name',
+  async ({ viewport, colorScheme, looks, part }) => {
     const page = await bed.page({ viewport, colorScheme })
     await bed.signIn(page)
     const faults: string[] = []
-    for (const address of addresses) {
+    for (const address of addresses[part]) {
       await page.goto(address)
       await page.locator('main h1').first().waitFor()
       await until(async () => (await page.locator('[aria-label="Loading"]').count()) === 0)

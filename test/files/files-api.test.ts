@@ -89,7 +89,12 @@ test.each([
   ['a purpose for batches', pdf, { purpose: 'batch' }, /purpose: "batch" is not kept here/],
   ['bytes of no known type', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), {}, /file: its bytes are not of a type/],
   ['a text that is not UTF-8', Buffer.from('caf\xe9', 'latin1'), {}, /file: its bytes are not of a type/],
-  ['a NUL behind the first bytes', Buffer.concat([Buffer.alloc(9000, 'x'), Buffer.alloc(1)]), {}, /no type/],
+  [
+    'a NUL behind the first bytes',
+    Buffer.concat([Buffer.alloc(9000, 'x'), Buffer.alloc(1)]),
+    {},
+    /file: its bytes are not of a type/,
+  ],
   ['an empty file', Buffer.alloc(0), {}, /file: is empty/],
   [
     'a life that is too long',

@@ -34,7 +34,7 @@ export async function sampleImages(rig: ImageRig, model: string, drive: ImageDri
     SELECT state, error, fence, extract(epoch FROM started_at - created_at)::float8 * 1000 AS queue_ms,
       extract(epoch FROM finished_at - started_at)::float8 * 1000 AS run_ms,
       extract(epoch FROM finished_at)::float8 * 1000 AS ended_at
-    FROM image_jobs WHERE id = ANY (${ids}::uuid[])`
+    FROM jobs WHERE id = ANY (${ids}::uuid[])`
   const lastAt = jobs.reduce((latest, job) => Math.max(latest, job.ended_at), firstAt)
   const share = (of: keyof ImageCpu) => (after[of] - before[of]) / ids.length
   return {
@@ -82,7 +82,7 @@ async function allEnded({ sql }: ImageRig): Promise<void> {
   let leastAt = Date.now()
   for (;;) {
     const [row] = await sql<{ open: number }[]>`
-      SELECT count(*)::int AS open FROM image_jobs WHERE state IN ('queued', 'running')`
+      SELECT count(*)::int AS open FROM jobs WHERE state IN ('queued', 'running')`
     const open = row?.open ?? 0
     if (open === 0) return
     if (open < least) {

@@ -462,7 +462,7 @@ CREATE TABLE "image_channel_turns" (
 	"next_at" timestamp (3) with time zone NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "image_jobs" (
+CREATE TABLE "jobs" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant_id" uuid NOT NULL,
 	"key_id" uuid NOT NULL,
@@ -1062,12 +1062,12 @@ CREATE INDEX "files_tenant" ON "files" USING btree ("tenant_id","id");--> statem
 CREATE INDEX "files_expires_at" ON "files" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "files_created_at" ON "files" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "files_unfinished" ON "files" USING btree ("created_at") WHERE "files"."state" <> 'ready';--> statement-breakpoint
-CREATE INDEX "image_jobs_tenant" ON "image_jobs" USING btree ("tenant_id","id");--> statement-breakpoint
-CREATE INDEX "image_jobs_waiting" ON "image_jobs" USING btree ("tenant_id","priority" DESC NULLS LAST,"id") WHERE "image_jobs"."state" = 'queued' and "image_jobs"."enqueued_at" is null;--> statement-breakpoint
-CREATE INDEX "image_jobs_enqueued" ON "image_jobs" USING btree ("tenant_id","enqueued_at") WHERE "image_jobs"."state" = 'queued' and "image_jobs"."enqueued_at" is not null;--> statement-breakpoint
-CREATE INDEX "image_jobs_running" ON "image_jobs" USING btree ("channel_id","leased_until") WHERE "image_jobs"."state" = 'running';--> statement-breakpoint
-CREATE INDEX "image_jobs_webhook" ON "image_jobs" USING btree ("webhook_at") WHERE "image_jobs"."webhook_state" = 'pending';--> statement-breakpoint
-CREATE INDEX "image_jobs_created_at" ON "image_jobs" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "jobs_tenant" ON "jobs" USING btree ("tenant_id","id");--> statement-breakpoint
+CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("tenant_id","priority" DESC NULLS LAST,"id") WHERE "jobs"."state" = 'queued' and "jobs"."enqueued_at" is null;--> statement-breakpoint
+CREATE INDEX "jobs_enqueued" ON "jobs" USING btree ("tenant_id","enqueued_at") WHERE "jobs"."state" = 'queued' and "jobs"."enqueued_at" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_running" ON "jobs" USING btree ("channel_id","leased_until") WHERE "jobs"."state" = 'running';--> statement-breakpoint
+CREATE INDEX "jobs_webhook" ON "jobs" USING btree ("webhook_at") WHERE "jobs"."webhook_state" = 'pending';--> statement-breakpoint
+CREATE INDEX "jobs_created_at" ON "jobs" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "conversation_items_id" ON "conversation_items" USING btree ("tenant_id","conversation_id","item_id");--> statement-breakpoint
 CREATE INDEX "conversations_expires_at" ON "conversations" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "kept_answers_created" ON "kept_answers" USING btree ("tenant_id","created_at","id");--> statement-breakpoint

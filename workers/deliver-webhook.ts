@@ -26,7 +26,7 @@ export interface WebhookOptions {
  */
 export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
-    const { jobs } = gateway.images
+    const { jobs } = gateway
     const due = await jobs.webhookOf(id)
     if (due === undefined) return
     const { webhookTriesMax, webhookBackoffMs } = gateway.bounds
@@ -101,8 +101,8 @@ async function deliver(
  * As the vendor's webhooks have it: https://platform.openai.com/docs/api-reference/webhook-events, read
  * 2026-11-23
  */
-async function answerEvent({ background: { answers } }: ImageGateway, { id, finishedAt }: Job) {
-  const { status } = (await answers.answerOf(id)) ?? {}
+async function answerEvent({ backgroundAnswers }: ImageGateway, { id, finishedAt }: Job) {
+  const { status } = (await backgroundAnswers.answerOf(id)) ?? {}
   return {
     id: `evt_${id}`,
     object: 'event',

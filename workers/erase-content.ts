@@ -27,7 +27,7 @@ const archiveRetryMs = 60_000
  * number of processes may run it: one works at a time.
  */
 export function eraseContent(context: Context): { stop(): Promise<void> } {
-  const { bounds, database, files, images, ledger, log } = context
+  const { bounds, database, files, images, jobs, ledger, log } = context
   const stopping = new AbortController()
   let nextSweepMs = 0
   /** The archive is to be swept; undefined: it need not. */
@@ -52,7 +52,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     while (!signal.aborted && (await runErasure(needs, signal)));
     if (!signal.aborted && performance.now() >= nextSweepMs) {
       nextSweepMs = performance.now() + hourMs
-      if (await images.jobs.claimSweep('tenant_retention', hourMs * apart)) {
+      if (await jobs.claimSweep('tenant_retention', hourMs * apart)) {
         const gone = await sweepTenants(ask, daysOf(context), { batchRows, signal })
         if (gone > 0)
           log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)

@@ -43,7 +43,7 @@ export function imageRunner(gateway: ImageGateway): ImageRunner {
     async run(id) {
       // Another worker will run it.
       if (stopped) return { again: 0 }
-      const claim = await gateway.images.jobs.claim(id)
+      const claim = await gateway.jobs.claim(id)
       switch (claim.verdict) {
         case 'gone':
         case 'ended':
@@ -76,13 +76,10 @@ function end(generation: Generation, reason: GatewayError): void {
 }
 
 /** The sweep finds the jobs that cannot be queued now. */
-export function enqueue(gateway: ImageGateway, jobs: readonly Enqueued[]): void {
+export function enqueue(gateway: Pick<ImageGateway, 'jobQueue' | 'log'>, jobs: readonly Enqueued[]): void {
   if (jobs.length === 0) return
-  gateway.images.queue.add(jobs).catch((error: unknown) => {
-    gateway.log.warn(
-      { cause: redactText(String(error)), jobs: jobs.length },
-      'image jobs could not be queued',
-    )
+  gateway.jobQueue.add(jobs).catch((error: unknown) => {
+    gateway.log.warn({ cause: redactText(String(error)), jobs: jobs.length }, 'jobs could not be queued')
   })
 }
 
@@ -93,7 +90,7 @@ async function run(
 ): Promise<{ again: number } | undefined> {
   const { bounds } = gateway
   const { job } = generation
-  const keeper = holdLease(gateway.images, lease, bounds.imageLeaseMs, {
+  const keeper = holdLease(gateway, lease, bounds.imageLeaseMs, {
     lost: () => end(generation, leaseLost),
     cancelled: () => end(generation, cancelled),
   })
@@ -152,7 +149,7 @@ async function generated(gateway: ImageGateway, generation: Generation): Promise
 }
 
 function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string): Generation {
-  const { jobs } = gateway.images
+  const { jobs } = gateway
   const partials = [...job.partials]
   const held = (noted: boolean) => {
     if (!noted) throw leaseLost
@@ -238,7 +235,7 @@ async function putBack(
   delayMs: number,
   why: 'failed' | 'waited',
 ): Promise<{ again: number } | undefined> {
-  const back = await gateway.images.jobs.requeue(lease, Math.ceil(delayMs), generation.attempts, why)
+  const back = await gateway.jobs.requeue(lease, Math.ceil(delayMs), generation.attempts, why)
   if (back) return { again: delayMs }
   // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
   return await finish(gateway, lease, generation, cancelledEnding(generation))
@@ -261,7 +258,7 @@ async function finish(
   while (generation.ended !== leaseLost) {
     try {
       generation.trace?.station('record')
-      const done = await gateway.images.jobs.finish(lease, 'running', job, last)
+      const done = await gateway.jobs.finish(lease, 'running', job, last)
       if (done && generation.trace !== undefined) traceRow(generation.trace, job.opened, last.close)
       if (done && last.state === 'failed') {
         gateway.log.warn(

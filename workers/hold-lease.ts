@@ -7,7 +7,7 @@ import type { JobWatch } from '../src/jobs/watch.ts'
  * has cancelled it; each may be reported more than once.
  */
 export function holdLease(
-  { jobs, watch }: { jobs: Pick<Jobs, 'extend'>; watch: JobWatch },
+  { jobs, jobWatch }: { jobs: Pick<Jobs, 'extend'>; jobWatch: JobWatch },
   lease: Lease,
   leaseMs: number,
   told: { lost(): void; cancelled(): void },
@@ -18,7 +18,7 @@ export function holdLease(
     if (verdict === 'cancel') told.cancelled()
   }
   const timer = setInterval(() => void extend(), leaseMs / 3)
-  const unwatch = watch.watch(lease.id, (job) => {
+  const unwatch = jobWatch.watch(lease.id, (job) => {
     // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed
     // it.
     if (job.fence > lease.fence) told.lost()

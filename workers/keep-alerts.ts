@@ -16,17 +16,17 @@ const within = { withinMs: 10_000 }
  * run it: one sweeps at a time.
  */
 export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
-  const { bounds, database, images, log } = context
+  const { bounds, database, jobs, log } = context
   let nextUpkeepMs = 0
   const work = async () => {
-    if (!(await images.jobs.claimSweep('alerts', Math.floor(bounds.alertMs * apart)))) return
+    if (!(await jobs.claimSweep('alerts', Math.floor(bounds.alertMs * apart)))) return
     await evaluateRules(context)
     // This includes messages of a process that died before it could queue them.
     const due = await database.jobs.ask(({ db }) => listDueMessages(db), within)
     if (due.length > 0) await alerts.add(due.map((key) => ({ id: queueIdOf(key), priority: 0 })))
     if (performance.now() < nextUpkeepMs) return
     nextUpkeepMs = performance.now() + upkeepEveryMs
-    if (await images.jobs.claimSweep('old_alerts', upkeepEveryMs * apart))
+    if (await jobs.claimSweep('old_alerts', upkeepEveryMs * apart))
       await database.upkeep.ask(({ db }) => deleteOldAlerts(db, bounds.alertEpisodeDays), within)
   }
   return repeatedly(work, {

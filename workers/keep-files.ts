@@ -11,18 +11,18 @@ const apart = 0.75
  * processes may run it.
  */
 export function keepFiles(context: Context): { stop(): Promise<void> } {
-  const { bounds, files, images, log } = context
+  const { bounds, files, jobs, log } = context
   const stopping = new AbortController()
   let nextStorageMs = 0
   const work = async () => {
-    if (await images.jobs.claimSweep('files', Math.floor(bounds.fileSweepMs * apart))) {
+    if (await jobs.claimSweep('files', Math.floor(bounds.fileSweepMs * apart))) {
       const gone = await files.sweep(bounds.fileUploadMs, stopping.signal)
       if (gone > 0) log.info({}, `${gone} files of clients removed`)
     }
     if (performance.now() < nextStorageMs || stopping.signal.aborted) return
     nextStorageMs = performance.now() + hourMs
     // Each machine has its own, but where all share one.
-    if (!files.storage.isShared || (await images.jobs.claimSweep('stored_files', hourMs * apart)))
+    if (!files.storage.isShared || (await jobs.claimSweep('stored_files', hourMs * apart)))
       await files.sweepStorage()
   }
   const repetition = repeatedly(work, {

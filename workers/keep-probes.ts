@@ -20,9 +20,9 @@ const within = { withinMs: 10_000 }
  * ones. Any number of processes may run it: one sweeps at a time.
  */
 export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
-  const { bounds, database, images, log } = context
+  const { bounds, database, jobs, log } = context
   const work = async () => {
-    if (!(await images.jobs.claimSweep('probes', Math.floor(bounds.probeSweepMs * apart)))) return
+    if (!(await jobs.claimSweep('probes', Math.floor(bounds.probeSweepMs * apart)))) return
     const asked = bounds.probeIntervalHours > 0 ? await askForDue(context) : []
     const lost = await database.jobs.ask(({ db }) => waitingRuns(db, lostMs), within)
     await probes.add([...asked, ...lost].map((id) => ({ id, priority: 0 })))

@@ -7,7 +7,7 @@ import { eraseContent } from './erase-content.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepAlerts } from './keep-alerts.ts'
 import { keepFiles } from './keep-files.ts'
-import { keepImages } from './keep-images.ts'
+import { keepJobs } from './keep-jobs.ts'
 import { keepProbes } from './keep-probes.ts'
 import { answerRunner } from './make-answer.ts'
 import { probeRunner } from './probe-offer.ts'
@@ -41,7 +41,7 @@ export async function startWorkers(context: Context): Promise<{ close(drainMs: n
     queues.work('probes', { concurrency: probesAtOnce, run: probes.run, log }),
   ]
   const keeping = [
-    keepImages(context, queues.webhooks),
+    keepJobs(context, queues.webhooks),
     keepFiles(context),
     keepProbes(context, queues.probes),
     keepAlerts(context, queues.alerts),

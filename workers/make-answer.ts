@@ -41,7 +41,16 @@ export interface AnswerRunner {
 
 type AnswerContext = Pick<
   Context,
-  'background' | 'images' | 'bounds' | 'log' | 'database' | 'catalog' | 'kept' | 'draining'
+  | 'jobs'
+  | 'jobWatch'
+  | 'jobQueue'
+  | 'backgroundAnswers'
+  | 'bounds'
+  | 'log'
+  | 'database'
+  | 'catalog'
+  | 'kept'
+  | 'draining'
 > &
   Parameters<typeof makeInBackground>[0]
 
@@ -57,7 +66,7 @@ export function answerRunner(context: AnswerContext): AnswerRunner {
     async run(id) {
       // Another worker will run it.
       if (stopped) return { again: 0 }
-      const claim = await context.images.jobs.claim(id)
+      const claim = await context.jobs.claim(id)
       switch (claim.verdict) {
         case 'gone':
         case 'ended':
@@ -100,7 +109,7 @@ class Making {
     this.#context = context
     this.#lease = lease
     this.#job = job
-    const { answers } = context.background
+    const { backgroundAnswers: answers } = context
     this.#events = new AnswerEvents({
       first: job.events,
       bytesMax: context.bounds.backgroundEventBytesMax,
@@ -115,13 +124,13 @@ class Making {
   }
 
   async run(request: () => string): Promise<{ again: number } | undefined> {
-    const { background: parts, bounds } = this.#context
-    const lease = holdLease(this.#context.images, this.#lease, bounds.imageLeaseMs, {
+    const { backgroundAnswers, bounds } = this.#context
+    const lease = holdLease(this.#context, this.#lease, bounds.imageLeaseMs, {
       lost: () => this.#end('lost'),
       cancelled: () => this.#end('cancelled'),
     })
     try {
-      const answer = await parts.answers.answerOf(this.#job.id).catch(unreadable)
+      const answer = await backgroundAnswers.answerOf(this.#job.id).catch(unreadable)
       if (answer instanceof GatewayError) return await this.#fail(answer)
       this.#answer = answer ?? {}
       if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
@@ -147,7 +156,7 @@ class Making {
     const { database, bounds } = this.#context
     let kept: KeptRequest
     try {
-      kept = this.#context.background.answers.requestOf(request())
+      kept = this.#context.backgroundAnswers.requestOf(request())
     } catch (error) {
       return await this.#fail(unreadable(error))
     }
@@ -334,7 +343,7 @@ class Making {
   async #keptItems(): Promise<Json[]> {
     const items: Json[] = []
     for (let next = 0; ; ) {
-      const events = await this.#context.background.answers.eventsFrom(this.#job.id, next)
+      const events = await this.#context.backgroundAnswers.eventsFrom(this.#job.id, next)
       if (events.length === 0) return items
       next += events.length
       for (const text of events) {
@@ -350,7 +359,7 @@ class Making {
     close: BackgroundResult['close'],
   ): Promise<{ again: number } | undefined> {
     const attempts = allAttempts(this.#job.attempts, close)
-    const back = await this.#context.images.jobs.requeue(this.#lease, Math.ceil(delayMs), attempts, why)
+    const back = await this.#context.jobs.requeue(this.#lease, Math.ceil(delayMs), attempts, why)
     if (back) return { again: delayMs }
     // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
     return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
@@ -358,11 +367,11 @@ class Making {
 
   /** The answer is paid for: try to write its end as long as the lease may be ours. */
   async #finish(ending: AnswerEnding): Promise<undefined> {
-    const { background: parts, log } = this.#context
+    const { backgroundAnswers, log } = this.#context
     let last = ending
     while (this.#reason !== 'lost') {
       try {
-        const done = await parts.answers.finish(this.#lease, 'running', this.#job, last)
+        const done = await backgroundAnswers.finish(this.#lease, 'running', this.#job, last)
         if (done && last.state === 'failed')
           log.warn({ job: this.#job.id, kind: last.error?.kind }, last.error?.message ?? 'an answer failed')
         return

@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import type { TypedQueries } from '../db/connections.ts'
 import { and, eq, isNotNull, lt, notExists, sql } from '../db/drizzle.cjs'
-import { adminAnswers, idempotencyKeys, imageJobs } from '../db/schema.ts'
+import { adminAnswers, idempotencyKeys, jobs } from '../db/schema.ts'
 
 /** A request that came with an Idempotency-Key. */
 export interface KeyedRequest {
@@ -58,10 +58,10 @@ export async function claimKey(
 ): Promise<ClaimRow | undefined> {
   const { instanceId, idempotencyHours } = claimant
   const isDead = isProcessDead(sql, claimant)
-  const isJob = sql`EXISTS (SELECT FROM image_jobs j WHERE j.id = k.request_id)`
+  const isJob = sql`EXISTS (SELECT FROM jobs j WHERE j.id = k.request_id)`
   // A repeat of a failed request runs again.
   const isFailedJob = sql`EXISTS (
-    SELECT FROM image_jobs j WHERE j.id = k.request_id AND j.state IN ('failed', 'cancelled'))`
+    SELECT FROM jobs j WHERE j.id = k.request_id AND j.state IN ('failed', 'cancelled'))`
   // Valid for dead processes: once a process is adopted or closed, the usage log has all its requests.
   const hasSucceeded = sql`EXISTS (
     SELECT FROM requests r
@@ -133,10 +133,7 @@ export async function leaveToJob(db: TypedQueries, request: KeyedRequest): Promi
 
 /** Give up a claim. If there is a job, it stays the answer. */
 export async function releaseKey(db: TypedQueries, request: KeyedRequest): Promise<void> {
-  const job = db
-    .select({ id: imageJobs.id })
-    .from(imageJobs)
-    .where(eq(imageJobs.id, idempotencyKeys.requestId))
+  const job = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, idempotencyKeys.requestId))
   await db.delete(idempotencyKeys).where(and(ownKey(request), notExists(job)))
 }
 

@@ -114,7 +114,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
 }
 
 function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
-  const { jobs } = gateway.images
+  const { jobs } = gateway
   return keyEndpoint({
     method: 'GET',
     path: '/v1/images/generations',
@@ -139,9 +139,9 @@ function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
   })
 }
 
-async function jobOf({ images }: ImageGateway, named: string, identity: Identity): Promise<Job> {
+async function jobOf({ jobs }: ImageGateway, named: string, identity: Identity): Promise<Job> {
   const wanted = named.toLowerCase()
-  const [job] = isId(wanted) ? await images.jobs.read([wanted]) : []
+  const [job] = isId(wanted) ? await jobs.read([wanted]) : []
   const { tenantId, keyId } = scopeOf(identity)
   const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
   if (job?.kind === 'image' && isTheirs) return job
@@ -185,7 +185,7 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
  * Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again
  * soon.
  */
-async function placeOf({ images }: ImageGateway, job: Job): Promise<number | null | undefined> {
+async function placeOf({ jobs }: ImageGateway, job: Job): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
-  return await images.jobs.positionOf(job).catch(() => undefined)
+  return await jobs.positionOf(job).catch(() => undefined)
 }

@@ -43,7 +43,7 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
       own: async ({ scope, id, job }) => {
         if (job !== undefined && !hasEnded(job)) throw gatewayError('answer_in_progress', { id })
         const isKept = await gateway.kept.delete(scope, id)
-        if (job !== undefined) await gateway.background.answers.remove(job.id)
+        if (job !== undefined) await gateway.backgroundAnswers.remove(job.id)
         return isKept || job !== undefined ? { id, object: 'response', deleted: true } : undefined
       },
     }),
@@ -56,7 +56,7 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
       own: async ({ scope, id, job }) => {
         if (job !== undefined) {
           await cancelAnswer(gateway, job.id)
-          const [now] = await gateway.background.jobs.read([job.id])
+          const [now] = await gateway.jobs.read([job.id])
           return await answerNow(gateway, now ?? job)
         }
         if ((await gateway.kept.read(scope, id)) === undefined) return undefined
@@ -203,7 +203,7 @@ async function itemsBefore(
   id: string,
   url: URL,
 ): Promise<Json | undefined> {
-  const request = await gateway.background.answers.keptRequestOf(job.id)
+  const request = await gateway.backgroundAnswers.keptRequestOf(job.id)
   if (request === undefined) return undefined
   const body = Buffer.from(request.body)
   const { conversation, heldId } = clientSide(protocol).readRequest(body, gateway.bounds)

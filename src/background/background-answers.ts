@@ -52,7 +52,7 @@ export interface AnswerEnding {
 }
 
 /**
- * Answers that are made in the background. Their jobs are rows of `image_jobs`, as those of images are, and
+ * Answers that are made in the background. Their jobs are rows of `jobs`, as those of images are, and
  * `Jobs` claims, extends and requeues them. What differs is here: an answer has the object that its client
  * gets, and events. Each change is one statement.
  */
@@ -138,7 +138,7 @@ export class BackgroundAnswers {
   /** The client's request of a job that has not ended. */
   async keptRequestOf(id: string): Promise<KeptRequest | undefined> {
     const [row] = await this.#call(
-      (sql) => sql<{ request: Buffer | null }[]>`SELECT request FROM image_jobs WHERE id = ${id}`,
+      (sql) => sql<{ request: Buffer | null }[]>`SELECT request FROM jobs WHERE id = ${id}`,
     )
     if (row === undefined || row.request === null) return undefined
     return this.requestOf(this.#options.cipher.decrypt(row.request, `${id} request`))
@@ -163,7 +163,7 @@ export class BackgroundAnswers {
   async remove(id: string): Promise<void> {
     await this.#call(
       (sql) => sql`
-        WITH job AS (DELETE FROM image_jobs WHERE id = ${id} AND state NOT IN ('queued', 'running') RETURNING id)
+        WITH job AS (DELETE FROM jobs WHERE id = ${id} AND state NOT IN ('queued', 'running') RETURNING id)
         DELETE FROM background_answers WHERE job_id IN (SELECT id FROM job)`,
     )
   }

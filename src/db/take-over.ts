@@ -6,17 +6,28 @@ import { clientSettings } from './connections.ts'
 import { ownMigrations, prepareLock } from './migrate.ts'
 import { FormerSchemaError, formerCommit, isOfFormerCommit, readSchemaVersion } from './schema-version.ts'
 
-/** What `formerCommit` has and nothing calls any more. All else is as the first migration makes it. */
+/**
+ * What `formerCommit` has and nothing calls any more. All else is as the first migration makes it, but for
+ * the name of `jobs`.
+ */
 const gone = [
+  'accept_image_job',
   'bound_entries',
   'check_entries_bound',
   'claim_image_job',
+  'disown_image_job',
   'drop_partitions',
   'ensure_partitions',
+  'extend_image_job',
+  'feed_image_jobs',
+  'finish_image_job',
+  'lost_image_jobs',
   'move_entries',
+  'requeue_image_job',
   'retire_lost_instances',
   'roll_partitions',
   'sweep_image_jobs',
+  'unfed_image_tenants',
 ]
 
 /**
@@ -32,6 +43,7 @@ export async function takeOver(url: string): Promise<void> {
       const problems = await takeOverProblems(tx)
       if (problems.length > 0) throw new FormerSchemaError(problems.join('; '))
       for (const name of gone) await tx.unsafe(`DROP FUNCTION ${name}`)
+      await renameJobs(tx)
       await tx`DELETE FROM drizzle.__drizzle_migrations`
       const { hash, when } = firstMigration()
       await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${when})`
@@ -55,6 +67,20 @@ export async function takeOverProblems(sql: ISql): Promise<string[]> {
     ),
     ...(moved ? [] : ['the table entries has no months yet, which the upkeep of that commit makes']),
   ]
+}
+
+/** With the names that Postgres made of the table's: of its primary key and, from 18 on, of NOT NULL. */
+async function renameJobs(sql: ISql): Promise<void> {
+  await sql`ALTER TABLE image_jobs RENAME TO jobs`
+  const constraints = await sql<{ name: string }[]>`
+    SELECT conname AS name FROM pg_constraint WHERE conrelid = 'jobs'::regclass`
+  for (const { name } of constraints)
+    await sql`ALTER TABLE jobs RENAME CONSTRAINT ${sql(name)} TO ${sql(name.replace(/^image_/, ''))}`
+  const indexes = await sql<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class JOIN pg_index ON indexrelid = oid
+    WHERE indrelid = 'jobs'::regclass AND NOT indisprimary`
+  for (const { name } of indexes)
+    await sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(name.replace(/^image_/, ''))}`
 }
 
 /** As drizzle notes it. */

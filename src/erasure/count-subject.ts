@@ -27,7 +27,7 @@ export async function countSubject(
       counts.bodies += found.bodies
       counts.answers += found.answers
       counts.attempts += found.attempts
-      counts.image_jobs += found.image_jobs
+      counts.jobs += found.jobs
       counts.tags += found.tags
       after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
       await onBatch()
@@ -36,14 +36,14 @@ export async function countSubject(
   return counts
 }
 
-type Found = Pick<RemovedCounts, 'bodies' | 'answers' | 'attempts' | 'image_jobs' | 'tags'>
+type Found = Pick<RemovedCounts, 'bodies' | 'answers' | 'attempts' | 'jobs' | 'tags'>
 
 async function countBatch(sql: Sql, { table, ids, first, last }: RowBatch): Promise<Found> {
   const of = (name: string) => sql`
     (SELECT count(*)::integer FROM ${sql(name)} WHERE request_id = ANY (${ids}::uuid[]) AND created_at BETWEEN ${first} AND ${last})`
   const [found] = await sql<Found[]>`
     SELECT ${of('request_payloads')} AS bodies, ${of('request_answers')} AS answers, ${of('attempts')} AS attempts,
-      (SELECT count(*)::integer FROM image_jobs WHERE id = ANY (${ids}::uuid[])) AS image_jobs,
+      (SELECT count(*)::integer FROM jobs WHERE id = ANY (${ids}::uuid[])) AS jobs,
       (SELECT coalesce(sum(cardinality(tags)), 0)::integer FROM ${sql(table)} WHERE id = ANY (${ids}::uuid[])) AS tags`
-  return found ?? { bodies: 0, answers: 0, attempts: 0, image_jobs: 0, tags: 0 }
+  return found ?? { bodies: 0, answers: 0, attempts: 0, jobs: 0, tags: 0 }
 }

@@ -128,7 +128,7 @@ export interface Obstacles {
   now: Date
   /** From this moment on, no request of the job's time runs. Null: none runs now. */
   openUntil: Date | null
-  imageJobs: number
+  jobs: number
   /** Days whose rows wait to be counted in the sums. */
   uncounted: number
   /** Processes that are silent, and whose journals are not adopted. */
@@ -144,8 +144,8 @@ export async function obstaclesTo(
 ): Promise<Obstacles> {
   const [row] = await sql<Obstacles[]>`
     SELECT now() AS now, CASE WHEN s.until > now() THEN s.until END AS "openUntil",
-      (SELECT count(*)::integer FROM image_jobs j
-        WHERE j.tenant_id = ${tenant_id} AND j.state IN ('queued', 'running') AND j.created_at < ${to_at}) AS "imageJobs",
+      (SELECT count(*)::integer FROM jobs j
+        WHERE j.tenant_id = ${tenant_id} AND j.state IN ('queued', 'running') AND j.created_at < ${to_at}) AS "jobs",
       (SELECT count(*)::integer FROM rollup_backfill) AS uncounted,
       ARRAY(SELECT i.id::text FROM instances i WHERE i.state = 'live'
         AND i.heartbeat_at < now() - ${silentMs}::integer * interval '1 ms' ORDER BY 1 LIMIT 20) AS silent,

@@ -24,7 +24,7 @@ export async function removeImagesOf(
   { ids }: Pick<RowBatch, 'ids'>,
 ): Promise<number> {
   const jobs = await sql<JobFiles[]>`
-    SELECT id, result, partials FROM image_jobs WHERE id = ANY (${ids}::uuid[]) AND state NOT IN ('queued', 'running')`
+    SELECT id, result, partials FROM jobs WHERE id = ANY (${ids}::uuid[]) AND state NOT IN ('queued', 'running')`
   return await removeFiles(storage, jobs)
 }
 
@@ -50,11 +50,11 @@ export async function removeLeftovers(
   subject: Subject,
   onRemoved: (counts: Record<string, number>) => Promise<void>,
 ): Promise<void> {
-  await removeImageJobs({ ask, storage }, subject, onRemoved)
+  await removeJobs({ ask, storage }, subject, onRemoved)
   // What answers in the background had beside jobs that are gone now.
   await ask(
     (sql) => sql`
-      DELETE FROM background_answers b WHERE NOT EXISTS (SELECT FROM image_jobs j WHERE j.id = b.job_id)`,
+      DELETE FROM background_answers b WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = b.job_id)`,
   )
   if (files !== undefined) await removeClientFiles(ask, files, subject, onRemoved)
   await removeKeptAnswers(ask, subject, onRemoved)
@@ -114,7 +114,7 @@ function ofEndUser(sql: Sql, endUser: string | null) {
   return endUser === null ? sql`` : sql`AND end_user_hash = ${endUserHash(endUser)}`
 }
 
-async function removeImageJobs(
+async function removeJobs(
   { ask, storage }: { ask: Ask; storage: Pick<ImageStorage, 'remove'> },
   { tenantId, endUser, from, to }: Subject,
   onRemoved: (counts: Record<string, number>) => Promise<void>,
@@ -123,7 +123,7 @@ async function removeImageJobs(
   for (;;) {
     const found = await ask(
       (sql) => sql<(JobFiles & { opened: string })[]>`
-        SELECT id, opened, result, partials FROM image_jobs
+        SELECT id, opened, result, partials FROM jobs
         WHERE tenant_id = ${tenantId} AND created_at >= ${from ?? new Date(0)} AND created_at < ${to}
           AND state NOT IN ('queued', 'running') AND id > ${last}
           ${endUser === null ? sql`` : sql`AND strpos(opened, ${JSON.stringify(endUser)}) > 0`}
@@ -133,8 +133,8 @@ async function removeImageJobs(
     if (jobs.length > 0) {
       const images = await removeFiles(storage, jobs)
       const ids = jobs.map(({ id }) => id)
-      const { count } = await ask((sql) => sql`DELETE FROM image_jobs WHERE id = ANY (${ids}::uuid[])`)
-      await onRemoved({ images, image_jobs: count })
+      const { count } = await ask((sql) => sql`DELETE FROM jobs WHERE id = ANY (${ids}::uuid[])`)
+      await onRemoved({ images, jobs: count })
     }
     const end = found.at(-1)
     if (end === undefined) return

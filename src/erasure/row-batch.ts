@@ -40,7 +40,7 @@ export const countNames = [
   'bodies',
   'answers',
   'idempotency_answers',
-  'image_jobs',
+  'jobs',
   'verdicts',
 ] as const
 type CountName = (typeof countNames)[number]
@@ -140,7 +140,7 @@ export function noCounts(): RemovedCounts {
     bodies: 0,
     answers: 0,
     idempotency_answers: 0,
-    image_jobs: 0,
+    jobs: 0,
     verdicts: 0,
   }
 }
@@ -193,7 +193,7 @@ function partsOf(what: What, table: string): Partial<Record<CountName, string>> 
     answers,
     idempotency_answers: `DELETE FROM idempotency_keys p USING batch b
       WHERE p.key_id = b.key_id AND p.key_hash = sha256(convert_to(b.idempotency_key, 'UTF8')) AND p.request_id = b.id ${counted} RETURNING 1`,
-    image_jobs: `DELETE FROM image_jobs p USING batch b
+    jobs: `DELETE FROM jobs p USING batch b
       WHERE p.id = b.id AND p.state NOT IN ('queued', 'running') ${counted} RETURNING 1`,
     verdicts: `UPDATE verdicts SET evidence = '' WHERE evidence <> '' AND request_ids && ARRAY(SELECT b.id FROM batch b) RETURNING 1`,
   }

@@ -27,9 +27,9 @@ export async function readinessOf(
   return { waitsFor, settledBefore, lost: obstacles.lost }
 }
 
-function wordsFor({ openUntil, imageJobs, uncounted, silent }: Obstacles, what: string): string | undefined {
+function wordsFor({ openUntil, jobs, uncounted, silent }: Obstacles, what: string): string | undefined {
   if (openUntil !== null) return `requests that may still run, until ${openUntil.toISOString()}`
-  if (imageJobs > 0) return `${imageJobs} image jobs of the tenant that have not ended`
+  if (jobs > 0) return `${jobs} jobs of the tenant that have not ended`
   if (silent.length > 0)
     return `the journals of silent processes, which another process will adopt: ${silent.join(', ')}`
   if (what === 'rows' && uncounted > 0) return `the sums: ${uncounted} days wait to be counted`

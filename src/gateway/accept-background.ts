@@ -101,10 +101,9 @@ export async function acceptBackground(
     showsEncrypted: request.showsEncrypted,
   }
   const job = jobOf(gateway, asked, request, { amountNano, webhook })
-  const { answers, queue } = gateway.background
   asked.trace?.station('accept')
   const { verdict, enqueue } = await acceptOrRetry(
-    () => answers.accept(job, kept, now),
+    () => gateway.backgroundAnswers.accept(job, kept, now),
     gateway.bounds.admitMs,
     'Answers in the background',
   )
@@ -117,7 +116,7 @@ export async function acceptBackground(
   answerIsJob(asked)
   endAsJob(gateway, asked, tokens)
   if (enqueue.length > 0) {
-    queue.add(enqueue).catch((error: unknown) => {
+    gateway.jobQueue.add(enqueue).catch((error: unknown) => {
       const cause = redactText(String(error))
       requestLog(gateway.log, id).warn({ cause }, 'an answer in the background waits for the sweep')
     })
@@ -131,7 +130,7 @@ export async function acceptBackground(
  * first one on.
  */
 export async function repeatBackground(gateway: Gateway, repeat: Received, jobId: string): Promise<void> {
-  const [job] = await gateway.background.jobs.read([jobId])
+  const [job] = await gateway.jobs.read([jobId])
   const answer = job === undefined ? undefined : await answerNow(gateway, job)
   if (answer === undefined) {
     throw gatewayError('idempotent_answer_gone', { what: 'answer' })

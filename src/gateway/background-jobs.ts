@@ -13,7 +13,7 @@ const cancelMs = 10_000
  * The job of an answer in the background. Undefined: this caller has none of this id. Rejects `unavailable`.
  */
 export async function backgroundJobOf(
-  { background: { jobs } }: Pick<Gateway, 'background'>,
+  { jobs }: Pick<Gateway, 'jobs'>,
   identity: Identity,
   answerId: string,
 ): Promise<Job | undefined> {
@@ -26,18 +26,20 @@ export async function backgroundJobOf(
 
 /** The answer as its client gets it now; undefined: it is gone. */
 export async function answerNow(
-  { background: { answers } }: Pick<Gateway, 'background'>,
+  { backgroundAnswers }: Pick<Gateway, 'backgroundAnswers'>,
   { id, state }: Pick<Job, 'id' | 'state'>,
 ): Promise<Json | undefined> {
-  const answer = await answers.answerOf(id)
+  const answer = await backgroundAnswers.answerOf(id)
   return answer?.status === 'queued' && state === 'running' ? { ...answer, status: 'in_progress' } : answer
 }
 
 /**
  * Cancel an answer: at once if it waits, or as soon as its worker sees it. One that has ended stays as it is.
  */
-export async function cancelAnswer(gateway: Pick<Gateway, 'background'>, id: string): Promise<void> {
-  const { jobs, answers, watch } = gateway.background
+export async function cancelAnswer(
+  { jobs, jobWatch, backgroundAnswers: answers }: Pick<Gateway, 'jobs' | 'jobWatch' | 'backgroundAnswers'>,
+  id: string,
+): Promise<void> {
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return
@@ -57,7 +59,7 @@ export async function cancelAnswer(gateway: Pick<Gateway, 'background'>, id: str
       resolve()
     }
     const timeout = setTimeout(end, cancelMs)
-    const unwatch = watch.watch(id, (job) => {
+    const unwatch = jobWatch.watch(id, (job) => {
       if (hasEnded(job)) end()
     })
   })

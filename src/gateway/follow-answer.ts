@@ -15,13 +15,13 @@ const againMs = 1_000
  * this process ends has no last event.
  */
 export async function followAnswer(
-  gateway: Pick<Gateway, 'background' | 'bounds' | 'log'>,
+  gateway: Pick<Gateway, 'backgroundAnswers' | 'jobWatch' | 'bounds' | 'log'>,
   received: Received,
   { jobId, from }: { jobId: string; from: number },
 ): Promise<void> {
   const { id, response, life, headers } = received
   if (response.destroyed) return
-  const { answers, watch } = gateway.background
+  const { backgroundAnswers: answers, jobWatch: watch } = gateway
   const stream = new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
   let job: Job | undefined
   let isOver = false

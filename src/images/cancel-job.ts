@@ -1,13 +1,12 @@
 import { hasEnded, type Job } from '../jobs/job.ts'
+import type { Gateway } from '../stages/gateway.ts'
 import { cancelledEnding } from './image-ending.ts'
-import type { ImageGateway } from './image-gateway.ts'
 
 /**
  * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is.
  * Returns the job as it is now; undefined when it does not exist.
  */
-export async function cancelJob(gateway: Pick<ImageGateway, 'images'>, id: string): Promise<Job | undefined> {
-  const { jobs } = gateway.images
+export async function cancelJob({ jobs }: Pick<Gateway, 'jobs'>, id: string): Promise<Job | undefined> {
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return job

@@ -1,5 +1,5 @@
 import { hasEnded, type Job } from '../jobs/job.ts'
-import type { ImageGateway } from './image-gateway.ts'
+import type { Gateway } from '../stages/gateway.ts'
 
 /**
  * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls
@@ -7,7 +7,7 @@ import type { ImageGateway } from './image-gateway.ts'
  * twice.
  */
 export function followJob(
-  gateway: Pick<ImageGateway, 'images'>,
+  gateway: Pick<Gateway, 'jobWatch'>,
   id: string,
   signal: AbortSignal,
   onChange?: (job: Job) => void,
@@ -21,7 +21,7 @@ export function followJob(
     }
     const onAbort = () => end(undefined)
     signal.addEventListener('abort', onAbort)
-    const unwatch = gateway.images.watch.watch(id, (job) => {
+    const unwatch = gateway.jobWatch.watch(id, (job) => {
       onChange?.(job)
       if (hasEnded(job)) end(job)
     })

@@ -18,7 +18,7 @@ import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from '
  * second job.
  */
 export async function answerAtOnce(
-  gateway: Pick<ImageGateway, 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
+  gateway: Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
   received: JobRequest,
 ): Promise<void> {
   await answerLater(gateway, received, { 'preference-applied': 'respond-async' })

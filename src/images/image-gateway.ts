@@ -1,7 +1,5 @@
 import type { KeyRing } from '../canonical/key-ring.ts'
-import type { Jobs } from '../jobs/jobs.ts'
-import type { JobWatch } from '../jobs/watch.ts'
-import type { Gateway, QueuesOfJobs } from '../stages/gateway.ts'
+import type { Gateway } from '../stages/gateway.ts'
 import type { ImageLinks } from './storage/links.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
@@ -11,10 +9,6 @@ export interface ImageGateway extends Gateway {
 }
 
 export interface Images {
-  jobs: Jobs
-  watch: JobWatch
-  /** Takes the ids of jobs to run, each for the queue of its kind. */
-  queue: QueuesOfJobs
   storage: ImageStorage
   links: ImageLinks
   /** Signs webhooks. */

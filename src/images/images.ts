@@ -86,7 +86,7 @@ interface JobPlan {
  * even if this process dies. `left`: the client left while it waited for money, and there is no job.
  */
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
-  const { images, bounds } = gateway
+  const { jobs, jobQueue, bounds } = gateway
   const { asked } = plan
   const nano = isMoneyLimited(asked) ? worstCase(plan) : undefined
   const job = jobOf(gateway, plan, nano)
@@ -95,11 +95,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     if (!(await holdMoney(gateway, asked, { nano, advise }))) return 'left'
   }
   asked.trace?.station('accept')
-  const { verdict, enqueue } = await acceptOrRetry(
-    () => images.jobs.accept(job),
-    bounds.admitMs,
-    'Image jobs',
-  )
+  const { verdict, enqueue } = await acceptOrRetry(() => jobs.accept(job), bounds.admitMs, 'Image jobs')
   // Another process considered this one dead, and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Image jobs')
   if (verdict === 'full') {
@@ -109,7 +105,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
   answerIsJob(asked)
   endAsJob(gateway, asked)
   if (enqueue.length > 0) {
-    images.queue.add(enqueue).catch((error: unknown) => {
+    jobQueue.add(enqueue).catch((error: unknown) => {
       requestLog(gateway.log, asked.id).warn(
         { cause: redactText(String(error)) },
         'an image job waits for the sweep',

@@ -8,7 +8,7 @@ import type { ImageGateway } from './image-gateway.ts'
 import { jobJson, type LinkTo } from './job-json.ts'
 
 /** The parts of a process that an answer with a job needs. */
-type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log' | 'showsRouting'>
+type JobGateway = Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>
 export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers' | 'row'>
 
 /** A client should ask for a job again after this time. */
@@ -41,7 +41,7 @@ export async function answerLater(
 }
 
 async function currentJob(gateway: JobGateway, { id, request }: JobRequest) {
-  const [job] = await gateway.images.jobs.read([id])
+  const [job] = await gateway.jobs.read([id])
   return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
 }
 
@@ -64,7 +64,7 @@ function send202(
 
 /** A job as its own client may see it. */
 export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: Job) {
-  const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
+  const position = job.state === 'queued' ? await gateway.jobs.positionOf(job) : null
   const { showsRouting } = gateway
   return jobJson(job, { position, linkTo: linkerFor(gateway, request), showsRouting })
 }

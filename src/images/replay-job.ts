@@ -10,7 +10,7 @@ import { beginEvents, openFirst, sendCompleted, sendImages } from './send-images
 
 /** Answers a repeat of the request that became this job as the first request was, or would have been. */
 export async function replayJob(gateway: ImageGateway, received: Received, jobId: string): Promise<void> {
-  const [job] = await gateway.images.jobs.read([jobId])
+  const [job] = await gateway.jobs.read([jobId])
   if (job === undefined) {
     throw gatewayError('idempotent_answer_gone', { what: 'job' })
   }

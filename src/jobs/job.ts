@@ -10,7 +10,7 @@ export type JobState = (typeof jobStates)[number]
 /** What a job makes: images, or an answer of the Responses format in the background. */
 export type JobKind = 'image' | 'answer'
 
-/** A row of `image_jobs`. */
+/** A row of `jobs`. */
 export interface Job {
   /** The id of the request that became this job. */
   id: string

@@ -126,10 +126,10 @@ export class Jobs {
     const { row, request, webhook, amount } = acceptedParts(job, cipher)
     const [answer] = await this.#call(
       (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
-        SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${request}, ${webhook},
+        SELECT verdict, enqueue FROM accept_job(${row}::text::jsonb, ${request}, ${webhook},
           ${amount}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
     )
-    if (answer === undefined) throw new Error('accept_image_job answered nothing')
+    if (answer === undefined) throw new Error('accept_job answered nothing')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
 
@@ -163,7 +163,7 @@ export class Jobs {
     const { leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<{ verdict: 'held' | 'cancel' | 'lost' }[]>`
-        SELECT extend_image_job(${id}, ${fence}::integer, ${leaseMs}::integer) AS verdict`,
+        SELECT extend_job(${id}, ${fence}::integer, ${leaseMs}::integer) AS verdict`,
     )
     return answer?.verdict ?? 'lost'
   }
@@ -202,7 +202,7 @@ export class Jobs {
   ): Promise<boolean> {
     const [answer] = await this.#call(
       (sql) => sql<{ done: boolean }[]>`
-        SELECT requeue_image_job(${id}, ${fence}::integer, ${delayMs}::integer, ${jsonText(attempts)},
+        SELECT requeue_job(${id}, ${fence}::integer, ${delayMs}::integer, ${jsonText(attempts)},
           ${why === 'waited'}) AS done`,
     )
     return answer?.done ?? false
@@ -223,7 +223,7 @@ export class Jobs {
     const row = requestRowJson(job.opened, whole)
     const [answer] = await this.#call(
       (sql) => sql<{ done: boolean }[]>`
-        SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state}, ${row}::text::jsonb,
+        SELECT finish_job(${id}, ${fence}::integer, ${from}, ${state}, ${row}::text::jsonb,
           ${attemptRowsJson(id, close.attempts)}::text::jsonb, ${jsonText(close.attempts)},
           ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`,
     )
@@ -261,8 +261,8 @@ export class Jobs {
   /** True for one of all processes, and once within `apartMs`: it should make this sweep. */
   async claimSweep(
     sweep:
-      | 'image_jobs'
-      | 'old_image_jobs'
+      | 'jobs'
+      | 'old_jobs'
       | 'files'
       | 'stored_files'
       | 'stored_images'
@@ -285,15 +285,15 @@ export class Jobs {
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
     const swept = await this.#call(
-      (sql) => sql<{ enqueue: string }[]>`SELECT lost_image_jobs(${staleMs}::integer) AS enqueue`,
+      (sql) => sql<{ enqueue: string }[]>`SELECT lost_jobs(${staleMs}::integer) AS enqueue`,
     )
     const unfed = await this.#call(
-      (sql) => sql<{ tenant: string }[]>`SELECT unfed_image_tenants(${queueWindow}::integer) AS tenant`,
+      (sql) => sql<{ tenant: string }[]>`SELECT unfed_tenants(${queueWindow}::integer) AS tenant`,
     )
     for (const { tenant } of unfed) {
       const fed = await this.#call(
         (sql) => sql<{ enqueue: string }[]>`
-          SELECT unnest(feed_image_jobs(${tenant}, ${queueWindow}::integer)) AS enqueue`,
+          SELECT unnest(feed_jobs(${tenant}, ${queueWindow}::integer)) AS enqueue`,
       )
       swept.push(...fed)
     }
@@ -317,7 +317,7 @@ export class Jobs {
     return {
       job: jobOf(row),
       webhook: () =>
-        readKept(keptWebhook, cipher.decrypt(webhookUrl, `${id} webhook`), `webhook of image job ${id}`),
+        readKept(keptWebhook, cipher.decrypt(webhookUrl, `${id} webhook`), `webhook of job ${id}`),
     }
   }
 
@@ -352,7 +352,7 @@ export class Jobs {
   }
 }
 
-/** What accept_image_job takes of a job, with its parts encrypted. */
+/** What accept_job takes of a job, with its parts encrypted. */
 export function acceptedParts(job: NewJob, cipher: JobCipher) {
   const { id } = job.opened
   const row = jsonText({

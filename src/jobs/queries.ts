@@ -17,36 +17,36 @@ import {
   sql,
 } from '../db/drizzle.cjs'
 import { firstIdAt } from '../db/first-id.ts'
-import { backgroundAnswers, imageJobs } from '../db/schema.ts'
+import { backgroundAnswers, jobs } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { RowScope } from '../ledger/queries.ts'
 import type { Job, JobKind, JobState, Lease } from './job.ts'
 
-/** A row of `image_jobs`, without its encrypted parts. */
-export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread> & Pick<Job, 'kind' | 'events'>
+/** A row of `jobs`, without its encrypted parts. */
+export type JobRow = Omit<typeof jobs.$inferSelect, keyof typeof unread> & Pick<Job, 'kind' | 'events'>
 
 const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...ownColumns } =
-  getTableColumns(imageJobs)
+  getTableColumns(jobs)
 const unread = { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
-const isAnswer = sql`is_answer_job(${imageJobs.id})`
+const isAnswer = sql`is_answer_job(${jobs.id})`
 const jobColumns = {
   ...ownColumns,
   kind: sql<JobKind>`CASE WHEN ${isAnswer} THEN 'answer' ELSE 'image' END`,
-  events: sql<number>`coalesce((SELECT b.events FROM background_answers b WHERE b.job_id = ${imageJobs.id}), 0)`,
+  events: sql<number>`coalesce((SELECT b.events FROM background_answers b WHERE b.job_id = ${jobs.id}), 0)`,
 }
 const isOf = (kind: JobKind) => (kind === 'answer' ? isAnswer : sql`NOT ${isAnswer}`)
 
 // Written out: Postgres makes one plan for all parameters, which could not use the partial indexes.
-const isQueued = sql`${imageJobs.state} = 'queued'`
-const isRunning = sql`${imageJobs.state} = 'running'`
-const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
-const isDue = lte(imageJobs.webhookAt, sql`now()`)
+const isQueued = sql`${jobs.state} = 'queued'`
+const isRunning = sql`${jobs.state} = 'running'`
+const isUndelivered = sql`${jobs.webhookState} = 'pending'`
+const isDue = lte(jobs.webhookAt, sql`now()`)
 
 export async function readJobs(db: TypedQueries, ids: readonly string[]): Promise<JobRow[]> {
   return await db
     .select(jobColumns)
-    .from(imageJobs)
-    .where(sql`${imageJobs.id} = any (${sql.param(ids)}::uuid[])`)
+    .from(jobs)
+    .where(sql`${jobs.id} = any (${sql.param(ids)}::uuid[])`)
 }
 
 /** With the encrypted request; null when the job has ended. */
@@ -56,8 +56,8 @@ export async function readJobToRun(
 ): Promise<(JobRow & { request: Buffer | null }) | undefined> {
   const [row] = await db
     .select({ ...jobColumns, request })
-    .from(imageJobs)
-    .where(eq(imageJobs.id, id))
+    .from(jobs)
+    .where(eq(jobs.id, id))
   return row
 }
 
@@ -71,17 +71,17 @@ export async function listJobs(
   // tenant.
   return await db
     .select(jobColumns)
-    .from(imageJobs)
+    .from(jobs)
     .where(
       and(
-        eq(imageJobs.tenantId, tenantId),
+        eq(jobs.tenantId, tenantId),
         isOf(kind),
-        keyId === null ? undefined : eq(imageJobs.keyId, keyId),
-        before === undefined ? undefined : lt(imageJobs.id, before),
-        state === undefined ? undefined : eq(imageJobs.state, state),
+        keyId === null ? undefined : eq(jobs.keyId, keyId),
+        before === undefined ? undefined : lt(jobs.id, before),
+        state === undefined ? undefined : eq(jobs.state, state),
       ),
     )
-    .orderBy(sql`${imageJobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
+    .orderBy(sql`${jobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
 }
 
 export interface JobPage {
@@ -112,20 +112,20 @@ export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]
   const asked = channel === undefined ? undefined : `%${likeText(JSON.stringify({ channel }).slice(1, -1))}%`
   return await db
     .select(jobColumns)
-    .from(imageJobs)
+    .from(jobs)
     .where(
       and(
         isOf(kind),
-        tenantId === undefined ? undefined : eq(imageJobs.tenantId, tenantId),
-        state === undefined ? undefined : eq(imageJobs.state, state),
-        model === undefined ? undefined : eq(imageJobs.model, model),
-        asked === undefined ? undefined : sql`${imageJobs.attempts} LIKE ${asked}`,
-        from === undefined ? undefined : gte(imageJobs.id, firstIdAt(from.getTime())),
-        to === undefined ? undefined : lt(imageJobs.id, firstIdAt(to.getTime())),
-        before === undefined ? undefined : lt(imageJobs.id, before),
+        tenantId === undefined ? undefined : eq(jobs.tenantId, tenantId),
+        state === undefined ? undefined : eq(jobs.state, state),
+        model === undefined ? undefined : eq(jobs.model, model),
+        asked === undefined ? undefined : sql`${jobs.attempts} LIKE ${asked}`,
+        from === undefined ? undefined : gte(jobs.id, firstIdAt(from.getTime())),
+        to === undefined ? undefined : lt(jobs.id, firstIdAt(to.getTime())),
+        before === undefined ? undefined : lt(jobs.id, before),
       ),
     )
-    .orderBy(desc(imageJobs.id))
+    .orderBy(desc(jobs.id))
     .limit(limit)
 }
 
@@ -137,16 +137,16 @@ export async function countBefore(
   { id, kind, tenantId, priority }: Pick<Job, 'id' | 'kind' | 'tenantId' | 'priority'>,
 ): Promise<number> {
   const isBefore = and(
-    eq(imageJobs.tenantId, tenantId),
+    eq(jobs.tenantId, tenantId),
     isOf(kind),
     isQueued,
-    ne(imageJobs.id, id),
-    or(gt(imageJobs.priority, priority), and(eq(imageJobs.priority, priority), lt(imageJobs.id, id))),
+    ne(jobs.id, id),
+    or(gt(jobs.priority, priority), and(eq(jobs.priority, priority), lt(jobs.id, id))),
   )
   // Each has an index of its own, without the jobs that have ended.
   const [outside, inside] = await Promise.all(
-    [isNull(imageJobs.enqueuedAt), isNotNull(imageJobs.enqueuedAt)].map((where) =>
-      db.select({ jobs: count() }).from(imageJobs).where(and(isBefore, where)),
+    [isNull(jobs.enqueuedAt), isNotNull(jobs.enqueuedAt)].map((where) =>
+      db.select({ jobs: count() }).from(jobs).where(and(isBefore, where)),
     ),
   )
   return (outside?.[0]?.jobs ?? 0) + (inside?.[0]?.jobs ?? 0)
@@ -154,43 +154,39 @@ export async function countBefore(
 
 /** False: the lease is lost. */
 export async function setAttempts(db: TypedQueries, lease: Lease, attempts: string): Promise<boolean> {
-  const changed = await db
-    .update(imageJobs)
-    .set({ attempts })
-    .where(isLeased(lease))
-    .returning({ id: imageJobs.id })
+  const changed = await db.update(jobs).set({ attempts }).where(isLeased(lease)).returning({ id: jobs.id })
   return changed.length === 1
 }
 
 /** Notifies the watchers of the job. False: the lease is lost. */
 export async function setPartials(db: TypedQueries, lease: Lease, partials: string): Promise<boolean> {
-  const changed = await db.update(imageJobs).set({ partials }).where(isLeased(lease)).returning(notify)
+  const changed = await db.update(jobs).set({ partials }).where(isLeased(lease)).returning(notify)
   return changed.length === 1
 }
 
 /** Notifies the worker of the job. False: no worker runs it. */
 export async function requestCancel(db: TypedQueries, id: string): Promise<boolean> {
   const changed = await db
-    .update(imageJobs)
+    .update(jobs)
     .set({ cancelRequested: true })
-    .where(and(eq(imageJobs.id, id), isRunning))
+    .where(and(eq(jobs.id, id), isRunning))
     .returning(notify)
   return changed.length === 1
 }
 
-const notify = { notified: sql`pg_notify('tollgate_image_jobs', ${imageJobs.id}::text)` }
+const notify = { notified: sql`pg_notify('tollgate_jobs', ${jobs.id}::text)` }
 
 function isLeased({ id, fence }: Lease) {
-  return and(eq(imageJobs.id, id), eq(imageJobs.fence, fence), isRunning)
+  return and(eq(jobs.id, id), eq(jobs.fence, fence), isRunning)
 }
 
 /** Ids of jobs whose webhook is due, the oldest first; at most 1000. */
 export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
   const due = await db
-    .select({ id: imageJobs.id })
-    .from(imageJobs)
+    .select({ id: jobs.id })
+    .from(jobs)
     .where(and(isUndelivered, isDue))
-    .orderBy(asc(imageJobs.webhookAt))
+    .orderBy(asc(jobs.webhookAt))
     .limit(1000)
   return due.map(({ id }) => id)
 }
@@ -202,8 +198,8 @@ export async function readDueWebhook(
 ): Promise<(JobRow & { webhookUrl: Buffer | null }) | undefined> {
   const [row] = await db
     .select({ ...jobColumns, webhookUrl })
-    .from(imageJobs)
-    .where(and(eq(imageJobs.id, id), isUndelivered, isDue))
+    .from(jobs)
+    .where(and(eq(jobs.id, id), isUndelivered, isDue))
   return row
 }
 
@@ -215,24 +211,24 @@ export async function countDelivery(
   againMs: number,
 ): Promise<void> {
   await db
-    .update(imageJobs)
+    .update(jobs)
     .set({
       webhookState: state,
-      webhookTries: sql`${imageJobs.webhookTries} + 1`,
+      webhookTries: sql`${jobs.webhookTries} + 1`,
       webhookAt: sql`now() + ${againMs}::integer * interval '1 ms'`,
     })
-    .where(and(eq(imageJobs.id, id), isUndelivered))
+    .where(and(eq(jobs.id, id), isUndelivered))
 }
 
 /** Delete ended jobs of a kind that are older than this moment. Resolves with their number. */
 export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: Date): Promise<number> {
   const deleted = await db
-    .delete(imageJobs)
+    .delete(jobs)
     .where(
       and(
-        lt(imageJobs.createdAt, moment),
+        lt(jobs.createdAt, moment),
         lt(ageOf(kind), moment),
-        sql`${imageJobs.state} NOT IN ('queued', 'running')`,
+        sql`${jobs.state} NOT IN ('queued', 'running')`,
         isOf(kind),
       ),
     )
@@ -243,10 +239,10 @@ export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: D
 export async function deleteLeftAnswers(db: TypedQueries): Promise<void> {
   await db
     .delete(backgroundAnswers)
-    .where(sql`NOT EXISTS (SELECT FROM image_jobs j WHERE j.id = ${backgroundAnswers.jobId})`)
+    .where(sql`NOT EXISTS (SELECT FROM jobs j WHERE j.id = ${backgroundAnswers.jobId})`)
 }
 
 /** The age of a job counts from here. An answer may wait and run for long. */
 function ageOf(kind: JobKind) {
-  return kind === 'answer' ? imageJobs.finishedAt : imageJobs.createdAt
+  return kind === 'answer' ? jobs.finishedAt : jobs.createdAt
 }

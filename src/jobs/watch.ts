@@ -62,7 +62,7 @@ export class JobWatch {
   /** Subscribes when it is first needed. */
   #listen(): void {
     if (this.#ended) return
-    this.#unlisten ??= this.#database.listen('tollgate_image_jobs', {
+    this.#unlisten ??= this.#database.listen('tollgate_jobs', {
       onNotify: (id) => {
         if (this.#watchers.has(id)) this.#ask([id])
       },
@@ -89,7 +89,7 @@ export class JobWatch {
         }
       } catch (error) {
         // The next sweep reads again.
-        this.#log.warn({ cause: String(causeOf(error)) }, 'image jobs could not be read')
+        this.#log.warn({ cause: String(causeOf(error)) }, 'jobs could not be read')
         break
       }
     }

@@ -93,16 +93,16 @@ function moneyRules({ since, openFrom }: VerifyScope): Rule[] {
 function runningRules({ since }: VerifyScope): Rule[] {
   return [
     {
-      rule: 'every reservation belongs to a live process or to an image job that has not ended',
+      rule: 'every reservation belongs to a live process or to a job that has not ended',
       query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
         FROM reservations v LEFT JOIN instances i ON i.id = v.instance_id AND i.state = 'live'
         WHERE i.id IS NULL AND NOT EXISTS (
-          SELECT 1 FROM image_jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
+          SELECT 1 FROM jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
     },
     {
-      rule: 'every image job that has ended has its request, with its cost',
+      rule: 'every job that has ended has its request, with its cost',
       query: `SELECT j.id || ' ' || j.state || ': cost ' || coalesce(j.cost_nano::text, 'not known') AS sample
-        FROM image_jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
+        FROM jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
         WHERE j.state IN ('succeeded', 'failed', 'cancelled')
           AND (r.id IS NULL OR r.cost_nano IS DISTINCT FROM j.cost_nano)
           AND ${isIn('j', since)} AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,

@@ -87,19 +87,19 @@ function countJobs(sql: Sql) {
       greatest(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS oldest_seconds
     FROM (
       (SELECT CASE WHEN is_answer_job(id) THEN 'answer' ELSE 'image' END AS kind, state, created_at
-        FROM image_jobs WHERE state = 'queued' AND enqueued_at IS NULL LIMIT 5000)
+        FROM jobs WHERE state = 'queued' AND enqueued_at IS NULL LIMIT 5000)
       UNION ALL
       (SELECT CASE WHEN is_answer_job(id) THEN 'answer' ELSE 'image' END, state, created_at
-        FROM image_jobs WHERE state = 'queued' AND enqueued_at IS NOT NULL LIMIT 5000)
+        FROM jobs WHERE state = 'queued' AND enqueued_at IS NOT NULL LIMIT 5000)
       UNION ALL
       (SELECT CASE WHEN is_answer_job(id) THEN 'answer' ELSE 'image' END, state, created_at
-        FROM image_jobs WHERE state = 'running' LIMIT 10000)
+        FROM jobs WHERE state = 'running' LIMIT 10000)
     ) AS live GROUP BY 1, 2`
 }
 
 function readHeld(sql: Sql) {
   return sql<Held[]>`
-    SELECT (SELECT count(*) FROM (SELECT 1 FROM image_jobs
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM jobs
         WHERE webhook_state = 'pending' AND webhook_at < now() LIMIT 10000) AS due)::integer AS webhooks,
       count(*)::integer AS reservations, coalesce(sum(amount_nano), 0)::text AS held_nano
     FROM (SELECT amount_nano FROM reservations LIMIT 100000) AS held`

@@ -27,7 +27,7 @@ export async function readRenewals(sql: Sql): Promise<Renewals> {
     await sql<{ keys: number }[]>`
       SELECT count(*)::integer AS keys FROM keys WHERE disabled_at IS NULL AND hint ~ ${generatedHint}`,
     await sql<{ name: string }[]>`
-      SELECT DISTINCT t.name FROM image_jobs j JOIN tenants t ON t.id = j.tenant_id
+      SELECT DISTINCT t.name FROM jobs j JOIN tenants t ON t.id = j.tenant_id
       WHERE j.webhook_url IS NOT NULL OR j.webhook_state IS NOT NULL ORDER BY 1 LIMIT 1000`,
     await sql<{ email: string }[]>`
       SELECT email FROM users WHERE totp_secret IS NOT NULL ORDER BY 1 LIMIT 1000`,

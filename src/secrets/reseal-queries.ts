@@ -59,7 +59,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     name: 'bodies of jobs',
     purpose: 'job',
-    table: 'image_jobs',
+    table: 'jobs',
     column: 'request',
     key: { id: 'uuid' },
     owner: "id || ' request'",
@@ -67,7 +67,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     name: 'webhooks of jobs',
     purpose: 'job',
-    table: 'image_jobs',
+    table: 'jobs',
     column: 'webhook_url',
     key: { id: 'uuid' },
     owner: "id || ' webhook'",

@@ -55,8 +55,12 @@ export interface Gateway {
   heldAnswers: HeldAnswers
   /** The answers that the gateway keeps. */
   kept: KeptAnswers
-  /** Answers that are made in the background. */
-  background: Background
+  /** Images, and answers in the background: workers make them after their requests. */
+  jobs: Jobs
+  jobWatch: JobWatch
+  /** Takes the ids of jobs to run, each for the queue of its kind. */
+  jobQueue: { add(jobs: readonly Enqueued[]): Promise<void> }
+  backgroundAnswers: BackgroundAnswers
   /**
    * The address where clients reach us, as the operator set it; undefined: the address that each client
    * called.
@@ -97,16 +101,3 @@ export type RequestLedger = Pick<
   Ledger,
   'instance' | 'doubtOf' | 'requireRoom' | 'open' | 'opened' | 'close' | 'refuse' | 'refuseUnknown'
 >
-
-/** What requests need that become jobs, and those that ask for them. */
-export interface Background {
-  jobs: Pick<Jobs, 'read' | 'askToCancel'>
-  answers: BackgroundAnswers
-  watch: JobWatch
-  queue: QueuesOfJobs
-}
-
-/** Takes the ids of jobs to run, each for the queue of its kind. */
-export interface QueuesOfJobs {
-  add(jobs: readonly Enqueued[]): Promise<void>
-}

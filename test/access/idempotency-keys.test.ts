@@ -327,6 +327,6 @@ async function change(
 
 async function aJob({ requestId }: KeyedRequest): Promise<void> {
   await database.sql`
-    INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
+    INSERT INTO jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     VALUES (${requestId}, ${randomUUID()}, ${randomUUID()}, ${randomUUID()}, 'queued', 0, 'm', '{}', '{}', now())`
 }

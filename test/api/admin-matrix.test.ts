@@ -282,7 +282,7 @@ async function rowsOfOther(): Promise<string> {
         (SELECT json_agg(json_build_array(t.name, t.enabled, t.version, t.deleted_at) ORDER BY id)
           FROM alert_rules t WHERE tenant_id = ${id}) AS alerts,
         (SELECT json_agg(t.acknowledged_at ORDER BY id) FROM alert_episodes t WHERE tenant_id = ${id}) AS episodes,
-        (SELECT json_agg(t ORDER BY id) FROM image_jobs t WHERE tenant_id = ${id}) AS jobs,
+        (SELECT json_agg(t ORDER BY id) FROM jobs t WHERE tenant_id = ${id}) AS jobs,
         (SELECT json_agg(t) FROM users t WHERE id = ${memberId}) AS member`,
   )
   return JSON.stringify(rows)

@@ -148,7 +148,7 @@ test('one that is made is deleted only after it is cancelled, and then nothing o
   const own = requestIdOf(id)
   expect(await bed.database.sql`SELECT 1 FROM answer_events WHERE job_id = ${own}`).toEqual([])
   expect(await bed.database.sql`SELECT 1 FROM background_answers WHERE job_id = ${own}`).toEqual([])
-  expect(await bed.database.sql`SELECT 1 FROM image_jobs WHERE id = ${own}`).toEqual([])
+  expect(await bed.database.sql`SELECT 1 FROM jobs WHERE id = ${own}`).toEqual([])
   expect(await bed.database.sql`SELECT 1 FROM kept_answers WHERE id = ${id}`).toEqual([])
 })
 
@@ -242,7 +242,7 @@ test('what is kept of it cannot be read in the database', async () => {
   const own = requestIdOf(id)
   const tables = [
     await bed.database
-      .sql`SELECT encode(coalesce(request, ''), 'escape') AS r, encode(answer, 'escape') AS a, quote, opened FROM image_jobs JOIN background_answers ON job_id = id WHERE id = ${own}`,
+      .sql`SELECT encode(coalesce(request, ''), 'escape') AS r, encode(answer, 'escape') AS a, quote, opened FROM jobs JOIN background_answers ON job_id = id WHERE id = ${own}`,
     await bed.database.sql`SELECT encode(content, 'escape') AS c FROM answer_events WHERE job_id = ${own}`,
   ]
   expect(tables.map((rows) => rows.length)).toEqual([1, expect.any(Number)])
@@ -261,8 +261,8 @@ test('an answer waits while a worker has no memory for its body, and another wor
     KEY_BODIES_BYTES_MAX: '2000',
     IMAGE_BACKOFF_MS: '50',
   })
-  const states = () => apart.database.sql`SELECT state, runs, attempts FROM image_jobs`
-  await until(async () => (await apart.database.sql`SELECT FROM image_jobs WHERE fence > 2`).length === 1)
+  const states = () => apart.database.sql`SELECT state, runs, attempts FROM jobs`
+  await until(async () => (await apart.database.sql`SELECT FROM jobs WHERE fence > 2`).length === 1)
   expect(full.context.bodies.bytes).toBe(0)
   expect(await states()).toMatchObject([{ attempts: '[]' }])
   expect(apart.upstream.open()).toBe(0)
@@ -293,7 +293,7 @@ test('an answer that cannot be made says why, and no more wait than may', async 
   const keyless = await apart.submit('words:1 keyless', ownKey)
   const refused = await apart.submit('words:1 more').catch((error: unknown) => error)
   expect(reasonOf(refused)).toBe('background_queue_full')
-  await sql`UPDATE image_jobs SET runs = 100 WHERE id = ${requestIdOf(tried)}`
+  await sql`UPDATE jobs SET runs = 100 WHERE id = ${requestIdOf(tried)}`
   await sql`DELETE FROM keys WHERE name = 'own'`
   await apart.startWorker()
   expect(await apart.row(long)).toMatchObject({ error_reason: 'answer_events_too_large' })

@@ -71,9 +71,9 @@ describe.each(upstreamModels)('an answer in the background over %s', (model) => 
     })
     expect(Number(row.cost_nano)).toBeGreaterThan(0)
     expect(row.first_token_ms).toBeGreaterThanOrEqual(0)
-    expect(
-      await bed.database.sql`SELECT state, request FROM image_jobs WHERE id = ${idOf(accepted.id)}`,
-    ).toEqual([{ state: 'succeeded', request: null }])
+    expect(await bed.database.sql`SELECT state, request FROM jobs WHERE id = ${idOf(accepted.id)}`).toEqual([
+      { state: 'succeeded', request: null },
+    ])
   })
 
   test('streams its events, and again from any of them', async () => {

@@ -77,7 +77,7 @@ describe('an erasure', () => {
   })
 
   test('counts what is gone, and tells no zeros', () => {
-    expect(countsWords({ requests: 1_200, image_jobs: 3, files: 0 })).toBe('requests 1,200, image jobs 3')
+    expect(countsWords({ requests: 1_200, kept_answers: 3, files: 0 })).toBe('requests 1,200, kept answers 3')
     expect(countsWords({ requests: 0 })).toBeUndefined()
   })
 })

@@ -14,7 +14,7 @@ const bigTables = [
   'audit_log',
   'entries',
   'idempotency_keys',
-  'image_jobs',
+  'jobs',
   'request_answers',
   'request_payloads',
   'request_tags',

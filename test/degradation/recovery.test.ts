@@ -136,7 +136,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   const body = { model: 'draw', prompt: 'waits held' }
   const waiting = bed.call(images, { body })
   await expect.poll(() => bed.painter.running(), { timeout: patienceMs }).toBe(1)
-  const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
+  const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs`
   const events = await fetch(`${bed.tollgate.url}${images}/${job?.id}/events`, {
     headers: { authorization: `Bearer ${freeKey}` },
   })

@@ -51,7 +51,7 @@ test('an image job whose result Postgres refuses for what it is fails, with a ro
   await expect
     .poll(rows, { timeout: patienceMs })
     .toEqual([{ outcome: 'failed', error_reason: 'image_result_unrecorded', cost_nano: '0' }])
-  expect(await bed.database.sql`SELECT state FROM image_jobs`).toEqual([{ state: 'failed' }])
+  expect(await bed.database.sql`SELECT state FROM jobs`).toEqual([{ state: 'failed' }])
 })
 
 test('a process ends in time while its work on erasures waits for a lock', async () => {

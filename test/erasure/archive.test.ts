@@ -60,7 +60,7 @@ test('an end user of one tenant goes from the archive, and one of the same name 
   const before = { facts: await archive.facts(gone), other: await archive.all(kept) }
   // The row of an image job is archived, and the job itself is still in Postgres.
   await bed.sql`
-    UPDATE image_jobs SET opened = '{"endUser":"alice-of-gone"}' WHERE created_at < now() - interval '10 days'`
+    UPDATE jobs SET opened = '{"endUser":"alice-of-gone"}' WHERE created_at < now() - interval '10 days'`
   const id = await bed.ask(gone, { endUser: 'alice-of-gone' })
   await bed.work({ archive: archive.remove })
   const left = await archive.all(gone)
@@ -71,11 +71,11 @@ test('an end user of one tenant goes from the archive, and one of the same name 
   expect(await archive.faults()).toEqual([])
   expect(await bed.job(id)).toMatchObject({
     state: 'succeeded',
-    counts: { archive_requests: 6, archive_payloads: 6, image_jobs: 2, images: 4 },
+    counts: { archive_requests: 6, archive_payloads: 6, jobs: 2, images: 4 },
   })
-  const jobs = await bed.sql`SELECT tenant_id FROM image_jobs WHERE strpos(opened, 'alice-of-gone') > 0`
+  const jobs = await bed.sql`SELECT tenant_id FROM jobs WHERE strpos(opened, 'alice-of-gone') > 0`
   expect(jobs.map((job) => job.tenant_id)).toEqual([kept.id, kept.id])
-  expect(await bed.sql`SELECT 1 FROM image_jobs WHERE tenant_id = ${gone.id}`).toHaveLength(3)
+  expect(await bed.sql`SELECT 1 FROM jobs WHERE tenant_id = ${gone.id}`).toHaveLength(3)
 }, 180_000)
 
 test('rows of a span go from the archive with all that belongs to them; money and checks stay', async () => {

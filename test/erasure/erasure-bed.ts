@@ -140,7 +140,7 @@ export async function erasureBed() {
       attempts: await sql`
         SELECT p.* FROM attempts p JOIN requests r ON r.id = p.request_id WHERE r.tenant_id = ${tenant.id} ORDER BY 1, 3`,
       tags: await sql`SELECT * FROM request_tags WHERE tenant_id = ${tenant.id} ORDER BY request_id, tag`,
-      jobs: await sql`SELECT * FROM image_jobs WHERE tenant_id = ${tenant.id} ORDER BY id`,
+      jobs: await sql`SELECT * FROM jobs WHERE tenant_id = ${tenant.id} ORDER BY id`,
       held: await sql`SELECT * FROM held_answers WHERE tenant_id = ${tenant.id} ORDER BY answer_id`,
       networks: await sql`SELECT * FROM key_networks WHERE key_id = ${tenant.keyId} ORDER BY network`,
       uses: await sql`SELECT * FROM key_uses WHERE key_id = ${tenant.keyId}`,
@@ -274,7 +274,7 @@ async function seedDay(
     INSERT INTO key_uses (key_id, last_used_at, last_network) VALUES (${tenant.keyId}, ${first.created_at}, ${marker})
     ON CONFLICT DO NOTHING`
   await sql`
-    INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, body, created_at, partials, result, error, cost_nano)
+    INSERT INTO jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, body, created_at, partials, result, error, cost_nano)
     VALUES (${first.id}, ${tenant.id}, ${tenant.keyId}, ${tenant.groupId}, 'succeeded', 0, 'main', '{}',
       ${`{"endUser":"${marker}"}`}, ${marker}, ${first.created_at}, ${`[{"file":"preview-${day}"}]`},
       ${`{"images":[{"file":"${day}-${marker}","revisedPrompt":"${marker}"}]}`}, ${marker}, ${first.cost_nano})`

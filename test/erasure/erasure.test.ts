@@ -16,7 +16,7 @@ test('nothing of an erased tenant is found anywhere in the database; the other t
     'requests.tags',
     'request_payloads.body',
     'attempts.error_message',
-    'image_jobs.body',
+    'jobs.body',
     'verdicts.evidence',
   ])
     expect(planted).toContain(place)
@@ -41,7 +41,7 @@ test('nothing of an erased tenant is found anywhere in the database; the other t
       bodies: 60,
       answers: 60,
       tags: 120,
-      image_jobs: 3,
+      jobs: 3,
       images: 6,
       held_answers: 3,
       key_networks: 3,
@@ -160,13 +160,13 @@ test('the job waits for requests that may run, image jobs, silent processes and 
     await bed.sql`SELECT min(created_at) > now() - interval '12 hours 1 minute' AS young FROM requests WHERE end_user IS NOT NULL`
   expect(young?.young ?? true).toBe(true)
 
-  await bed.sql`UPDATE image_jobs SET state = 'running' WHERE tenant_id = ${tenant.id}`
+  await bed.sql`UPDATE jobs SET state = 'running' WHERE tenant_id = ${tenant.id}`
   await bed.sql`
-    INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
+    INSERT INTO jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     VALUES (gen_random_uuid(), ${tenant.id}, ${tenant.keyId}, ${tenant.groupId}, 'running', 0, 'm', '{}', '{}', now() - interval '1 minute')`
   await once({})
-  expect(await stateOf()).toMatch(/^waiting: \d image jobs of the tenant/)
-  await bed.sql`UPDATE image_jobs SET state = 'succeeded'`
+  expect(await stateOf()).toMatch(/^waiting: \d jobs of the tenant/)
+  await bed.sql`UPDATE jobs SET state = 'succeeded'`
 
   await bed.sql`
     INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)

@@ -12,7 +12,6 @@ import { sendFile } from '../../src/images/image-bytes.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
 import { Jobs } from '../../src/jobs/jobs.ts'
-import { JobWatch } from '../../src/jobs/watch.ts'
 import { formatAt } from '../../src/stages/endpoints.ts'
 import { arrive } from '../../src/stages/received.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
@@ -37,7 +36,7 @@ describe('answers to requests that became jobs', () => {
   async function filesOf(id: string): Promise<string[]> {
     const { sql } = bed.database
     const [row] = await sql<{ result: { images: { file: string }[] } }[]>`
-      SELECT result::jsonb AS result FROM image_jobs WHERE id = ${id}`
+      SELECT result::jsonb AS result FROM jobs WHERE id = ${id}`
     return (row?.result.images ?? []).map(({ file }) => join(bed.api.dataDir, 'images', file))
   }
 
@@ -181,9 +180,6 @@ describe('a database that does not answer', () => {
     onTestFinished(() => database.close())
     const jobs = jobsOf(database, 300)
     const images = {
-      jobs,
-      watch: new JobWatch({ jobs, database, sweepMs: 1000, log }),
-      queue: { add: async () => {} },
       storage: fileStorage({ directory: temporaryDirectory() }),
       links: new ImageLinks(Buffer.alloc(32), 60),
       webhookKeys: ringOf(Buffer.alloc(32)),
@@ -193,7 +189,7 @@ describe('a database that does not answer', () => {
       const { row } = arrive(formatAt(path), null)
       row.requestedModel = 'draw'
       const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
-      await answerAtOnce({ images, publicUrl: undefined, log, showsRouting: true }, received)
+      await answerAtOnce({ jobs, images, publicUrl: undefined, log, showsRouting: true }, received)
     })
     const answer = await fetch(origin)
     expect(answer.status).toBe(202)
@@ -224,9 +220,9 @@ describe('a database that does not answer', () => {
     await other.sql`SELECT 1`
     const session = await other.sql.reserve()
     await session`BEGIN`
-    await session`LOCK TABLE image_jobs`
+    await session`LOCK TABLE jobs`
     // Waits longer than they do.
-    const patient = database.jobs.ask(({ sql }) => sql`SELECT id FROM image_jobs`, { withinMs: 60_000 })
+    const patient = database.jobs.ask(({ sql }) => sql`SELECT id FROM jobs`, { withinMs: 60_000 })
     const hurried = await Promise.allSettled([
       jobs.list(scope, { kind: 'image', before: undefined, state: undefined, limit: 5 }),
       jobs.sweep(1000),

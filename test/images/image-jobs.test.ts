@@ -169,7 +169,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
         const job = await vi.waitFor(async () => {
           const [newest] = (await list('limit=1', key)).data
           expect(newest?.status).toBe('queued')
-          const [row] = await bed.database.sql`SELECT body FROM image_jobs WHERE id = ${newest?.id ?? ''}`
+          const [row] = await bed.database.sql`SELECT body FROM jobs WHERE id = ${newest?.id ?? ''}`
           expect(row?.body).toContain(`left ${policy}`)
           return newest as Job
         }, patient)
@@ -323,7 +323,7 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
       const shown: unknown[] = [early, await bed.ended(id)]
       const refused = await bed.call(path, { body: { model: 'draw', prompt: 'quote fail:400' } })
       shown.push(await refused.json())
-      for (const table of ['requests', 'attempts', 'image_jobs']) {
+      for (const table of ['requests', 'attempts', 'jobs']) {
         shown.push(await bed.database.sql`SELECT * FROM ${bed.database.sql(table)}`)
       }
       expect(JSON.stringify(shown)).toContain('made to fail with 400 for')

@@ -242,7 +242,7 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
       .toMatchObject([
         { status: 499, outcome: 'cancelled', stream_end: 'client_gone', endpoint: '/v1/images/generations' },
       ])
-    const jobs = await bed.database.sql`SELECT id FROM image_jobs WHERE created_at >= ${before?.now ?? null}`
+    const jobs = await bed.database.sql`SELECT id FROM jobs WHERE created_at >= ${before?.now ?? null}`
     expect(jobs).toHaveLength(0)
   })
 
@@ -256,11 +256,11 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
   test('the table of jobs has no plain text of a request, and no credential', async () => {
     const id = await bed.submit({ prompt: 'a word that is secretly planted' })
     const dump = JSON.stringify(
-      await bed.database.sql`SELECT encode(request, 'escape') AS request, quote, opened FROM image_jobs`,
+      await bed.database.sql`SELECT encode(request, 'escape') AS request, quote, opened FROM jobs`,
     )
     expect(dump).not.toContain('secretly planted')
     await bed.ended(id)
-    const [row] = await bed.database.sql`SELECT request, body FROM image_jobs WHERE id = ${id}`
+    const [row] = await bed.database.sql`SELECT request, body FROM jobs WHERE id = ${id}`
     expect(row).toEqual({ request: null, body: null })
   })
 })

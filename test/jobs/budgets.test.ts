@@ -118,7 +118,7 @@ describe('requests for images by a key with a budget', () => {
       },
     })
     await holdsFor(300, async () => {
-      expect(await bed.database.sql`SELECT id FROM image_jobs`).toHaveLength(1)
+      expect(await bed.database.sql`SELECT id FROM jobs`).toHaveLength(1)
     })
     expect((await bed.call(`/v1/images/generations/${first.id}`, { key, method: 'DELETE' })).status).toBe(200)
     expect((await second).status).toBe(202)

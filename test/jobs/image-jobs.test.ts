@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/images/cancel-job.ts'
-import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { aClose } from '../support/records.ts'
 import { aChannel, anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
@@ -13,14 +12,14 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 
 /** The parts of a gateway that cancelJob needs. */
-const gateway = () => ({ images: { jobs: bed.jobs } }) as Pick<ImageGateway, 'images'>
+const gateway = () => ({ jobs: bed.jobs })
 
 async function stateOf(id: string): Promise<string | undefined> {
   return (await bed.jobs.read([id]))[0]?.state
 }
 
 async function expire(id: string): Promise<void> {
-  await bed.database.sql`UPDATE image_jobs SET leased_until = now() - interval '1 ms' WHERE id = ${id}`
+  await bed.database.sql`UPDATE jobs SET leased_until = now() - interval '1 ms' WHERE id = ${id}`
 }
 
 describe('leases', () => {
@@ -137,7 +136,7 @@ describe('cancelling', () => {
     ])
     const [counts] = await bed.database.sql`
       SELECT count(*)::integer AS jobs, count(r.id)::integer AS rows, count(DISTINCT r.id)::integer AS requests
-      FROM image_jobs j LEFT JOIN requests r ON r.id = j.id WHERE j.id = ANY (${ids}::uuid[]) AND j.state <> 'queued'`
+      FROM jobs j LEFT JOIN requests r ON r.id = j.id WHERE j.id = ANY (${ids}::uuid[]) AND j.state <> 'queued'`
     expect(counts).toEqual({ jobs: 40, rows: 40, requests: 40 })
     const { findings } = await verifyLedger(bed.database.sql)
     expect(findings.filter(({ differences, rule }) => differences > 0 && !rule.includes('chain'))).toEqual([])
@@ -153,8 +152,8 @@ test('a transaction that locks a waiting job to cancel it does not block one tha
   for (let i = 0; i < 5; i++) ids.push(await bed.aJob({ tenantId, amountNano: 1n }))
   await cancelJob(gateway(), ids[0] ?? '')
   await bed.database.sql.begin(async (held) => {
-    // finish_image_job does this before it locks the account.
-    await held`SELECT 1 FROM image_jobs WHERE id = ${ids[4] ?? ''} FOR UPDATE`
+    // finish_job does this before it locks the account.
+    await held`SELECT 1 FROM jobs WHERE id = ${ids[4] ?? ''} FOR UPDATE`
     const next = newJob({ tenantId, amountNano: 1n })
     const { enqueue } = await bed.jobs.accept(next)
     expect(enqueue.map(({ id }) => id)).toEqual([next.opened.id])
@@ -266,11 +265,11 @@ describe('the order', () => {
       const given = await lost.aJob({ tenantId })
       const outside = await lost.aJob({ tenantId })
       expect(await lost.jobs.sweep(60_000)).toEqual([])
-      await lost.database.sql`UPDATE image_jobs SET leased_until = now() - interval '1 s' WHERE id = ${dead}`
-      await lost.database.sql`UPDATE image_jobs SET enqueued_at = now() - interval '1 h' WHERE id = ${given}`
+      await lost.database.sql`UPDATE jobs SET leased_until = now() - interval '1 s' WHERE id = ${dead}`
+      await lost.database.sql`UPDATE jobs SET enqueued_at = now() - interval '1 h' WHERE id = ${given}`
       expect((await lost.jobs.sweep(60_000)).map(({ id }) => id)).toEqual([dead, given])
-      await cancelJob({ images: { jobs: lost.jobs } } as Pick<ImageGateway, 'images'>, given)
-      await lost.database.sql`UPDATE image_jobs SET leased_until = now() + interval '1 h' WHERE id = ${dead}`
+      await cancelJob({ jobs: lost.jobs }, given)
+      await lost.database.sql`UPDATE jobs SET leased_until = now() + interval '1 h' WHERE id = ${dead}`
       expect((await lost.jobs.sweep(60_000)).map(({ id }) => id)).toEqual([outside])
     } finally {
       await lost.close()

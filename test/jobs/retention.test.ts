@@ -27,7 +27,7 @@ test('a worker deletes images and jobs at the end of their retention, and no oth
     await bed.submit({ prompt: 'old, and hang' }),
   ]
   for (const id of [old, young]) await bed.call(`/v1/images/generations/${id}`, { method: 'DELETE' })
-  await bed.database.sql`UPDATE image_jobs SET created_at = '2020-01-01' WHERE id IN (${old}, ${waits})`
+  await bed.database.sql`UPDATE jobs SET created_at = '2020-01-01' WHERE id IN (${old}, ${waits})`
   await bed.startWorker()
   await vi.waitFor(
     async () => {

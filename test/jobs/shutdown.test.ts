@@ -38,9 +38,7 @@ describe.each(queueBackends())('processes that shut down, queue on %s', (backend
     })
     const streamed = stream.text()
     const id = await vi.waitFor(async () => {
-      const jobs = await bed.database.sql<
-        { id: string }[]
-      >`SELECT id FROM image_jobs WHERE body LIKE '%waits%'`
+      const jobs = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE body LIKE '%waits%'`
       expect(jobs).toHaveLength(1)
       return jobs[0]?.id ?? ''
     }, patient)
@@ -53,7 +51,7 @@ describe.each(queueBackends())('processes that shut down, queue on %s', (backend
     expect(await streamed).toContain('event: error')
     await theWorker()
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
-    const ids = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
+    const ids = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs`
     for (const one of ids) expect(await bed.ended(one.id)).toMatchObject({ status: 'succeeded' })
     await endWorker()
   }, 180_000)

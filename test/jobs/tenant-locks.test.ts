@@ -36,7 +36,7 @@ test('the sweep locks one tenant at a time', async () => {
     await bed.aJob({ tenantId })
     await bed.aJob({ tenantId })
   }
-  await bed.database.sql`UPDATE image_jobs SET enqueued_at = NULL`
+  await bed.database.sql`UPDATE jobs SET enqueued_at = NULL`
   await other.sql`SELECT pg_advisory_lock(hashtextextended(${second}, 7023913))`
   const swept = bed.jobs.sweep(60_000)
   await waiting()
@@ -61,14 +61,14 @@ test("a tenant's waiting jobs are counted before its lock, and under it near the
       opened: '{}',
     }
     const [row] = await bed.database.sql`
-      SELECT verdict FROM accept_image_job(${JSON.stringify(job)}::text::jsonb, NULL, NULL, NULL, 1, ${waitingMax}::integer)`
+      SELECT verdict FROM accept_job(${JSON.stringify(job)}::text::jsonb, NULL, NULL, NULL, 1, ${waitingMax}::integer)`
     return row?.verdict
   }
   await other.sql`SELECT pg_advisory_lock(hashtextextended(${first}, 7023913))`
   const accepted = accept(1_500)
   await waiting()
   // They would decide, if they were counted now.
-  await other.sql`INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
+  await other.sql`INSERT INTO jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     SELECT gen_random_uuid(), ${first}, ${second}, ${second}, 'queued', 0, 'draw', '{}', '{}', now()
     FROM generate_series(1, 1500)`
   await other.sql`SELECT pg_advisory_unlock_all()`
@@ -79,7 +79,7 @@ test("a tenant's waiting jobs are counted before its lock, and under it near the
   await other.sql`SELECT pg_advisory_lock(hashtextextended(${first}, 7023913))`
   const late = accept(1_503)
   await waiting()
-  await other.sql`INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
+  await other.sql`INSERT INTO jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, created_at)
     VALUES (gen_random_uuid(), ${first}, ${second}, ${second}, 'queued', 0, 'draw', '{}', '{}', now())`
   await other.sql`SELECT pg_advisory_unlock_all()`
   expect(await late).toBe('full')

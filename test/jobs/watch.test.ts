@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { followJob } from '../../src/images/follow-job.ts'
-import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { JobWatch } from '../../src/jobs/watch.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
@@ -89,7 +88,7 @@ test('a watcher that has left gets no more calls, and without watchers there are
 
 test('followJob ends with the job or with the signal, and leaves no watcher behind', async () => {
   const { watch, state } = aWatch(5, false)
-  const gateway = { images: { watch } } as Pick<ImageGateway, 'images'>
+  const gateway = { jobWatch: watch }
   const id = await bed.aJob()
   const gone = new AbortController()
   const left = followJob(gateway, id, gone.signal)
@@ -106,11 +105,7 @@ test('followJob ends with the job or with the signal, and leaves no watcher behi
 test('followJob waits for an unknown job until the signal comes', async () => {
   const { watch, state } = aWatch(5, false)
   const gone = new AbortController()
-  const following = followJob(
-    { images: { watch } } as Pick<ImageGateway, 'images'>,
-    randomUUIDv7(),
-    gone.signal,
-  )
+  const following = followJob({ jobWatch: watch }, randomUUIDv7(), gone.signal)
   await vi.waitFor(() => expect(state.reads).toBeGreaterThan(2), patient)
   gone.abort()
   expect(await following).toBeUndefined()

@@ -25,7 +25,7 @@ beforeEach(async () => {
     'files',
     'idempotency_keys',
     'background_answers',
-    'image_jobs',
+    'jobs',
   ])
     await bed.database.sql`DELETE FROM ${bed.database.sql(table)}`
   await bed.database.sql`UPDATE tenant_storage SET bytes = 0`
@@ -105,7 +105,7 @@ async function stored(): Promise<{ real: number; booked: number }> {
       + coalesce((SELECT sum(octet_length(metadata)) FROM conversations), 0)
       + coalesce((SELECT sum(bytes) FROM files), 0)
       + coalesce((SELECT sum(octet_length(answer)) FROM idempotency_keys), 0)
-      + coalesce((SELECT sum(octet_length(request)) FROM image_jobs), 0)
+      + coalesce((SELECT sum(octet_length(request)) FROM jobs), 0)
     )::float8 AS real,
     coalesce((SELECT sum(bytes) FROM tenant_storage), 0)::float8 AS booked`
   return row ?? { real: -1, booked: -2 }

@@ -150,7 +150,7 @@ test('a reservation that a job has taken over is not released with the process',
     opened: '{}',
   }
   const [accepted] = await bed.database.sql`
-    SELECT verdict FROM accept_image_job(${JSON.stringify(job)}::text::jsonb, NULL, NULL, 3, 4, 10)`
+    SELECT verdict FROM accept_job(${JSON.stringify(job)}::text::jsonb, NULL, NULL, 3, 4, 10)`
   expect(accepted).toMatchObject({ verdict: 'accepted' })
   await other`COMMIT`
   await released

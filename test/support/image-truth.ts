@@ -19,7 +19,7 @@ export async function allEnded(
   let open: object[] | undefined
   const ended = async () => {
     open = await bed.database.sql`
-      SELECT id, state, fence, enqueued_at, not_before, leased_until FROM image_jobs
+      SELECT id, state, fence, enqueued_at, not_before, leased_until FROM jobs
       WHERE id = ANY (${[...ids]}::uuid[]) AND state IN ('queued', 'running')`.catch(() => undefined)
     return open?.length === 0
   }
@@ -40,7 +40,7 @@ export async function expectTruth(
   const { sql } = bed.database
   const ids = [...wanted.keys()]
   const jobs = await sql<{ id: string; state: string; result: string | null; cost_nano: string }[]>`
-    SELECT id, state, result, cost_nano FROM image_jobs WHERE id = ANY (${ids}::uuid[])`
+    SELECT id, state, result, cost_nano FROM jobs WHERE id = ANY (${ids}::uuid[])`
   expect(jobs.filter(({ state }) => state !== 'succeeded')).toEqual([])
   expect(jobs.length).toBe(ids.length)
   const rows = await sql<{ id: string; outcome: string; images: number }[]>`

@@ -108,14 +108,14 @@ describe('a job that Postgres accepted after its client had got an error', () =>
   }
 
   async function untilJob(id: string): Promise<void> {
-    const found = () => bed.database.sql`SELECT id FROM image_jobs WHERE id = ${id}`
+    const found = () => bed.database.sql`SELECT id FROM jobs WHERE id = ${id}`
     await expect.poll(found, { timeout: patienceMs }).toHaveLength(1)
   }
 
   async function expectDisowned(id: string): Promise<void> {
     const { sql } = bed.database
     expect(await bed.row(id)).toMatchObject({ status: 503, outcome: 'failed', cost_nano: '0' })
-    expect(await sql`SELECT state, cost_nano FROM image_jobs WHERE id = ${id}`).toEqual([
+    expect(await sql`SELECT state, cost_nano FROM jobs WHERE id = ${id}`).toEqual([
       { state: 'cancelled', cost_nano: '0' },
     ])
     expect(await sql`SELECT id FROM entries WHERE id = ${id}`).toEqual([])
@@ -156,7 +156,7 @@ describe('a job fails once with a clear error, and its money is free again', () 
 
   test('when its request cannot be decrypted, as after a change of SECRET_KEY', async () => {
     const id = await bed.submit({ prompt: 'sealed elsewhere' }, paidKey)
-    await bed.database.sql`UPDATE image_jobs SET request = ${Buffer.alloc(64)} WHERE id = ${id}`
+    await bed.database.sql`UPDATE jobs SET request = ${Buffer.alloc(64)} WHERE id = ${id}`
     const worker = await bed.startWorker()
     expect(await bed.ended(id, paidKey)).toMatchObject({
       status: 'failed',

@@ -102,7 +102,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     const early = await bed.call('/v1/images/generations', request)
     expect(early.status).toBe(409)
     expect(early.headers.get('retry-after')).toMatch(/^\d+$/)
-    const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs ORDER BY id DESC LIMIT 1`
+    const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id DESC LIMIT 1`
     const id = job?.id ?? ''
     bed.upstream.release()
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
@@ -139,7 +139,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
       // It stops when its jobs have ended.
       expect(await frozen.stop()).toBe(0)
       const [job] = await bed.database
-        .sql`SELECT state, fence FROM image_jobs WHERE id = ${[...wanted.keys()][0] ?? ''}`
+        .sql`SELECT state, fence FROM jobs WHERE id = ${[...wanted.keys()][0] ?? ''}`
       expect(job).toEqual({ state: bed.upstream.running() === 1 ? 'running' : 'succeeded', fence: 2 })
       bed.upstream.release()
       await allEnded(bed, [...wanted.keys()])
@@ -177,7 +177,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
     expect(await Promise.all(workers.map((one) => one.stop()))).toEqual([0, 0])
     await expectTruth(bed, wanted)
     const [runs] = await bed.database.sql<{ runs: number; most: number }[]>`
-      SELECT sum(fence)::integer AS runs, max(fence) AS most FROM image_jobs WHERE id = ANY (${[...wanted.keys()]}::uuid[])`
+      SELECT sum(fence)::integer AS runs, max(fence) AS most FROM jobs WHERE id = ANY (${[...wanted.keys()]}::uuid[])`
     expect(runs?.runs).toBeGreaterThanOrEqual(wanted.size + 4 * Math.ceil(workerKills / 2))
     const { whole, begun } = filesOf(bed)
     const images = [...wanted.values()].reduce((sum, n) => sum + n, 0)

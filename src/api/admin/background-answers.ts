@@ -14,7 +14,10 @@ import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list
 import { requireOwn, seesRouting, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
-export type AdminBackgroundContext = Pick<Gateway, 'background' | 'showsRouting'> & {
+export type AdminBackgroundContext = Pick<
+  Gateway,
+  'jobs' | 'jobWatch' | 'backgroundAnswers' | 'showsRouting'
+> & {
   database: Pick<Database, 'reads'>
 }
 
@@ -40,7 +43,7 @@ const path = z.object({ id: z.string().describe('The `x-request-id` of its reque
  * content is not here.
  */
 export function adminBackgroundEndpoints(context: AdminBackgroundContext): AdminEndpoint[] {
-  const { database, background } = context
+  const { database, jobs } = context
   return [
     adminEndpoint({
       method: 'GET',
@@ -114,7 +117,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
 
   async function ownJob(named: string, actor: Actor): Promise<Job> {
     const id = named.toLowerCase()
-    const [job] = isId(id) ? await background.jobs.read([id]) : []
+    const [job] = isId(id) ? await jobs.read([id]) : []
     if (job?.kind !== 'answer') throw notFound('answer in the background of this id')
     requireOwn(actor, job.tenantId, 'answer in the background of this id')
     return job

@@ -33,7 +33,7 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
     ...ledger.adoption_failed.map(({ instance, reason }) =>
       warning(`The journal of the dead process ${instance} cannot be adopted: ${reason}`, 'ledger'),
     ),
-    ...(queues.reachable ? [] : [bad('The queue of image jobs does not answer.', 'queues')]),
+    ...(queues.reachable ? [] : [bad('The queue of jobs does not answer.', 'queues')]),
     ...processes
       .filter(({ heartbeat_at }) => now - Date.parse(heartbeat_at) > silentMs)
       .map(({ id, host, pid, heartbeat_at }) =>

@@ -1,7 +1,7 @@
 import { causePattern } from '../../canonical/unreachable.ts'
 import { asc, eq, sql } from '../../db/drizzle.cjs'
 import { firstIdAt } from '../../db/first-id.ts'
-import { imageJobs, instances, revision } from '../../db/schema.ts'
+import { instances, jobs, revision } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { JobKind } from '../../jobs/job.ts'
 
@@ -26,11 +26,11 @@ export async function readRevisions(db: Queries) {
 
 export async function countWaiting(db: Queries) {
   const isQueued = (kind: JobKind) =>
-    sql`${imageJobs.state} = 'queued' AND is_answer_job(${imageJobs.id}) = ${kind === 'answer'}`
-  const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
+    sql`${jobs.state} = 'queued' AND is_answer_job(${jobs.id}) = ${kind === 'answer'}`
+  const isUndelivered = sql`${jobs.webhookState} = 'pending'`
   const [images, answers, webhooks] = await Promise.all(
     [isQueued('image'), isQueued('answer'), isUndelivered].map((where) =>
-      db.select({ count: sql<number>`count(*)::int` }).from(imageJobs).where(where),
+      db.select({ count: sql<number>`count(*)::int` }).from(jobs).where(where),
     ),
   )
   const of = (rows: readonly { count: number }[] | undefined) => rows?.[0]?.count ?? 0

@@ -14,7 +14,7 @@ import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list
 import { requireOwn, requireRouting, seesRouting, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
-export type AdminImagesContext = Pick<ImageGateway, 'images' | 'publicUrl' | 'showsRouting'> & {
+export type AdminImagesContext = Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'showsRouting'> & {
   database: Pick<Database, 'reads'>
 }
 
@@ -28,7 +28,7 @@ const searchedDays = 30
 
 /** Image jobs of all tenants, or of a member's own. */
 export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint[] {
-  const { database, images } = context
+  const { database, jobs } = context
   return [
     adminEndpoint({
       method: 'GET',
@@ -113,7 +113,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
 
   async function ownJob(named: string, actor: Actor): Promise<Job> {
     const id = named.toLowerCase()
-    const [job] = isId(id) ? await images.jobs.read([id]) : []
+    const [job] = isId(id) ? await jobs.read([id]) : []
     if (job?.kind !== 'image') throw notFound('image job of this id')
     requireOwn(actor, job.tenantId, 'image job of this id')
     return job

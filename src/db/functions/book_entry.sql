@@ -26,7 +26,7 @@ BEGIN
     RETURN;
   END IF;
   IF EXISTS (SELECT 1 FROM reservations v WHERE v.request_id = entry)
-    OR EXISTS (SELECT 1 FROM image_jobs i WHERE i.id = entry)
+    OR EXISTS (SELECT 1 FROM jobs i WHERE i.id = entry)
     OR EXISTS (SELECT 1 FROM requests r WHERE r.id = entry AND r.created_at = uuid_moment(entry))
     -- A running request that holds nothing may have only its body here.
     OR EXISTS (SELECT 1 FROM request_payloads p WHERE p.request_id = entry AND p.created_at = uuid_moment(entry))

@@ -3,16 +3,16 @@
 CREATE OR REPLACE FUNCTION claim_job(job uuid, lease_ms integer, queue_window integer,
   OUT verdict text, OUT fence integer, OUT until timestamptz, OUT enqueue text[]) LANGUAGE plpgsql AS $$
 DECLARE
-  j image_jobs;
+  j jobs;
 BEGIN
   enqueue := '{}';
-  SELECT * INTO j FROM image_jobs WHERE id = job;
+  SELECT * INTO j FROM jobs WHERE id = job;
   IF NOT FOUND THEN
     verdict := 'gone';
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(hashtextextended(j.tenant_id::text, 7023913));
-  SELECT * INTO j FROM image_jobs WHERE id = job FOR UPDATE;
+  SELECT * INTO j FROM jobs WHERE id = job FOR UPDATE;
   IF j.state NOT IN ('queued', 'running') THEN
     verdict := 'ended';
     RETURN;
@@ -27,11 +27,11 @@ BEGIN
     until := j.not_before;
     RETURN;
   END IF;
-  IF disown_image_job(job) THEN
+  IF disown_job(job) THEN
     verdict := 'ended';
     RETURN;
   END IF;
-  UPDATE image_jobs i
+  UPDATE jobs i
   SET state = 'running', fence = i.fence + 1, runs = i.runs + 1, leased_until = clock_timestamp() + lease_ms * interval '1 ms', not_before = NULL,
     enqueued_at = coalesce(i.enqueued_at, clock_timestamp()), started_at = coalesce(i.started_at, clock_timestamp())
   WHERE i.id = job RETURNING i.fence INTO fence;
@@ -40,6 +40,6 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   verdict := 'claimed';
   until := clock_timestamp() + lease_ms * interval '1 ms';
-  enqueue := feed_image_jobs(j.tenant_id, queue_window);
-  PERFORM pg_notify('tollgate_image_jobs', job::text);
+  enqueue := feed_jobs(j.tenant_id, queue_window);
+  PERFORM pg_notify('tollgate_jobs', job::text);
 END $$;

@@ -1,5 +1,5 @@
 -- End an answer that was made in the background: its last events, the object that its client gets, the turn that is kept for later
--- requests, and all that finish_image_job does. All or nothing. `kept`: a row of kept_answers without its content and times; NULL: the
+-- requests, and all that finish_job does. All or nothing. `kept`: a row of kept_answers without its content and times; NULL: the
 -- turn is not kept. False: the job has another state or fence than the caller believes, and nothing changed.
 CREATE OR REPLACE FUNCTION finish_answer_job(job uuid, held_fence integer, from_state text, to_state text, row_json jsonb,
   attempts_json jsonb, made_attempts text, job_error text, sealed_answer bytea, first_event integer, event_count integer,
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION finish_answer_job(job uuid, held_fence integer, from_
 DECLARE
   k kept_answers := jsonb_populate_record(NULL::kept_answers, kept);
 BEGIN
-  PERFORM 1 FROM image_jobs WHERE id = job AND fence = held_fence AND state = from_state FOR UPDATE;
+  PERFORM 1 FROM jobs WHERE id = job AND fence = held_fence AND state = from_state FOR UPDATE;
   IF NOT FOUND THEN RETURN false; END IF;
   -- Its request goes before the turn comes: both are booked for the tenant.
   UPDATE background_answers SET answer = sealed_answer, events = events + event_count, bytes = 0
@@ -21,5 +21,5 @@ BEGIN
     ON CONFLICT DO NOTHING;
   END IF;
   -- Last: it locks accounts.
-  RETURN finish_image_job(job, held_fence, from_state, to_state, row_json, attempts_json, made_attempts, NULL, job_error);
+  RETURN finish_job(job, held_fence, from_state, to_state, row_json, attempts_json, made_attempts, NULL, job_error);
 END $$;

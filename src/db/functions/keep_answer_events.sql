@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION keep_answer_events(job uuid, held_fence integer, first_event integer, event_count integer, sealed_events bytea)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM 1 FROM image_jobs WHERE id = job AND fence = held_fence AND state = 'running' FOR SHARE;
+  PERFORM 1 FROM jobs WHERE id = job AND fence = held_fence AND state = 'running' FOR SHARE;
   IF NOT FOUND THEN RETURN false; END IF;
   UPDATE background_answers SET events = events + event_count WHERE job_id = job AND events = first_event;
   IF NOT FOUND THEN
@@ -11,6 +11,6 @@ BEGIN
     RETURN EXISTS (SELECT 1 FROM background_answers WHERE job_id = job AND events = first_event + event_count);
   END IF;
   INSERT INTO answer_events (job_id, first, content) VALUES (job, first_event, sealed_events);
-  PERFORM pg_notify('tollgate_image_jobs', job::text);
+  PERFORM pg_notify('tollgate_jobs', job::text);
   RETURN true;
 END $$;

@@ -1,4 +1,4 @@
--- As try_reserve_money, but waits for all accounts and budgets. accept_image_job calls it.
+-- As try_reserve_money, but waits for all accounts and budgets. accept_job calls it.
 CREATE OR REPLACE FUNCTION reserve_money(instance uuid, request_ids uuid[], account_ids uuid[], key_ids uuid[], group_ids uuid[],
   amounts bigint[])
 RETURNS TABLE (request uuid, verdict text, pot text, left_nano bigint, free_nano bigint) LANGUAGE sql AS $$

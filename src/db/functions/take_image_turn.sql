@@ -8,7 +8,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(channel::text, 7023914));
   IF concurrency IS NOT NULL AND concurrency <= (
-    SELECT count(*) FROM image_jobs
+    SELECT count(*) FROM jobs
     WHERE channel_id = channel AND state = 'running' AND leased_until > moment AND id <> job
   ) THEN RETURN 500; END IF;
   IF per_minute IS NOT NULL THEN
@@ -19,7 +19,7 @@ BEGIN
       RETURN ceil(extract(epoch FROM next_moment - moment - (interval '1 minute' - apart)) * 1000)::integer;
     END IF;
   END IF;
-  UPDATE image_jobs SET channel_id = channel WHERE id = job AND fence = held_fence AND state = 'running';
+  UPDATE jobs SET channel_id = channel WHERE id = job AND fence = held_fence AND state = 'running';
   IF NOT FOUND THEN RETURN -1; END IF;
   IF per_minute IS NOT NULL THEN
     INSERT INTO image_channel_turns (channel_id, next_at) VALUES (channel, next_moment + apart)

@@ -147,13 +147,12 @@ export const files = pgTable(
 )
 
 /**
- * Jobs: images, and answers that are made in the background. The table has the name of the first kind; a job
- * that has a row of `background_answers` is of the other. It has the state of a job; the queue has only its
- * id, which is the id of its request. finish_image_job ends a job and writes the row of its request in one
- * transaction.
+ * Jobs: images, and answers that are made in the background. A job that has a row of `background_answers` is
+ * of the second kind. It has the state of a job; the queue has only its id, which is the id of its request.
+ * finish_job ends a job and writes the row of its request in one transaction.
  */
-export const imageJobs = pgTable(
-  'image_jobs',
+export const jobs = pgTable(
+  'jobs',
   {
     id: uuid('id').primaryKey(),
     tenantId: uuid('tenant_id').notNull(),
@@ -206,23 +205,23 @@ export const imageJobs = pgTable(
     webhookAt: moment('webhook_at'),
   },
   (t) => [
-    index('image_jobs_tenant').on(t.tenantId, t.id),
+    index('jobs_tenant').on(t.tenantId, t.id),
     // The jobs of each tenant that wait outside of the queue, in their order, and those that wait in it.
-    index('image_jobs_waiting')
+    index('jobs_waiting')
       .on(t.tenantId, t.priority.desc(), t.id)
       .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is null`),
-    index('image_jobs_enqueued')
+    index('jobs_enqueued')
       .on(t.tenantId, t.enqueuedAt)
       .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is not null`),
-    index('image_jobs_running').on(t.channelId, t.leasedUntil).where(sql`${t.state} = 'running'`),
-    index('image_jobs_webhook').on(t.webhookAt).where(sql`${t.webhookState} = 'pending'`),
-    index('image_jobs_created_at').on(t.createdAt),
+    index('jobs_running').on(t.channelId, t.leasedUntil).where(sql`${t.state} = 'running'`),
+    index('jobs_webhook').on(t.webhookAt).where(sql`${t.webhookState} = 'pending'`),
+    index('jobs_created_at').on(t.createdAt),
   ],
 )
 
 /**
- * What an answer that is made in the background has beside its job. A table of its own: to change
- * `image_jobs`, a migration would have to wait for those who write to it and to the usage log.
+ * What an answer that is made in the background has beside its job. A table of its own: to change `jobs`, a
+ * migration would have to wait for those who write to it and to the usage log.
  */
 export const backgroundAnswers = pgTable('background_answers', {
   jobId: uuid('job_id').primaryKey(),

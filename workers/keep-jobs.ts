@@ -14,34 +14,33 @@ const apart = 0.75
  * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their
  * retention. Any number of processes may run it: one sweeps at a time.
  */
-export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
-  const { bounds, images, log } = context
+export function keepJobs(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
+  const { bounds, jobs, images, log } = context
   let nextRemovalMs = 0
   const sweep = async () => {
     // A job that was queued a moment ago is under way: only a job that has waited longer may be lost.
-    enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
-    const due = await images.jobs.dueWebhooks()
+    enqueue(context, await jobs.sweep(bounds.imageSweepMs))
+    const due = await jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
   }
   const work = async () => {
-    if (await images.jobs.claimSweep('image_jobs', Math.floor(bounds.imageSweepMs * apart))) await sweep()
+    if (await jobs.claimSweep('jobs', Math.floor(bounds.imageSweepMs * apart))) await sweep()
     if (performance.now() < nextRemovalMs) return
     nextRemovalMs = performance.now() + removeEveryMs
     // The time of Postgres: a wrong clock of this machine must not delete images.
-    const nowMs = (await images.jobs.now()).getTime()
-    if (await images.jobs.claimSweep('old_image_jobs', removeEveryMs * apart))
-      await removeJobs(images.jobs, bounds, nowMs)
-    if (!images.storage.isShared || (await images.jobs.claimSweep('stored_images', removeEveryMs * apart)))
+    const nowMs = (await jobs.now()).getTime()
+    if (await jobs.claimSweep('old_jobs', removeEveryMs * apart)) await removeJobs(jobs, bounds, nowMs)
+    if (!images.storage.isShared || (await jobs.claimSweep('stored_images', removeEveryMs * apart)))
       await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
   }
   return repeatedly(work, {
     pauseMs: bounds.imageSweepMs,
-    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'image jobs could not be swept'),
+    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'jobs could not be swept'),
   })
 }
 
 async function removeJobs(
-  jobs: Context['images']['jobs'],
+  jobs: Context['jobs'],
   { requestRetentionDays, backgroundEventHours }: Context['bounds'],
   nowMs: number,
 ): Promise<void> {

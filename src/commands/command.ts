@@ -41,8 +41,6 @@ export interface CommandCall<Options extends Readers, Arguments extends Readers>
   arguments: ValuesOf<Arguments>
   env: Record<string, string | undefined>
   terminal: Terminal
-  /** All that there are. */
-  commands: readonly Command[]
   /** Aborts at Ctrl-C and SIGTERM. A command that does not end within two seconds then is ended. */
   signal: AbortSignal
 }

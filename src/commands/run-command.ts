@@ -18,6 +18,12 @@ export async function runCommand(
   lost: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const terminal = new Terminal(streams)
+  // What a shell asks at every Tab: the scripts of completion.ts.
+  if (args[0] === '__complete') {
+    const { completionsOf } = await import('./complete.ts')
+    for (const line of completionsOf(commands, args.slice(2))) terminal.print(line)
+    return exitCodes.done
+  }
   let name = 'tollgate'
   let code = 0
   const program = programOf({ version: packageVersion(), commands }, terminal, async (command, texts) => {
@@ -28,7 +34,6 @@ export async function runCommand(
       arguments: valuesOf(command.arguments, texts.arguments),
       env: streams.env,
       terminal,
-      commands,
       signal,
     })
     code = await (command.changes === true ? run : Promise.race([run, whenLost(lost)]))

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Command, groups, optionName } from '../../src/commands/command.ts'
-import { scripts } from '../../src/commands/completion-scripts.ts'
+import { completionsOf } from '../../src/commands/complete.ts'
 import { meanings } from '../../src/commands/exit-codes.ts'
 import { commands } from '../../src/commands/registry.ts'
 
@@ -59,12 +59,34 @@ test('every command that a document names is there', () => {
   }
 })
 
-test.each(Object.entries(scripts))('the completion of %s has every command and every option', (_, make) => {
-  const script = make(commands)
-  for (const { name, options } of commands) {
-    for (const word of name.split(' ')) expect(script).toContain(word)
-    for (const option of Object.keys(options)) expect(script).toContain(optionName(option).slice(2))
+test('completion has every command and every option, each with what it does', () => {
+  for (const { name, does, options } of commands) {
+    const words = name.split(' ')
+    const last = words.pop() ?? ''
+    expect(completionsOf(commands, [...words, last.slice(0, -1)])).toContain(`${last}\t${does}`)
+    const offered = completionsOf(commands, [...words, last, '--'])
+    for (const [option, { does }] of Object.entries(options))
+      expect(offered).toContain(`${optionName(option)}\t${does}`)
+    expect(offered).toContain('--help\tprint help')
   }
+})
+
+const rotate = `rotate\t${commands.find(({ name }) => name === 'secrets rotate')?.does}`
+
+test.each([
+  ['the commands below a word', ['led'], ['words', 'ledger\tverify, inspect, replay']],
+  ['an argument', ['completion', 'z'], ['words', 'zsh']],
+  ['nothing after the last argument', ['completion', 'zsh', 'b'], ['words']],
+  ['an argument that repeats', ['logs', 'find', 'tenant=acme', 'stat'], ['words', 'status=']],
+  ['files', ['ledger', 'replay', '--row', 'fram'], ['files']],
+  ['folders', ['restore', ''], ['folders']],
+  ['the value of an option', ['backup', '--with', 'pg_b'], ['words', 'pg_basebackup']],
+  ['the same after =', ['backup', '--with=pg_b'], ['words', '--with=pg_basebackup']],
+  ['the same as bash splits it', ['backup', '--with', '=', 'pg_b'], ['words', 'pg_basebackup']],
+  ['a value that no one can know', ['keys', 'create', 'acme', 'dev', '--group', ''], ['words']],
+  ['a command after the value of an option', ['--env-file', 'x', 'secrets', 'ro'], ['words', rotate]],
+])('completion knows %s', (_, typed, offered) => {
+  expect(completionsOf(commands, typed)).toEqual(offered)
 })
 
 function callOf({ name, arguments: named }: Command): string {

@@ -41,7 +41,8 @@ test('bash completes commands, options, fixed values and files, by the script th
   expect(code).toBe(0)
   const script = join(folder, 'completion.bash')
   // The shell says what the command would get.
-  writeFileSync(script, `${output}\ntollgate() { printf 'GOT %s\\n' "$*"; }\n`)
+  const ours = `tollgate() { if [ "$1" = __complete ]; then ${tollgate} "$@"; else printf 'GOT %s\\n' "$*"; fi; }`
+  writeFileSync(script, `${output}\n${ours}\n`)
   writeFileSync(join(folder, 'frames.json'), '{}')
   const typed = [
     'tollgate led\tver\t--si\t2026-10',

@@ -1,20 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { scripts } from '../../src/commands/completion-scripts.ts'
-import { commands } from '../../src/commands/registry.ts'
 import { onTerminal } from '../support/on-terminal.ts'
+import { runTollgate } from '../support/run-tollgate.ts'
 
 /** The scripts that `tollgate completion` prints, in the shells themselves. test/commands/terminal.test.ts has bash. */
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-completion-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const script = (shell: 'zsh' | 'fish') => {
+const tollgate = `'${process.execPath}' '${resolve('tollgate.cjs')}'`
+
+const script = async (shell: 'zsh' | 'fish') => {
   const path = join(folder, `tollgate.${shell}`)
-  writeFileSync(path, scripts[shell](commands))
+  const { output } = await runTollgate(['completion', shell], {})
+  writeFileSync(path, output)
   return path
 }
 
@@ -30,8 +32,10 @@ test('zsh completes commands, options, fixed values and files', async () => {
     'tollgate import litellm --key\tx',
   ]
   const prompt = 'ready>'
-  const path = script('zsh')
-  const begin = `autoload -Uz compinit; compinit -D -u; source ${path}; tollgate() { print -r -- "GOT $*" }`
+  const path = await script('zsh')
+  // The shell says what the command would get.
+  const ours = `tollgate() { if [ "$1" = __complete ]; then ${tollgate} "$@"; else print -r -- "GOT $*"; fi }`
+  const begin = `autoload -Uz compinit; compinit -D -u; source ${path}; ${ours}`
   const { text } = await onTerminal(
     'zsh -f -i',
     { PS1: prompt },
@@ -49,11 +53,12 @@ test('zsh completes commands, options, fixed values and files', async () => {
   ])
 })
 
-test('fish completes commands, options, fixed values and files, with what each does', () => {
+test('fish completes commands, options, fixed values and files, with what each does', async () => {
   writeFileSync(join(folder, 'frames.json'), '{}')
-  const path = script('fish')
+  const path = await script('fish')
+  const ours = `function tollgate; ${tollgate} $argv; end`
   const completed = (line: string) =>
-    execFileSync('fish', ['--no-config', '-c', `source ${path}; complete -C '${line}'`], {
+    execFileSync('fish', ['--no-config', '-c', `${ours}; source ${path}; complete -C '${line}'`], {
       encoding: 'utf8',
       cwd: folder,
     })

@@ -447,7 +447,6 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
   for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
-  onlyIn('prom-client', /^src\/telemetry\/metrics\//, 'metrics are declared there, and counted by cells')
   onlyIn('@opentelemetry', /^src\/telemetry\/traces\//, 'a request has a Trace, whose spans are ours')
   onlyIn('ioredis', /^src\/(queue|limits)\//, 'limits are asked for by Limits, jobs are given to a JobQueue')
   onlyIn('@aws-sdk', /^src\/images\/storage\//, 'images are kept by an ImageStorage')

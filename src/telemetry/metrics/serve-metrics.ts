@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Log } from '../log.ts'
+import { contentType, renderText } from './render.ts'
 import type { SeriesSnapshot } from './store.ts'
 
 /** Prometheus keeps a connection open between two scrapes, which may be a minute apart. */
@@ -18,18 +19,19 @@ export async function serveMetrics(
   log: Log,
   collect: () => Promise<SeriesSnapshot>,
 ): Promise<{ close(): void }> {
-  let running: Promise<{ text: string; contentType: string }> | undefined
+  let running: Promise<string> | undefined
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.replace(/\?.*$/s, '')
     if (path === '/healthz') return end(response, 200, 'ok\n')
     if (path !== '/metrics') return end(response, 404, 'Metrics are at /metrics.\n')
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET /metrics\n')
     try {
-      running ??= textOf(collect).finally(() => {
-        running = undefined
-      })
-      const { text, contentType } = await running
-      end(response, 200, text, contentType)
+      running ??= collect()
+        .then(renderText)
+        .finally(() => {
+          running = undefined
+        })
+      end(response, 200, await running, contentType)
     } catch (error) {
       log.error({ cause: String(error) }, 'metrics cannot be collected')
       end(response, 500, 'Metrics cannot be collected at present: the log has the reason.\n')
@@ -62,15 +64,7 @@ export async function serveMetrics(
   }
 }
 
-/** The library that writes them is loaded when somebody asks for the first time. */
-async function textOf(
-  collect: () => Promise<SeriesSnapshot>,
-): Promise<{ text: string; contentType: string }> {
-  const { renderText, contentType } = await import('./render.ts')
-  return { text: await renderText(await collect()), contentType }
-}
-
-function end(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
-  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) })
+function end(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) })
   response.end(response.req.method === 'HEAD' ? undefined : text)
 }

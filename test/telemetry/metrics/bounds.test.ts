@@ -105,6 +105,41 @@ test('thousands of channels and models of the catalog, with hostile names, stay 
   expect(lines.filter((each) => !line.test(each))).toEqual([])
 })
 
+test('the text is that of the format: escaped labels, units, and buckets that add up', async () => {
+  const metrics = new Metrics()
+  metrics.cells(declared.cost).at('say "hi"', 'a\\b\nc').value = 1_500_000_000
+  const distribution = metrics.distributions(declared.beforeUpstream).at()
+  for (const seconds of [0.0004, 0.02, 99]) distribution.observe(seconds)
+  const text = await renderText(metrics.values())
+  expect(text).toContain(`# HELP tollgate_cost_usd_total Cost of ended requests.
+# TYPE tollgate_cost_usd_total counter
+tollgate_cost_usd_total{channel="say \\"hi\\"",model="a\\\\b\\nc"} 1.5
+
+`)
+  const buckets = [
+    '0.0005',
+    '0.001',
+    '0.0025',
+    '0.005',
+    '0.01',
+    '0.025',
+    '0.05',
+    '0.1',
+    '0.25',
+    '0.5',
+    '1',
+    '5',
+    '30',
+  ]
+  const name = 'tollgate_request_queue_seconds'
+  expect(text.split('\n').filter((line) => line.startsWith(name))).toEqual([
+    ...buckets.map((le, at) => `${name}_bucket{le="${le}"} ${at < 5 ? 1 : 2}`),
+    `${name}_bucket{le="+Inf"} 3`,
+    `${name}_sum 99.0204`,
+    `${name}_count 3`,
+  ])
+})
+
 test('channels and models that count as other are said in the number of what was folded', () => {
   const { metrics, meter } = meterOf(Array.from({ length: 150 }, (_, at) => `model ${at}`))
   const folded = () => metrics.cells(declared.unnamed).at().value

@@ -140,7 +140,7 @@ export const troubles: readonly Trouble[] = [
     null,
     (n) => `The upstream gave no first byte within ${n % 600} s.`,
   ),
-  trouble('client_gone', 499, 'cancelled', null, () => 'The client left before its answer.'),
+  trouble('client_gone', 499, 'cancelled', null, () => 'The client disconnected before it was answered.'),
   trouble(
     'model_not_found',
     404,

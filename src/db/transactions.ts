@@ -93,7 +93,7 @@ export function openTransactions(
 
 const endMs = 2_000
 const awayMessage =
-  'The database does not answer at the moment. Read the present state before you repeat the change.'
+  'The database does not answer at the moment. Check whether the change was made before you repeat it.'
 
 interface Opened {
   pool: Pool

@@ -80,10 +80,7 @@ interface Edit {
 
 function editOf(use: FileUse, file: SourceFile | undefined): Omit<Edit, 'use'> {
   if (file === undefined) {
-    throw invalid(
-      use.path,
-      `no file "${use.id}" of yours is kept here. GET /v1/files lists those that there are.`,
-    )
+    throw invalid(use.path, `no file "${use.id}" of yours is stored here. GET /v1/files lists your files.`)
   }
   return { file, ...partWith(use, file) }
 }
@@ -207,7 +204,7 @@ async function join({ bounds, turns }: Gateway, { life, identity }: Asked, piece
 const copiedAtOnce = 256 * 1024
 
 function notThere({ use }: Edit): GatewayError {
-  return invalid(use.path, `the file "${use.id}" is no longer kept here. Upload it again.`)
+  return invalid(use.path, `the file "${use.id}" is no longer stored here. Upload it again.`)
 }
 
 function unreadable(cause: unknown): GatewayError {

@@ -31,9 +31,7 @@ export async function holdersOf(
   if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
   if (protocol === 'anthropic-messages') throw noSuchThread()
   const advice =
-    keptDaysOf(identity, group) === 0
-      ? ` Answers of other channels are not kept for this key. ${keepingAdvice}`
-      : ''
+    keptDaysOf(identity, group) === 0 ? ` This gateway stores no answers for this key. ${keepingAdvice}` : ''
   const facts = { id: redactText(answerId, [], idCharactersMax), advice }
   throw gatewayError('previous_response_not_found', facts, { field: 'previous_response_id' })
 }
@@ -53,7 +51,7 @@ export async function findHolder(
     return holder !== undefined && isShownTo(identity, holder) ? holder : undefined
   } catch (cause) {
     const message =
-      'The database does not answer, so the channel of that earlier answer is not known at the moment. Try again.'
+      'The database does not answer, so that earlier answer cannot be found at the moment. Try again.'
     throw gatewayError('database_away', { message }, { cause, retryAfterSeconds: 5 })
   }
 }

@@ -33,7 +33,7 @@ export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelC
   if (apart[0]?.state !== undefined) return keptApart(apart[0].state, channelsText(gateway, apart))
   if (need === undefined) return notServed(gateway, asked, model, leftOut)
   if (!leftOut.every((one) => lacks(one, need.name))) return split(gateway, asked, model, leftOut, need)
-  const by = `on the channels that this key may use${channelsText(gateway, leftOut)}`
+  const by = `on the upstreams that this key may use${channelsText(gateway, leftOut)}`
   const { path: field } = need
   const facts = {
     model: name,
@@ -58,7 +58,7 @@ function split(
     const where = gateway.showsRouting
       ? channelNames(of)
       : at === 0
-        ? 'a channel that this key may use'
+        ? 'an upstream that this key may use'
         : 'another'
     return `${reason} on ${where}`
   })
@@ -140,7 +140,7 @@ export function withUntranslated(
   return withAdvice(
     error,
     [
-      ` Model "${redactText(fallback)}" is asked in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
+      ` Model "${redactText(fallback)}" is reached in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
       native.can.length === 0
         ? ' No other model of this key takes this request untranslated.'
         : ` Models of this key that take it untranslated: ${list(native.can)}.`,

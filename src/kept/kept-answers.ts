@@ -59,7 +59,7 @@ export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick
 
 /** For refusals of what only the gateway could keep. */
 export const keepingAdvice =
-  'The operator can have the gateway keep them: responses: { store: true } of the key or its group.'
+  'The operator can have the gateway store them: responses: { store: true } of the key or its group.'
 
 export function scopeOf({ tenantId, keyId, usageScope }: Identity, protocol: KeptProtocol): KeptScope {
   return { tenantId, protocol, keyId: usageScope === 'key' ? keyId : undefined }

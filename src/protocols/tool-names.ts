@@ -55,7 +55,7 @@ export class ToolNames implements ClientTools {
     else if (known.name !== tool.name || known.namespace !== tool.namespace) {
       throw gatewayError(
         'tool_names_collide',
-        { path, tools: [nameIn(known), nameIn(tool)], wireName },
+        { path, one: nameIn(known), other: nameIn(tool), wireName },
         { field: path },
       )
     }

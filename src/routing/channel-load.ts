@@ -18,7 +18,7 @@ export class ChannelLoad {
   /** Why the channel takes no call now; undefined: it does. */
   whyFull({ id, concurrency = this.#concurrency }: Pick<Channel, 'id' | 'concurrency'>): string | undefined {
     if (this.#running.of(id) < concurrency) return undefined
-    return `it runs ${counted(concurrency, 'request')} of this process, as many as it may`
+    return `it is running ${counted(concurrency, 'request')} of this process, which is its limit`
   }
 
   /** The calls that this process runs on it, and the most that it may run. */

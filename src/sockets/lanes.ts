@@ -49,6 +49,6 @@ export function oneAtATime(): GatewayError {
 }
 
 /** The refusal of a request beyond `lanesMax`. */
-export function tooManyLanes(what: 'run' | 'wait'): GatewayError {
+export function tooManyLanes(what: 'running' | 'waiting'): GatewayError {
   return gatewayError('socket_lanes_full', { most: lanesMax, what })
 }

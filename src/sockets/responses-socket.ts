@@ -125,8 +125,8 @@ export class ResponsesSocket implements OpenSocket {
   #isFree(lane: string | undefined): boolean {
     const isBusy = this.#turns.has(lane ?? unnamed)
     if (isBusy && lane === undefined) throw oneAtATime()
-    if (!isBusy && this.#turns.size >= lanesMax) throw tooManyLanes('run')
-    if (isBusy && this.#waiting.length >= lanesMax) throw tooManyLanes('wait')
+    if (!isBusy && this.#turns.size >= lanesMax) throw tooManyLanes('running')
+    if (isBusy && this.#waiting.length >= lanesMax) throw tooManyLanes('waiting')
     return !isBusy
   }
 

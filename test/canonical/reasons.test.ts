@@ -33,3 +33,12 @@ test('every reason is a word of snake_case, and says in a clause what a client d
     expect(reasons[word].client, word).toMatch(/^[a-z][ -~]+[^.]$/)
   }
 })
+
+test('what an operator does about a reason names settings that exist', () => {
+  const configuration = readFileSync('docs/reference/configuration.md', 'utf8')
+  for (const word of words) {
+    for (const [setting] of reasons[word].operator?.matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g) ?? []) {
+      expect(configuration, `${word} names ${setting}`).toContain(`| \`${setting}\` `)
+    }
+  }
+})

@@ -38,7 +38,10 @@ describe('a WebSocket', () => {
 
   test('has one answer at a time, or as many as it has lanes', () => {
     expect(oneAtATime()).toMatchObject({ reason: 'socket_busy', code: 'response_in_progress' })
-    expect(tooManyLanes('wait')).toMatchObject({ reason: 'socket_lanes_full', code: 'response_in_progress' })
+    expect(tooManyLanes('waiting')).toMatchObject({
+      reason: 'socket_lanes_full',
+      code: 'response_in_progress',
+    })
   })
 
   test('takes no request for the background', () => {

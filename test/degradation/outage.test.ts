@@ -53,7 +53,9 @@ test('while Postgres is away the journal grows only to its bound, reports it, an
   expect(refused.length).toBeGreaterThan(100)
   for (const answer of refused) {
     expect(answer).toMatchObject({ status: 503, retryAfter: '5' })
-    expect(answer.json).toMatchObject({ error: { message: expect.stringContaining('reached its bound') } })
+    expect(answer.json).toMatchObject({
+      error: { message: expect.stringContaining('storage for them is full') },
+    })
   }
   expect(bed.upstream.requests.length).toBe(2 + answers.length - refused.length)
   expect(await size()).toBeLessThan(2.2 * MiB)

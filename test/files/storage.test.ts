@@ -94,7 +94,7 @@ test('in a bucket, files come, are named in requests and go, and large ones come
   deleted.resolve()
   expect(await refused).toMatchObject({
     status: 400,
-    message: expect.stringContaining('no longer kept here'),
+    message: expect.stringContaining('no longer stored here'),
   })
 
   // A bucket that does not take the bytes is a 503 for the upload, and nothing of it stays.
@@ -165,6 +165,8 @@ test('a file whose bytes are gone is refused by its place in a request', async (
     store: false,
     input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
   })
-  await expect(asked).rejects.toThrow(/input\[0\]\.content\[0\]\.file_id: the file .* is no longer kept here/)
+  await expect(asked).rejects.toThrow(
+    /input\[0\]\.content\[0\]\.file_id: the file .* is no longer stored here/,
+  )
   await expect(client.files.content(id)).rejects.toMatchObject({ status: 404 })
 })

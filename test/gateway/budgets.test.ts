@@ -245,7 +245,7 @@ describe('one process that does not wait long', () => {
     expect(await response.json()).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /^Running requests hold the money: .* of this key's daily budget is free at the moment/,
+          /^This request could cost up to .* of this key's daily budget is free at the moment: the rest is reserved/,
         ),
       },
     })

@@ -116,7 +116,7 @@ describe('one process', () => {
     const refused = await bed.chat(body, { key })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await refusalOf(refused, 'concurrency_reached')).toBe(
-      'This key has as many requests running as are allowed, 1. Wait for one of them to end.',
+      'This key has 1 request running, which is the limit. Wait for one of them to end.',
     )
     end()
     expect((await running).status).toBe(200)

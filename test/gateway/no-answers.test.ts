@@ -194,20 +194,20 @@ const nones: None[] = [
     words: 'abort',
   },
   { is: 'an empty object', of: 'chat', plan: json({}), status: 502, words: 'no answer' },
-  { is: 'a page', of: 'chat', plan: json('<html></html>'), status: 502, words: 'not a whole JSON document' },
+  { is: 'a page', of: 'chat', plan: json('<html></html>'), status: 502, words: 'not complete JSON' },
   {
     is: 'nothing',
     of: 'chat',
     plan: json(completion([choice('', 'stop')], { usage: unused })),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   {
     is: 'nothing, without usage',
     of: 'chat',
     plan: json(completion([choice(null, 'stop', { logprobs: null })])),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   {
     is: 'an error',
@@ -252,7 +252,7 @@ const nones: None[] = [
       '[DONE]',
     ),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   {
     is: 'nothing, without usage',
@@ -260,7 +260,7 @@ const nones: None[] = [
     stream: true,
     plan: sse(chunk({ role: 'assistant', content: '' }), chunk({}, 'stop'), '[DONE]'),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   {
     is: 'only the end, without usage',
@@ -268,7 +268,7 @@ const nones: None[] = [
     stream: true,
     plan: sse('[DONE]'),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   { is: 'a rate limit', of: 'messages', plan: json(slow), status: 429, words: 'slow' },
   { is: 'content: null', of: 'messages', plan: json(message(null)), status: 502, words: 'not a message' },
@@ -284,7 +284,7 @@ const nones: None[] = [
     of: 'messages',
     plan: json(message([], { usage: { input_tokens: 11, output_tokens: 0 } })),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   { is: 'an error', of: 'messages', stream: true, plan: sse(slow), status: 429, words: 'slow' },
   {
@@ -316,7 +316,7 @@ const nones: None[] = [
       ...ended(0),
     ),
     status: 502,
-    words: 'nothing',
+    words: 'an empty answer',
   },
   {
     is: 'output: null',
@@ -383,7 +383,8 @@ test.each(numbered())(
     const failed = await ask(`one-${at}`, of, stream)
     expect(failed.status).toBe(status)
     expect(JSON.parse(failed.text).error.message).toContain(words)
-    if (words === 'nothing') expect(failed.headers.get('x-tollgate-reason')).toBe('upstream_answer_empty')
+    if (words === 'an empty answer')
+      expect(failed.headers.get('x-tollgate-reason')).toBe('upstream_answer_empty')
     const row = await bed.row(failed.id)
     expect(row).toMatchObject({ outcome: 'failed' })
     expect(row.usage_source).not.toBe('estimated')

@@ -154,7 +154,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'endpoint_not_supported',
         when: 'the channels of the model speak of something else',
         reason: 'endpoint_not_spoken',
-        says: /its channels speak openai-images/,
+        says: /its upstreams speak openai-images/,
         ask: () => ask({ model: 'images' }),
       },
       {
@@ -167,7 +167,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'request_in_progress',
         when: 'the first request with its Idempotency-Key runs',
         reason: 'idempotent_request_running',
-        says: /first request with this Idempotency-Key has not ended/,
+        says: /first request with this Idempotency-Key is still running/,
         ask: () => whileFirstRuns(() => ask({ model, headers: keyed })),
       },
       {
@@ -182,14 +182,14 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'rate_limited',
         when: 'the key has as many running as it may',
         reason: 'concurrency_reached',
-        says: /as many requests running/,
+        says: /running, which is the limit/,
         ask: () => whileHeld(1, keys.single, () => ask({ model }, keys.single)),
       },
       {
         kind: 'unavailable',
         when: 'the process has as many running as it may',
         reason: 'process_full',
-        says: /as many as it may/,
+        says: /which is its limit/,
         ask: () => whileHeld(inFlightMax, keys.free, () => ask({ model })),
       },
     ]
@@ -227,7 +227,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         { message: 'The model is gone' },
         /The model is gone/,
       ],
-      ['upstream_error', 'upstream_path_unknown', 404, { message: 'Not Found' }, /check its base URL/],
+      ['upstream_error', 'upstream_path_unknown', 404, { message: 'Not Found' }, /correct the base URL/],
       ['request_too_large', 'upstream_request_too_large', 413, { message: 'Too much' }, /Too much/],
       [
         'upstream_error',

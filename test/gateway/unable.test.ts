@@ -68,7 +68,7 @@ test('an image for a model whose channel takes none is refused with the models t
   expect(asked.headers.get('x-tollgate-reason')).toBe('model_unable')
   expect(errorOf(asked)).toEqual({
     message:
-      'messages[0].content[1]: model "blind" takes no images on the channels that this key may use ("chat"). Models of this key that take images: "seeing", "split-all".',
+      'messages[0].content[1]: model "blind" takes no images on the upstreams that this key may use ("chat"). Models of this key that take images: "seeing", "split-all".',
     type: 'invalid_request_error',
     param: 'messages[0].content[1]',
     code: 'unsupported_parameter',
@@ -155,7 +155,7 @@ test.each([
   expect(asked.status).toBe(400)
   const { message, param } = errorOf(asked)
   expect(param).toBe(path)
-  expect(message).toContain(`${path}: model "${model}" ${lacks} on the channels that this key may use`)
+  expect(message).toContain(`${path}: model "${model}" ${lacks} on the upstreams that this key may use`)
   expect(message).toContain(`Models of this key that ${others}`)
   expect(bed.upstream.requests).toEqual([])
 })
@@ -266,7 +266,7 @@ test('a model whose vendor serves it in no format of its channel is refused', as
   expect(errorOf(asked)).toMatchObject({
     code: 'endpoint_not_supported',
     message: expect.stringContaining(
-      'Model "responses-only" is served by its vendor only in openai-responses, which none of its channels that this key may use speaks ("chat").',
+      'Model "responses-only" is served by its vendor only in openai-responses, which no upstream that this key may use speaks ("chat").',
     ),
   })
   expect(await bed.attemptsOf(asked.id)).toMatchObject([
@@ -285,7 +285,7 @@ test('a hosted tool without a counterpart is refused with the models that run it
   expect({ param, code }).toEqual({ param: 'tools[0]', code: 'unsupported_parameter' })
   expect(message).toContain('code_interpreter')
   expect(message).toContain(
-    'Model "unknown" is asked in the format openai-chat ("other-half"), so the request is translated.',
+    'Model "unknown" is reached in the format openai-chat ("other-half"), so the request is translated.',
   )
   expect(message).toContain('Models of this key that take it untranslated: "both", "code", "managed".')
   expect(message).toContain('This model takes requests untranslated on /v1/chat/completions.')

@@ -48,6 +48,6 @@ test.each([
     answerBound: 'The operator can set max_output_tokens',
   })
   expect(reason).toBe('cost_not_bounded')
-  expect(message).toContain(`what model "draw" may cost is not bounded: ${words}`)
+  expect(message).toContain(`a request to model "draw" has no upper bound on its cost: ${words}`)
   expect(message).not.toMatch(/\bnor\b/)
 })

@@ -61,7 +61,7 @@ test('a process that stood still until another adopted its journal sends nothing
 
   const rest = (await stream.ended).slice(before.length)
   expect(rest).not.toContain('token-')
-  expect(rest).toContain('The answer is cut here')
+  expect(rest).toContain('The answer ends here')
   expect(await waiting).toMatchObject({ status: 503, reason: 'process_stalled' })
   expect(await bed.call(chatPath, keyed)).toMatchObject({ status: 200, text: again.text })
 
@@ -127,7 +127,7 @@ test('a process that stood still and does not reach Postgres cuts what it ran, a
   tollgate.child.kill('SIGCONT')
   const rest = (await stream.ended).slice(before.length)
   expect(rest).not.toContain('token-')
-  expect(rest).toContain('The answer is cut here')
+  expect(rest).toContain('The answer ends here')
   const after = await bed.call(chatPath, { body: chatBody })
   expect(after.status).toBe(200)
   await wire.mend()

@@ -322,7 +322,7 @@ describe('whole answers', () => {
       images,
       { data: [{ url: '', respect_moderation: false }] },
       'image_moderated',
-      'change the prompt',
+      'Change the prompt',
     ],
     ['an error', images, { error: failed }, 'upstream_content_filtered', words],
     [
@@ -373,12 +373,12 @@ describe('whole answers', () => {
       responses,
       { output: [], incomplete_details: { reason: 'content_filter' } },
       'image_moderated',
-      'change the prompt',
+      'Change the prompt',
     ],
     ['nothing', chat, {}, 'upstream_image_missing', 'without an image'],
     ['a text', chat, message(words), 'image_declined', words],
     ['a text in parts', chat, message([{ type: 'text', text: words }]), 'image_declined', words],
-    ['a filter', chat, message(null, 'content_filter'), 'image_moderated', 'change the prompt'],
+    ['a filter', chat, message(null, 'content_filter'), 'image_moderated', 'Change the prompt'],
     ['an error', chat, { error: { code: 429, message: 'slow down' } }, 'upstream_rate_limited', 'slow down'],
     [
       'an error in the choice',

@@ -185,7 +185,7 @@ test("if the channel's format cannot express a request, the error names the reas
   expect(headers.get('x-tollgate-route')).toBe(`"unsaid";passed_over="${reason}"`)
   // The client learns more: what would do.
   expect(JSON.parse(text).error.message).toMatch(
-    /^n: the Messages format gives one answer: send several requests\. Model "unsaid" is asked in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
+    /^n: the Messages format gives one answer: send several requests\. Model "unsaid" is reached in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
   )
   expect(await bed.row(id)).toMatchObject({ channel: null, attempt_count: 0, cost_nano: '0' })
 })

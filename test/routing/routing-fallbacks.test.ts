@@ -169,7 +169,7 @@ test('a model without a bound on its cost is refused by name, whatever its fallb
     expect(status).toBe(403)
     // The one reason that holds, and what to do about it.
     expect(text).toContain(
-      'what model \\"heedless\\" may cost is not bounded: nothing bounds its answer. Send max_completion_tokens.',
+      'a request to model \\"heedless\\" has no upper bound on its cost: nothing bounds its answer. Send max_completion_tokens.',
     )
   }
   expect(bed.upstream.requests).toEqual([])

@@ -16,62 +16,68 @@ export const accessReasons = reasonsOf({
   key_mistyped: {
     kind: 'unauthenticated',
     says: ({ hint }: OfKey) =>
-      `The API key ${hint} is mistyped or cut: its checksum is wrong. Copy it again.`,
-    client: 'copy the key again, whole',
+      `The API key ${hint} is mistyped or incomplete: its checksum is wrong. Copy it again.`,
+    client: 'copy the whole key again',
   },
   key_unknown: {
     kind: 'unauthenticated',
     says: ({ hint }: OfKey) =>
       `The API key ${hint} is not known here. Use a key of this gateway, not one of a provider.`,
-    client: 'use a key of this gateway',
+    client: 'use a key that this gateway has issued',
   },
   key_disabled: {
     kind: 'unauthenticated',
     says: ({ hint }: OfKey) => `The API key ${hint} is disabled. Use another.`,
-    client: 'use another key, or ask an admin to enable this one',
+    client: 'use another key, or ask the operator to enable this one',
+    operator:
+      'The key is disabled or revoked, or no longer in gateway.yaml. Enable it or put it back, or issue another.',
   },
   key_expired: {
     kind: 'unauthenticated',
     says: ({ hint, at }: OfKey & { at: string }) => `The API key ${hint} expired at ${at}. Use another.`,
     client: 'use another key',
+    operator: 'Set a later `expires_at`, or issue another key.',
   },
   key_gone: {
     kind: 'unauthenticated',
-    says: 'The key of this request is gone.',
+    says: 'The API key of this request was deleted while the request was waiting. Send it again with another key.',
     client: 'send the request again with another key',
   },
   key_address_refused: {
     kind: 'permission_denied',
     says: ({ hint, address }: OfKey & { address: string }) =>
-      `The API key ${hint} may not be used from ${address}.`,
+      `The API key ${hint} may not be used from ${address}. Ask the operator to allow this address.`,
     client: 'call from an address that the key allows',
     operator:
-      'The key or its parent has `allowed_cidrs`. Behind a proxy, TRUSTED_PROXIES has to name it, or every client has its address.',
+      'The key or its parent has `allowed_cidrs`: add the address. If it is that of a proxy, name the proxy in TRUSTED_PROXIES.',
   },
   key_group_gone: {
     kind: 'permission_denied',
-    says: "This key's group no longer exists.",
-    client: 'ask an admin for a key of another group',
-    operator: 'The catalog lacks the group of the key: give the key another group, or make the group again.',
+    says: "This key's group no longer exists. Ask the operator for another key.",
+    client: 'ask the operator for a key of another group',
+    operator: 'Move the key to another group, or create the group again.',
   },
   tenant_disabled: {
     kind: 'permission_denied',
-    says: ({ hint }: OfKey) => `The tenant of the API key ${hint} is disabled.`,
-    client: 'ask an admin to enable the tenant',
+    says: ({ hint }: OfKey) =>
+      `The tenant of the API key ${hint} is disabled. Ask the operator to enable it.`,
+    client: 'ask the operator to enable the tenant',
+    operator: 'Enable the tenant, or put it back into gateway.yaml.',
   },
   tenant_not_loaded: {
     kind: 'unavailable',
-    says: ({ hint }: OfKey) => `The tenant of the API key ${hint} is not loaded yet. Try again.`,
+    says: ({ hint }: OfKey) =>
+      `The tenant of the API key ${hint} is new, and this gateway does not know it yet. Try again.`,
     client: 'try again after `retry-after`',
     operator:
-      'The tenant is new, and this process has not read the catalog since. If it goes on for seconds, GET /readyz and the log say why the catalog is old.',
+      'This process has not read the catalog since the tenant was created. If that takes more than seconds, the log says why.',
   },
   key_checks_full: {
     kind: 'unavailable',
     says: 'The gateway cannot check API keys at the moment. Try again shortly.',
     client: 'try again after `retry-after`',
     operator:
-      'Too many keys that are not in memory wait for Postgres: it is slow, or someone guesses keys. See `database_away`.',
+      'Too many keys that are not in memory are being looked up in Postgres: it is away (`database_away`) or slow, or someone is guessing keys.',
   },
   model_not_allowed: {
     kind: 'model_not_found',
@@ -81,26 +87,26 @@ export const accessReasons = reasonsOf({
   },
   plain_http_refused: {
     kind: 'permission_denied',
-    says: 'This request came over plain HTTP, where its key can be read by others. Call https:// instead, and change the key if it was sent like this.',
-    client: 'call https://, and change a key that was sent over plain HTTP',
+    says: 'This request came over plain HTTP, where others can read its key. Call https:// instead, and replace the key.',
+    client: 'call https://, and replace the key that was sent over plain HTTP',
     operator:
-      'Behind a proxy that ends TLS, TRUSTED_PROXIES has to name it and it has to send `x-forwarded-proto: https`.',
+      'Replace the key. If the client called https://, name the proxy that ends TLS in TRUSTED_PROXIES, and have it send `x-forwarded-proto: https`: docs/reference/deployment.md.',
   },
   sub_keys_not_allowed: {
     kind: 'permission_denied',
-    says: 'This key may not make sub-keys. An admin allows it with "sub_keys" of the key.',
-    client: 'ask an admin to allow sub-keys',
+    says: 'This key may not create sub-keys. The operator can allow it with the setting "sub_keys" of the key.',
+    client: 'ask the operator to allow sub-keys',
   },
   sub_keys_max: {
     kind: 'permission_denied',
     says: ({ most }: { most: number }) =>
-      `This key has ${most} sub-keys, as many as it may. Revoke one first.`,
+      `This key has ${most} sub-keys, which is the limit. Revoke one first.`,
     client: 'revoke a sub-key first',
   },
   sub_key_not_found: {
     kind: 'unknown_path',
-    says: 'This key has no such sub-key.',
-    client: 'take an id of GET /v1/keys',
+    says: 'This key has no such sub-key. GET /v1/keys lists them.',
+    client: 'use an id from GET /v1/keys',
   },
   webhook_secret_not_shared: {
     kind: 'permission_denied',

@@ -9,9 +9,9 @@ const notAllowed = { kind: 'permission_denied', says: ({ message }: Words) => me
 
 /** What only the admin API and sign-in refuse. `code`, where an entry has one, decides the status. */
 export const adminReasons = reasonsOf({
-  conflict: { ...conflict, client: 'do first what the message says' },
-  name_taken: { ...conflict, client: 'take another name, or change what has this one' },
-  in_use: { ...conflict, client: 'take it out of what names it first' },
+  conflict: { ...conflict, client: 'do what the message says first' },
+  name_taken: { ...conflict, client: 'use another name, or change what has this one' },
+  in_use: { ...conflict, client: 'remove it first from what the message names' },
   managed_elsewhere: { ...conflict, client: 'change it in gateway.yaml, at the line that the message names' },
   last_owner: { ...conflict, client: 'make another user an owner first' },
   precondition_failed: {
@@ -23,11 +23,11 @@ export const adminReasons = reasonsOf({
   not_found: {
     kind: 'unknown_path',
     says: ({ what }: { what: string }) => `There is no ${what}.`,
-    client: 'take an id that a list of the admin API has',
+    client: 'use an id from a list of the admin API',
   },
   not_allowed: { ...notAllowed, client: 'ask an owner' },
   role_insufficient: { ...notAllowed, client: 'ask an owner to change your role' },
-  scope_missing: { ...notAllowed, client: 'make an API token with the scope that the message names' },
+  scope_missing: { ...notAllowed, client: 'create an API token with the scope that the message names' },
   rights_changed: {
     kind: 'permission_denied',
     says: 'Your rights were changed in the meantime. Call again.',
@@ -40,7 +40,7 @@ export const adminReasons = reasonsOf({
   },
   admin_token_needed: {
     kind: 'unauthenticated',
-    says: 'This page needs ADMIN_TOKEN: send it as bearer token or as password.',
+    says: 'This page needs ADMIN_TOKEN: send it as a bearer token or as the password.',
     client: 'send ADMIN_TOKEN',
   },
   admin_token_guessed: {
@@ -48,7 +48,7 @@ export const adminReasons = reasonsOf({
     says: 'Too many wrong tokens from this network. Wait, or use an API token or a session.',
     client: 'wait, or use an API token or a session',
     operator:
-      'A program has a former ADMIN_TOKEN, or someone guesses. SIGN_IN_ADDRESS_ATTEMPTS_MAX and SIGN_IN_WINDOW_SECONDS are the bounds.',
+      'A program uses a former ADMIN_TOKEN, or someone is guessing. SIGN_IN_ADDRESS_ATTEMPTS_MAX and SIGN_IN_WINDOW_SECONDS are the bounds.',
   },
   other_site: {
     kind: 'permission_denied',
@@ -65,7 +65,7 @@ export const adminReasons = reasonsOf({
   second_factor_required: {
     kind: 'unauthenticated',
     code: 'second_factor_required',
-    says: 'Send a code of the second factor too, as "code".',
+    says: 'Send a code of your second factor too, as "code".',
     client: 'send `code` too',
   },
   sign_in_attempts_spent: {
@@ -73,35 +73,35 @@ export const adminReasons = reasonsOf({
     says: 'Too many attempts to sign in. Wait before you try again.',
     client: 'wait',
     operator:
-      'Someone guesses passwords, or forgot theirs. SIGN_IN_ATTEMPTS_MAX and SIGN_IN_ADDRESS_ATTEMPTS_MAX are the bounds.',
+      'Someone is guessing passwords, or forgot theirs. SIGN_IN_ATTEMPTS_MAX and SIGN_IN_ADDRESS_ATTEMPTS_MAX are the bounds.',
   },
   sign_in_busy: {
     kind: 'unavailable',
     says: 'Too many people are signing in at the moment. Try again shortly.',
     client: 'try again after `retry-after`',
     operator:
-      'Passwords are checked a few at a time, each of which takes memory and time: SIGN_IN_HASH_COST.',
+      'Only a few passwords are checked at a time, because each check takes memory and time: SIGN_IN_HASH_COST.',
   },
   sso_failed: {
     kind: 'unauthenticated',
-    says: ({ why }: { why: string }) => `The single sign-on failed. ${why} Begin again.`,
+    says: ({ why }: { why: string }) => `Single sign-on failed. ${why} Begin again.`,
     client: 'begin again',
     operator:
-      'The log has the cause. OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET have to fit the issuer, and the clocks each other.',
+      'The log has the cause. OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET have to match the issuer, and the clocks have to agree.',
   },
   sso_refused: {
     kind: 'permission_denied',
     says: ({ why }: { why: string }) =>
-      `The single sign-on succeeded, but this person may not sign in here. ${why}`,
+      `Single sign-on succeeded, but this person may not sign in here. ${why}`,
     client: 'ask an owner for an invitation',
     operator:
       'The settings OIDC_* and the invitations decide who may sign in: docs/reference/admin-users.md.',
   },
   sso_issuer_away: {
     kind: 'unavailable',
-    says: 'The issuer of the single sign-on does not answer. Try again shortly.',
+    says: 'The single sign-on provider does not answer. Try again shortly.',
     client: 'try again after `retry-after`',
-    operator: 'OIDC_ISSUER cannot be reached from the gateway.',
+    operator: 'The gateway cannot reach OIDC_ISSUER.',
   },
   link_dead: {
     kind: 'unknown_path',
@@ -115,13 +115,13 @@ export const adminReasons = reasonsOf({
   },
   admin_call_differs: {
     kind: 'idempotency_mismatch',
-    says: 'Another call had this Idempotency-Key: its method, path or body was different. Take a new key.',
-    client: 'take a new key',
+    says: 'Another call had this Idempotency-Key: its method, path or body was different. Use a new key.',
+    client: 'use a new key',
   },
   entry_id_taken: {
     kind: 'idempotency_mismatch',
     says: ({ id, owner }: { id: string; owner: string }) =>
-      `The id ${id} is that of ${owner}. Take a new one.`,
-    client: 'take a new id',
+      `The id ${id} is already that of ${owner}. Use a new one.`,
+    client: 'use a new id',
   },
 })

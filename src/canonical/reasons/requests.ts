@@ -22,81 +22,81 @@ export const requestReasons = reasonsOf({
   not_translatable: {
     kind: 'unsupported_parameter',
     says: ({ path, problem }: { path: string; problem: string }) => `${path}: ${problem}`,
-    client: 'leave the parameter out, or use a model that is asked in the format of the request',
+    client: 'leave the parameter out, or use a model or an endpoint that the message names',
   },
   tool_names_collide: {
     kind: 'invalid_request',
-    says: ({ path, tools, wireName }: { path: string; tools: readonly [string, string]; wireName: string }) =>
-      `${path}: the tools "${tools[0]}" and "${tools[1]}" would have the same name upstream ("${wireName}"). Rename one.`,
+    says: ({ path, one, other, wireName }: { path: string; one: string; other: string; wireName: string }) =>
+      `${path}: the tools "${one}" and "${other}" would have the same name upstream ("${wireName}"). Rename one.`,
     client: 'rename one of the tools',
   },
   mutually_exclusive_parameters: {
     kind: 'invalid_request',
     code: 'mutually_exclusive_parameters',
-    says: 'conversation: cannot be given together with previous_response_id. Send one of them.',
+    says: 'conversation: cannot be used together with previous_response_id. Send one of them.',
     client: 'send one of the two',
   },
   compaction_not_streamed: {
     kind: 'unsupported_parameter',
-    says: 'stream: a compaction is not streamed; leave it out.',
+    says: 'stream: a compaction cannot be streamed. Leave it out.',
     client: 'leave `stream` out',
   },
   loss_refused: {
     kind: 'unsupported_parameter',
     says: ({ path, why }: { path: string; why: string }) =>
-      `${path}: would be dropped (${why}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
-    client: 'leave the parameter out, or ask without `x-tollgate-strict`',
+      `${path}: would be dropped (${why}), which this key or the header x-tollgate-strict does not allow. Leave it out, or allow that it is dropped.`,
+    client: 'leave the parameter out, or send the request without `x-tollgate-strict`',
   },
   webhook_address_refused: {
     kind: 'invalid_request',
     says: ({ header, host }: { header: string; host: string }) =>
-      `${header}: webhooks are not sent to the address ${host}. Give a host name or a public address`,
+      `${header}: webhooks are not sent to the address ${host}. Give a host name or a public address.`,
     client: 'give a host name or a public address',
   },
   request_cut: {
     kind: 'invalid_request',
-    says: 'The request did not arrive completely.',
+    says: 'The request did not arrive completely. Send it again.',
     client: 'send it again',
   },
   client_left: {
     kind: 'invalid_request',
-    says: 'The client left before its answer.',
-    client: 'nothing: the client had left',
+    says: 'The client disconnected before it was answered.',
+    client: 'nothing: the client had disconnected',
   },
   kept_turns_too_large: {
     kind: 'request_too_large',
     says: ({ bytes, bytesMax }: { bytes: number; bytesMax: number }) =>
-      `With the kept turns before it the request has ${bytes} bytes, and this gateway accepts ${bytesMax}. Begin a new conversation.`,
+      `Together with the earlier turns of its conversation, the request has ${bytes} bytes, and this gateway accepts ${bytesMax}. Begin a new conversation.`,
     client: 'begin a new conversation',
     operator: 'Raise BODY_BYTES_MAX, or lower KEPT_CHAIN_BYTES_MAX so that such a conversation ends earlier.',
   },
   request_with_files_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `The request with its files is larger than the ${bytesMax} bytes this gateway accepts.`,
+      `Together with its files, the request is larger than the ${bytesMax} bytes this gateway accepts. Send fewer or smaller files.`,
     client: 'send fewer or smaller files',
     operator: 'Raise BODY_BYTES_MAX if requests may be this large.',
   },
   upload_form_invalid: {
     kind: 'invalid_request',
-    says: 'body: expected a whole form of the type multipart/form-data, with the parts "file" and "purpose"',
-    client: 'send a form of the type multipart/form-data, with the parts "file" and "purpose"',
+    says: 'body: expected a complete multipart/form-data form, with the parts "file" and "purpose"',
+    client: 'send a multipart/form-data form with the parts "file" and "purpose"',
   },
   upload_late: {
     kind: 'unavailable',
-    says: 'The upload took too long, and nothing of it is kept. Try again.',
+    says: 'The upload took too long, and nothing was stored. Try again.',
     client: 'send the file again, over a faster connection',
-    operator: 'An upload may take as long as FILE_UPLOAD_MS, with the time that the storage of files needs.',
+    operator: 'An upload may take FILE_UPLOAD_MS, including the time to store it.',
   },
   file_type_refused: {
     kind: 'invalid_request',
-    says: 'file: its bytes are not of a type that is kept here: PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
+    says: 'file: its content is not of a type that can be stored here. Send PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
     client: 'send a file of one of the types that the message lists',
   },
   file_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `The file is larger than the ${bytesMax} bytes that one may have here.`,
+      `The file is larger than the ${bytesMax} bytes that a file may have here.`,
     client: 'send a smaller file',
     operator: 'Raise FILE_BYTES_MAX if files may be this large.',
   },
@@ -113,20 +113,20 @@ export const requestReasons = reasonsOf({
   },
   frame_binary: {
     kind: 'invalid_request',
-    says: 'Send text frames: a binary frame is not read.',
+    says: 'Send text frames: binary frames are not accepted.',
     client: 'send text frames',
   },
   socket_busy: {
     kind: 'request_in_progress',
     code: 'response_in_progress',
-    says: 'An answer runs on this connection. Wait for its last event, give requests a "stream_id", or open another connection.',
-    client: 'wait for the last event, give requests a `stream_id`, or open another connection',
+    says: 'This connection is busy with another answer. Wait for its last event, give each request a "stream_id", or open another connection.',
+    client: 'wait for the last event, give each request a `stream_id`, or open another connection',
   },
   socket_lanes_full: {
     kind: 'request_in_progress',
     code: 'response_in_progress',
-    says: ({ most, what }: { most: number; what: 'run' | 'wait' }) =>
-      `${most} requests ${what} on this connection, as many as may. Wait for one of them to end, or open another connection.`,
+    says: ({ most, what }: { most: number; what: 'running' | 'waiting' }) =>
+      `${most} requests are ${what} on this connection, which is the limit. Wait for one of them to end, or open another connection.`,
     client: 'wait for one of the requests to end, or open another connection',
   },
   websocket_connection_limit_reached: {
@@ -138,8 +138,8 @@ export const requestReasons = reasonsOf({
   },
   body_not_json: {
     kind: 'invalid_request',
-    says: 'body: expected JSON, but it does not parse',
-    client: 'send JSON',
+    says: 'body: expected JSON, but it cannot be parsed',
+    client: 'send valid JSON',
   },
   body_not_object: {
     kind: 'invalid_request',
@@ -149,7 +149,7 @@ export const requestReasons = reasonsOf({
   body_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
+      `The request body is larger than the ${bytesMax} bytes this gateway accepts. Send a shorter one.`,
     client: 'send a shorter body',
     operator: 'Raise BODY_BYTES_MAX if bodies may be this large.',
   },
@@ -162,13 +162,13 @@ export const requestReasons = reasonsOf({
   content_encoding_damaged: {
     kind: 'invalid_request',
     says: ({ encoding }: { encoding: string }) =>
-      `content-encoding: the body is not whole and sound ${encoding}. Send it unencoded, or encode it anew.`,
+      `content-encoding: the body is not valid ${encoding}, or is incomplete. Encode it again, or send it unencoded.`,
     client: 'encode the body again, or send it unencoded',
   },
   headers_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax, headersMax }: { bytesMax: number; headersMax: number }) =>
-      `The request's headers are larger than ${bytesMax} bytes, or more than ${headersMax}.`,
+      `The request has more than ${bytesMax} bytes of headers, or more than ${headersMax} headers. Send fewer or shorter ones.`,
     client: 'send fewer or shorter headers',
     operator: 'Raise HEADER_BYTES_MAX if clients need more headers.',
   },
@@ -192,12 +192,12 @@ export const requestReasons = reasonsOf({
   },
   not_a_proxy: {
     kind: 'invalid_request',
-    says: 'This server is not a proxy: CONNECT is not served.',
-    client: 'use this server as base URL, not as proxy',
+    says: 'This server is not a proxy and does not serve CONNECT. Use it as the base URL.',
+    client: 'use this server as the base URL, not as a proxy',
   },
   request_target_invalid: {
     kind: 'invalid_request',
-    says: 'The target of the request must be a path that begins with one slash, such as /v1/models.',
+    says: 'The request target must be a path that begins with one slash, such as /v1/models.',
     client: 'send a path as target',
   },
   host_invalid: {
@@ -207,7 +207,7 @@ export const requestReasons = reasonsOf({
   },
   body_framing_invalid: {
     kind: 'invalid_request',
-    says: 'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
+    says: 'Send a body with "content-length", or with "transfer-encoding: chunked" in HTTP/1.1.',
     client: 'send `content-length`, or `transfer-encoding: chunked`',
   },
   expectation_unknown: {
@@ -238,8 +238,8 @@ export const requestReasons = reasonsOf({
   origin_not_allowed: {
     kind: 'unknown_path',
     says: ({ origin, path }: { origin: string; path: string }) =>
-      `A page of the origin ${origin} may not call ${path} here. The operator names origins in CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`,
-    client: 'call from a server, or ask the operator',
+      `Pages of the origin ${origin} may not call ${path} here. The operator allows origins with CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`,
+    client: 'call from a server, or ask the operator to allow the origin',
     operator: 'Pages of other origins may call only where CORS_ORIGINS names them.',
   },
   websocket_not_served: {
@@ -250,7 +250,7 @@ export const requestReasons = reasonsOf({
   },
   count_with_conversation_too_large: {
     kind: 'unsupported_parameter',
-    says: 'conversation: a request this large is counted without one. Count it without "conversation".',
-    client: 'count it without `conversation`',
+    says: 'conversation: the tokens of a request this large cannot be counted together with a conversation. Leave "conversation" out.',
+    client: 'leave `conversation` out',
   },
 })

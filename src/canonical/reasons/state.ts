@@ -6,20 +6,20 @@ const howToGetAnother = 'GET /v1/images/generations/{id} answers with a new one.
 export const stateReasons = reasonsOf({
   conversation_not_continuable: {
     kind: 'unsupported_parameter',
-    says: 'conversation: this key keeps none here (the operator can have the gateway keep them: responses: { store: true } of the key or its group), and one that a vendor keeps cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
+    says: 'conversation: this gateway stores none for this key (the operator can change that: responses: { store: true } of the key or its group), and one that a vendor stores cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
     client: 'send `previous_response_id`, or the items themselves',
   },
   conversation_not_found: {
     kind: 'unknown_path',
     code: 'conversation_not_found',
     says: ({ id }: { id: string }) =>
-      `conversation: Conversation with id '${id}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
-    client: 'make a conversation here, or send the items themselves',
+      `conversation: Conversation with id '${id}' not found. This key has no conversation with this id here. One that a vendor stores cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
+    client: 'create a conversation here, or send the items themselves',
   },
   conversation_item_not_found: {
     kind: 'unknown_path',
     says: 'There is no such item in this conversation.',
-    client: "take an id from the conversation's list of items",
+    client: "use an id from the conversation's list of items",
   },
   conversation_locked: {
     kind: 'invalid_request',
@@ -30,37 +30,37 @@ export const stateReasons = reasonsOf({
   conversation_lost: {
     kind: 'invalid_request',
     code: 'conversation_not_found',
-    says: 'conversation: it was deleted while this answer ran, or another request has it, so the answer is kept nowhere.',
+    says: 'conversation: it was deleted, or taken over by another request, before this answer was complete, so the answer was not stored.',
     client: 'send the items in a new conversation',
   },
   conversation_too_long: {
     kind: 'invalid_request',
     code: 'context_length_exceeded',
     says: ({ itemsMax, bytesMax }: { itemsMax: number; bytesMax: number }) =>
-      `conversation: it has as much as it may: ${itemsMax} items, or ${bytesMax} bytes. Delete items of it, or begin a new one.`,
+      `conversation: it has reached its limit of ${itemsMax} items or ${bytesMax} bytes. Delete some of its items, or begin a new one.`,
     client: 'delete items, or begin a new conversation',
     operator: 'Raise CONVERSATION_ITEMS_MAX or KEPT_CHAIN_BYTES_MAX.',
   },
   answer_not_for_conversation: {
     kind: 'upstream_error',
-    says: 'A conversation cannot have this answer: it is too large, or not whole.',
+    says: 'This answer cannot be added to the conversation: it is too large or incomplete.',
     client: 'send the request again, without a conversation if the answer is large',
     operator: 'Raise KEPT_ANSWER_BYTES_MAX if answers may be this large.',
   },
   prepared_not_in_conversation: {
     kind: 'unsupported_parameter',
-    says: 'conversation: a frame with "generate": false prepares the next request on this connection, and no conversation gets it.',
+    says: 'conversation: a frame with "generate": false only prepares the next request on this connection. Leave "conversation" out.',
     client: 'leave `conversation` out of the frame',
   },
   background_not_in_conversation: {
     kind: 'unsupported_parameter',
     says: ({ field }: { field: string }) =>
-      `${field}: its answer comes after its request has ended, so no conversation can get it.`,
-    client: 'leave the member or the conversation out',
+      `${field}: an answer in the background cannot be added to a conversation. Leave one of the two out.`,
+    client: 'leave the parameter or the conversation out',
   },
   background_not_stored: {
     kind: 'invalid_request',
-    says: 'background: such an answer is kept until it is fetched. Leave "store" out, or send true.',
+    says: 'background: such an answer is stored until it is fetched. Leave "store" out, or send true.',
     client: 'leave `store` out, or send true',
   },
   kept_answer_too_large: {
@@ -68,7 +68,7 @@ export const stateReasons = reasonsOf({
     fault: 'client',
     code: 'kept_answer_too_large',
     says: ({ bytes, bytesMax }: { bytes: number; bytesMax: number }) =>
-      `This answer and what its request added take ${bytes} bytes, and at most ${bytesMax} are kept. Send "store": false, and no conversation, to have it without being kept.`,
+      `This answer and the new input of its request take ${bytes} bytes, and at most ${bytesMax} can be stored. Send "store": false, and no conversation, to get it without storing it.`,
     client: 'send `"store": false`, and no conversation',
     operator: 'Raise KEPT_ANSWER_BYTES_MAX.',
   },
@@ -76,7 +76,7 @@ export const stateReasons = reasonsOf({
     kind: 'invalid_request',
     code: 'context_length_exceeded',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `previous_response_id: the conversation before it takes more than the ${bytesMax} bytes that are sent again here. Begin a new one with what it needs in "input".`,
+      `previous_response_id: the conversation up to it takes more than the ${bytesMax} bytes that this gateway sends again. Begin a new one with what it needs in "input".`,
     client: 'begin a new conversation with what it needs',
     operator: 'Raise KEPT_CHAIN_BYTES_MAX.',
   },
@@ -84,14 +84,14 @@ export const stateReasons = reasonsOf({
     kind: 'invalid_request',
     code: 'previous_response_not_found',
     says: ({ id, advice }: { id: string; advice: string }) =>
-      `previous_response_id: no answer "${id}" of yours is held by a channel of this model. Send the conversation in "input" instead.${advice}`,
+      `previous_response_id: no upstream of this model has an answer "${id}" of yours. Send the conversation in "input" instead.${advice}`,
     client: 'send the conversation in `input`',
   },
   previous_response_deleted: {
     kind: 'invalid_request',
     code: 'previous_response_not_found',
     says: ({ id }: { id: string }) =>
-      `previous_response_id: an answer before "${id}" was deleted, so its conversation cannot go on. Send the conversation in "input" instead.`,
+      `previous_response_id: an answer before "${id}" was deleted, so the conversation cannot be continued. Send the conversation in "input" instead.`,
     client: 'send the conversation in `input`',
   },
   thread_not_found: {
@@ -109,48 +109,48 @@ export const stateReasons = reasonsOf({
   thread_continue_in_flight: {
     kind: 'invalid_request',
     code: 'thread_continue_in_flight',
-    says: 'thread.previous_message_id: another request continues this answer now. Wait for its end, or send the whole conversation in a new thread.',
+    says: 'thread.previous_message_id: another request is continuing this answer. Wait for its end, or send the whole conversation in a new thread.',
     client: 'wait for the other request, or send the whole conversation in a new thread',
   },
   thread_unsupported_request: {
     kind: 'invalid_request',
     code: 'thread_unsupported_request',
-    says: 'thread: this tenant keeps as many bytes of answers as it may. Send the whole conversation without a thread.',
+    says: 'thread: this tenant has reached its limit for stored answers. Send the whole conversation without a thread.',
     client: 'send the whole conversation without a thread',
     operator: 'Raise KEPT_TENANT_BYTES_MAX, or keep answers for fewer days.',
   },
   idempotent_request_running: {
     kind: 'request_in_progress',
-    says: 'The first request with this Idempotency-Key has not ended. Try again to get its answer.',
+    says: 'The first request with this Idempotency-Key is still running. Try again to get its answer.',
     client: 'try again after `retry-after` to get its answer',
   },
   idempotent_job_running: {
     kind: 'request_in_progress',
     says: ({ jobId }: { jobId: string }) =>
-      `The first request with this Idempotency-Key still runs: GET /v1/images/generations/${jobId} shows its progress.`,
+      `The first request with this Idempotency-Key is still running: GET /v1/images/generations/${jobId} shows its progress.`,
     client: 'ask for the job that the message names',
   },
   idempotency_key_reused: {
     kind: 'idempotency_mismatch',
-    says: 'The first request with this Idempotency-Key had another path or body. Give each request a key of its own.',
-    client: 'give each request a key of its own',
+    says: 'The first request with this Idempotency-Key had another path or body. Give each request its own key.',
+    client: 'give each request its own key',
   },
   idempotency_answer_lost: {
     kind: 'idempotency_mismatch',
     code: 'idempotency_answer_lost',
     says: ({ id }: { id: string }) =>
-      `Request ${id} had this Idempotency-Key and succeeded, but its answer was lost before it could be kept. Send another key to have it done again.`,
-    client: 'send another key to have it done again',
+      `Request ${id} had this Idempotency-Key and succeeded, but its answer was lost before it could be stored. Use another key to send it again.`,
+    client: 'use another key to send it again',
   },
   idempotent_answer_gone: {
     kind: 'unknown_path',
     says: ({ what }: { what: 'answer' | 'job' }) =>
-      `The ${what} of the first request with this Idempotency-Key is no longer kept.`,
-    client: 'send another key to have it done again',
+      `The ${what} of the first request with this Idempotency-Key is no longer stored. Use another key to send it again.`,
+    client: 'use another key to send it again',
   },
   image_job_empty: {
     kind: 'invalid_request',
-    says: 'This image generation ended without images.',
+    says: 'This image generation ended without images. Send it again.',
     client: 'ask for the images again',
   },
   image_cancelled: {
@@ -160,12 +160,12 @@ export const stateReasons = reasonsOf({
   },
   image_gone: {
     kind: 'unknown_path',
-    says: 'This image is no longer kept here. Ask for it to be made again.',
-    client: 'ask for it to be made again',
+    says: 'This image is no longer stored here. Generate it again.',
+    client: 'generate it again',
   },
   image_link_unsigned: {
     kind: 'permission_denied',
-    says: `The signature of the link is missing or wrong: it must be used as it was given. ${howToGetAnother}`,
+    says: `The signature of the link is missing or wrong: use the link exactly as it was given. ${howToGetAnother}`,
     client: 'take a new link from the job',
   },
   image_link_expired: {
@@ -176,13 +176,13 @@ export const stateReasons = reasonsOf({
   conversations_not_kept: {
     kind: 'permission_denied',
     code: 'conversations_not_kept',
-    says: 'Conversations are not kept for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
+    says: 'Conversations are not stored for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
     client: 'send the items themselves in `input`',
   },
   answer_not_held: {
     kind: 'unknown_path',
     says: ({ id, advice }: { id: string; advice: string }) =>
-      `No answer "${id}" of yours is held here. Channels of the Responses format keep their own, and the gateway those of all others where it may; neither does where "store" is false. ${advice}`,
+      `No answer "${id}" of yours is stored here. It was deleted, has expired, or was never stored: its request had "store": false, or the gateway stores none for this key. ${advice}`,
     client: 'send the conversation itself',
   },
   answer_not_cancellable: {
@@ -193,34 +193,34 @@ export const stateReasons = reasonsOf({
   answer_in_progress: {
     kind: 'invalid_request',
     says: ({ id }: { id: string }) =>
-      `This answer is being made. Cancel it first: POST /v1/responses/${id}/cancel.`,
+      `This answer is still being made. Cancel it first: POST /v1/responses/${id}/cancel.`,
     client: 'cancel the answer first',
   },
   answer_events_not_kept: {
     kind: 'unsupported_parameter',
-    says: 'stream: only an answer that is made in the background has events here, until some time after its end. This one is only given whole',
+    says: 'stream: only an answer that is made in the background has events here, and only for some time after its end. Leave "stream" out.',
     client: 'read it without `stream`',
   },
   files_not_kept: {
     kind: 'unknown_path',
-    says: 'This gateway keeps no files (FILE_DAYS is 0).',
-    client: 'send files inside of requests',
-    operator: 'FILE_DAYS is 0: set it to keep the files of clients.',
+    says: 'This gateway does not store files (FILE_DAYS is 0). Send them inside requests.',
+    client: 'send files inside requests',
+    operator: 'Set FILE_DAYS to store the files of clients.',
   },
   file_not_found: {
     kind: 'unknown_path',
     says: ({ id }: { id: string }) =>
-      `No file "${id}" of yours is kept here. GET /v1/files lists those that there are.`,
-    client: 'take an id of GET /v1/files',
+      `No file "${id}" of yours is stored here. GET /v1/files lists your files.`,
+    client: 'use an id from GET /v1/files',
   },
   image_job_not_found: {
     kind: 'unknown_path',
-    says: 'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
-    client: 'take an id of GET /v1/images/generations',
+    says: 'No image generation of yours has this id. GET /v1/images/generations lists them.',
+    client: 'use an id from GET /v1/images/generations',
   },
   request_not_found: {
     kind: 'unknown_path',
     says: 'The usage log has no such request for this key.',
-    client: 'take an id of GET /v1/usage/requests',
+    client: 'use an id from GET /v1/usage/requests',
   },
 })

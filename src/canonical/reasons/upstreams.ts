@@ -54,19 +54,19 @@ export const upstreamReasons = reasonsOf({
     says: itsWords,
     client: 'try again',
     operator:
-      "The upstream answered with an error of its own. The attempts of the row have its status; the log has all of its words. Look at the vendor's status page.",
+      "The upstream answered with an error of its own: the attempts of the request have its status, and the log has its whole message. Look at the vendor's status page; let another channel, or a fallback, serve the model.",
   },
   upstream_credential_refused: {
     kind: 'upstream_error',
     says: ({ status }: { status: number | undefined }) =>
-      `The upstream refused the gateway's own credential or account for this channel${status === undefined ? '' : ` (status ${status})`}; your key is fine. The gateway's operator has to look at the channel.`,
+      `The upstream refused the gateway's own credential or account${status === undefined ? '' : ` (status ${status})`}; your key is fine. The gateway's operator has to correct this.`,
     client: 'tell the operator: your own key is fine',
     operator:
-      "The vendor refuses the channel's credential: it is revoked or wrong, or the account is without credit or access. The log has the upstream's words. Replace the credential on the channel's page, or with `tollgate apply`.",
+      "The vendor refuses the channel's credential: it is revoked or wrong, or the account is without credit or access. The log has the upstream's message. Replace the credential on the channel's page, or with `tollgate apply`.",
   },
   upstream_path_unknown: {
     kind: 'upstream_error',
-    says: 'The upstream does not know this path: check its base URL.',
+    says: 'The upstream does not know the path that the gateway called. The operator has to correct the base URL.',
     client: 'tell the operator',
     operator:
       "Correct the channel's base URL, or remove the format that this upstream does not speak from its `protocols`.",
@@ -87,15 +87,15 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_answer_empty: {
     kind: 'upstream_error',
-    says: 'The upstream answered with nothing: no content, and no tokens of output.',
+    says: 'The upstream sent an empty answer: no content, and no output tokens.',
     client: 'try again',
     operator:
-      'An upstream that often answers with nothing is overloaded or misconfigured: take its channel away from the model.',
+      'An upstream that often sends empty answers is overloaded or misconfigured: take its channel away from the model.',
   },
   upstream_answer_unreadable: {
     kind: 'upstream_error',
     says: ({ what }: { what: string }) => `The upstream sent ${what}.`,
-    client: 'try again; if it stays so, tell the operator',
+    client: 'try again; if it happens again, tell the operator',
     operator:
       "The answer is not in the format of the channel's `protocols`. Check the base URL, and whether the upstream speaks this format, also when it streams.",
   },
@@ -105,20 +105,21 @@ export const upstreamReasons = reasonsOf({
       `The upstream sent an event of more than ${bytesMax} bytes.`,
     client: 'ask for a shorter answer',
     operator:
-      'An event of a stream may have as many bytes as WATCHED_ANSWER_BYTES_MAX at most: raise it where the machine has memory.',
+      'An event of a stream may have WATCHED_ANSWER_BYTES_MAX at most: raise it if the machine has memory.',
   },
   upstream_answer_too_large: {
     kind: 'upstream_error',
     fault: 'gateway',
-    says: ({ bytesMax }: { bytesMax: number }) => `The upstream answered with more than ${bytesMax} bytes.`,
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `The upstream answered with more than ${bytesMax} bytes. Ask for a shorter answer.`,
     client: 'ask for a shorter answer',
     operator:
-      'Raise UPSTREAM_FRAME_BYTES_MAX (a frame of a WebSocket), IMAGE_ANSWER_BYTES_MAX or WATCHED_ANSWER_BYTES_MAX, whichever the message names, where the machine has memory.',
+      'Raise the bound that has this value if the machine has memory: WATCHED_ANSWER_BYTES_MAX, IMAGE_ANSWER_BYTES_MAX, or UPSTREAM_FRAME_BYTES_MAX (a frame of a WebSocket).',
   },
   upstream_answer_untranslatable: {
     kind: 'upstream_error',
     says: ({ what }: { what: string }) => `The upstream answered with ${what}, which cannot be translated.`,
-    client: 'ask in the format of the upstream, or do not ask for such content',
+    client: 'do not ask for such content, or use an endpoint in the format of the upstream',
     operator: 'A channel that speaks the format of the client needs no translation.',
   },
   upstream_call_broken: {
@@ -126,12 +127,13 @@ export const upstreamReasons = reasonsOf({
     says: ({ how }: { how: string }) => `The upstream ${how}`,
     client: 'try again: the model called a tool in a way that cannot be run',
     operator:
-      'Models call tools badly now and then. If one does it often, look for a newer version of its server.',
+      'Models sometimes produce broken tool calls. If one often does, look for a newer version of its server.',
   },
   compaction_incomplete: {
     kind: 'upstream_error',
-    says: 'The model gave no whole summary of the conversation. Try again, or compact it with another model.',
+    says: 'The model gave no complete summary of the conversation. Try again, or compact it with another model.',
     client: 'try again, or compact with another model',
+    operator: 'If it happens often, set another `compact_model` for the group.',
   },
   image_declined: {
     kind: 'content_filtered',
@@ -140,7 +142,7 @@ export const upstreamReasons = reasonsOf({
   },
   image_moderated: {
     kind: 'content_filtered',
-    says: "The upstream's moderation held the image back: change the prompt.",
+    says: "The upstream's moderation held the image back. Change the prompt.",
     client: 'change the prompt',
   },
   upstream_image_missing: {
@@ -158,33 +160,33 @@ export const upstreamReasons = reasonsOf({
   upstream_call_abandoned: {
     kind: 'upstream_error',
     fault: 'client',
-    says: 'The client went away and the call was ended.',
-    client: 'nothing: the client had left',
+    says: 'The client disconnected, so the call was ended.',
+    client: 'nothing: the client had disconnected',
   },
   upstream_refusal_too_long: {
     kind: 'upstream_error',
     says: "The upstream's refusal is too long to read.",
     client: 'try again',
-    operator: 'The refusal has more bytes than are read of one; the row has what its beginning says.',
+    operator: 'The refusal is longer than what is read of one. The usage log has what its beginning says.',
   },
   upstream_answer_unwritable: {
     kind: 'upstream_error',
     says: 'The answer of the upstream cannot be translated.',
     client: 'try again',
-    operator: 'The log has the cause: mostly values that are nested too deeply.',
+    operator: 'The log has the cause: usually values that are nested too deeply.',
   },
   socket_answer_broke_off: {
     kind: 'upstream_error',
     says: 'The answer broke off. Send the request again.',
     client: 'send the request again',
-    operator: 'The row of the request has the reason why its answer ended.',
+    operator: 'The usage log says why the answer of this request ended.',
   },
   upstream_streams_unasked: {
     kind: 'upstream_error',
-    says: 'The upstream streams its answer although we did not ask for a stream.',
+    says: 'The upstream streams its answer although no stream was asked for. Send "stream": true.',
     client: 'ask for a stream',
     operator:
-      'The upstream streams whatever it is asked. Clients have to send `"stream": true`, or use another channel.',
+      'The upstream always streams. Clients have to send `"stream": true`, or another channel has to serve the model.',
   },
   upstream_image_too_large: {
     kind: 'upstream_error',
@@ -205,7 +207,7 @@ export const upstreamReasons = reasonsOf({
     says: 'The upstream could not be reached.',
     client: 'try again, or another model',
     operator:
-      'The name does not resolve, or the address refuses connections: the log has the cause. Check the base URL of the channel with `tollgate doctor`.',
+      'The name does not resolve, the address refuses connections or is private (`allow_private_address`), or TLS fails: the log has the cause. `tollgate doctor` tries all channels.',
   },
   upstream_connect_timed_out: {
     kind: 'upstream_timeout',
@@ -225,35 +227,35 @@ export const upstreamReasons = reasonsOf({
     kind: 'upstream_error',
     says: 'The connection to the upstream was lost.',
     client: 'try again',
-    operator: 'The upstream, or something between, closed the connection: the log has the cause.',
+    operator: 'The upstream, or something on the way to it, closed the connection: the log has the cause.',
   },
   upstream_answer_late: {
     kind: 'upstream_timeout',
     says: 'The upstream did not begin to answer in time.',
     client: 'try again, or another model',
     operator:
-      'Nothing came within UPSTREAM_FIRST_BYTE_MS. The `connection` of a channel may have `timeouts` of its own.',
+      'Nothing came within UPSTREAM_FIRST_BYTE_MS. Raise it, or have the client stream. The `connection` of a channel may have its own `timeouts`.',
   },
   upstream_stalled: {
     kind: 'upstream_timeout',
     says: 'The upstream stopped in the middle of its answer.',
     client: 'try again',
     operator:
-      'Nothing more came within UPSTREAM_IDLE_MS. The `connection` of a channel may have `timeouts` of its own.',
+      'Nothing more came within UPSTREAM_IDLE_MS. The `connection` of a channel may have its own `timeouts`.',
   },
   upstream_too_slow: {
     kind: 'upstream_timeout',
     says: ({ totalMs }: { totalMs: number }) => `The upstream took longer than ${totalMs} ms in all.`,
     client: 'ask for a shorter answer',
     operator:
-      'The whole call took longer than UPSTREAM_TOTAL_MS. The `connection` of a channel may have `timeouts` of its own.',
+      'The whole call took longer than UPSTREAM_TOTAL_MS. The `connection` of a channel may have its own `timeouts`.',
   },
   upstream_dropped_at_exit: {
     kind: 'upstream_error',
     fault: 'gateway',
     says: 'This gateway process is shutting down and closed its connection to the upstream.',
     client: 'try again',
-    operator: 'A process ended with answers still running: DRAIN_MS is how long it waits for them.',
+    operator: 'A process ended while answers were running. It waits for them for DRAIN_ON_SHUTDOWN_MS.',
   },
   upstream_http_invalid: {
     kind: 'upstream_error',
@@ -264,7 +266,7 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_not_json: {
     kind: 'upstream_error',
-    says: 'The upstream answered with something that is not a whole JSON document.',
+    says: 'The upstream answered with something that is not complete JSON.',
     client: 'try again',
     operator:
       'Something other than the API answers at the base URL of the channel: often a web page of a proxy.',
@@ -272,9 +274,9 @@ export const upstreamReasons = reasonsOf({
   upstream_redirected: {
     kind: 'upstream_error',
     says: ({ status }: { status: number }) =>
-      `The upstream answered with a redirect (status ${status}), which is never followed: the base URL of the channel has to name the place itself.`,
+      `The upstream answered with a redirect (status ${status}), which is never followed. The operator has to correct the base URL.`,
     client: 'try again later',
-    operator: 'Set the base URL of the channel to the place that the redirect leads to.',
+    operator: 'Set the base URL of the channel to where the redirect leads.',
   },
   upstream_upgrade_refused: {
     kind: 'upstream_error',
@@ -282,7 +284,7 @@ export const upstreamReasons = reasonsOf({
       `The upstream answered the upgrade to a WebSocket with status ${status}.`,
     client: 'try again later',
     operator:
-      'The upstream takes no WebSocket at this path: take `websocket` out of the `connection` of the channel.',
+      'The upstream accepts no WebSocket at this path: take `websocket` out of the `connection` of the channel.',
   },
   upstream_frame_invalid: {
     kind: 'upstream_error',
@@ -312,9 +314,9 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_model_list_too_large: {
     kind: 'upstream_error',
-    says: ({ bytesMax }: { bytesMax: number }) => `The list has more than ${bytesMax} bytes.`,
+    says: ({ bytesMax }: { bytesMax: number }) => `The list of models has more than ${bytesMax} bytes.`,
     client: 'nothing: only admins see it',
-    operator: 'Raise MODEL_LIST_BYTES_MAX if the list is really this long.',
+    operator: 'Raise MODEL_LIST_BYTES_MAX if the list really is this long.',
   },
   upstream_model_list_late: {
     kind: 'upstream_timeout',
@@ -324,7 +326,7 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_has_no_model_list: {
     kind: 'upstream_error',
-    says: 'The channel speaks no protocol with lists of models.',
+    says: 'None of the formats of this channel has a list of models.',
     client: 'nothing: only admins see it',
     operator: 'Write the models of the channel into gateway.yaml, or add them by hand.',
   },

@@ -70,7 +70,7 @@ test('a changed link is invalid', () => {
     expect(refusalOf(change), JSON.stringify(change)).toEqual({
       reason: 'image_link_unsigned',
       message:
-        'The signature of the link is missing or wrong: it must be used as it was given. GET /v1/images/generations/{id} answers with a new one.',
+        'The signature of the link is missing or wrong: use the link exactly as it was given. GET /v1/images/generations/{id} answers with a new one.',
     })
   }
 })

@@ -14,7 +14,7 @@ import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
 import { declared, seriesMax } from '../src/telemetry/metrics/declarations.ts'
 import { errorOfKind } from './support/error-of-kind.ts'
-import { reasonsPage } from './support/reasons-page.ts'
+import { reasonsPage, runbookReasons } from './support/reasons-page.ts'
 import { unused } from './support/unused.ts'
 
 /** Compares the documents with the code, so that they stay true. */
@@ -221,7 +221,9 @@ describe('the errors in docs/reference/errors.md', () => {
 })
 
 test('docs/reference/reasons.md is made from the catalogue', async () => {
-  await expect(reasonsPage(reasonParts)).toMatchFileSnapshot(join(root, 'docs/reference/reasons.md'))
+  await expect(reasonsPage(reasonParts, runbookReasons(read('docs/runbook.md')))).toMatchFileSnapshot(
+    join(root, 'docs/reference/reasons.md'),
+  )
 })
 
 describe('docs/architecture.md', () => {

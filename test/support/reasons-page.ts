@@ -1,9 +1,25 @@
+import { isReason } from '../../src/canonical/reasons/catalogue.ts'
 import type { ReasonEntry } from '../../src/canonical/reasons/entry.ts'
 import { kinds } from '../../src/canonical/reasons/kinds.ts'
 
-/** docs/reference/reasons.md, from the catalogue. `parts`: heading and reasons of each section. */
-export function reasonsPage(parts: readonly [string, Readonly<Record<string, ReasonEntry>>][]): string {
-  return `${[intro, ...parts.map(([title, reasons]) => partOf(title, reasons))].join('\n\n')}\n`
+type Parts = readonly [string, Readonly<Record<string, ReasonEntry>>][]
+
+/**
+ * docs/reference/reasons.md, from the catalogue. `parts`: heading and reasons of each section. `runbook`: what
+ * `runbookReasons` finds.
+ */
+export function reasonsPage(parts: Parts, runbook: ReadonlyMap<string, string>): string {
+  const sections = parts.map(([title, reasons]) => [
+    `## ${title}`,
+    ...Object.entries(reasons).map(([reason, entry]) => entryOf(reason, entry, runbook.get(reason))),
+  ])
+  return `${[intro, ...sections.flat()].join('\n\n')}\n`
+}
+
+/** The reasons of the runbook's table, each with the anchor of what an operator reads there. */
+export function runbookReasons(runbook: string): Map<string, string> {
+  const rows = runbook.matchAll(/^\| \[(\w+)\]\(reference\/reasons\.md#\1\) +\| \[.+\]\(#(.+)\) +\|$/gm)
+  return new Map([...rows].map(([, reason = '', anchor = '']) => [reason, anchor]))
 }
 
 const intro = `# Reasons
@@ -15,23 +31,26 @@ The usage log has it as \`error.reason\`, the log as \`reason\`, the metric \`to
 
 What each kind means for a client is in [errors](errors.md).`
 
-function partOf(title: string, reasons: Readonly<Record<string, ReasonEntry>>): string {
-  return [`## ${title}`, ...Object.entries(reasons).map(([reason, entry]) => entryOf(reason, entry))].join(
-    '\n\n',
-  )
-}
-
-function entryOf(reason: string, { kind, code, says, client, operator }: ReasonEntry): string {
+function entryOf(
+  reason: string,
+  { kind, code, says, client, operator }: ReasonEntry,
+  anchor: string | undefined,
+): string {
   const word = code === undefined ? '' : `, code \`${code}\``
+  const more = anchor === undefined ? [] : [`[Runbook](../runbook.md#${anchor}).`]
+  const forOperator = [...(operator === undefined ? [] : [linked(operator)]), ...more].join(' ')
   return [
     `### ${reason}`,
     `\`${kind}\`, ${kinds[kind].status}${word}: ${escaped(sampleOf(says))}`,
-    ['', `**Client:** ${client}.`, ...(operator === undefined ? [] : [`**Operator:** ${operator}`])]
-      .map((line) => (line === '' ? '' : `- ${line}`))
-      .join('\n')
-      .trim(),
+    `- **Client:** ${client}.${forOperator === '' ? '' : `\n- **Operator:** ${forOperator}`}`,
   ].join('\n\n')
 }
+
+/** Other reasons lead to their entries, and names of documents to the documents. */
+const linked = (text: string) =>
+  text
+    .replace(/`([a-z_]+)`/g, (quoted, word) => (isReason(word) ? `[${word}](#${word})` : quoted))
+    .replace(/docs\/reference\/([\w-]+)\.md/g, '[$1]($1.md)')
 
 /** The message, with the name of each fact in its place. */
 export function sampleOf(says: ReasonEntry['says']): string {

@@ -4,15 +4,8 @@ import { type Reason, reasons } from '../../src/canonical/reasons/catalogue.ts'
 
 /** Reasons that no test names, and why. */
 const notCaused: Partial<Record<Reason, string>> = {
-  request_cut: 'its client has left: no one reads the answer, and its row has no error',
   upstream_refusal_too_long: 'it only ends the call: the refusal is what has been read',
-  no_channel_tried: 'every known way to it has a reason of its own',
-  prepared_not_in_conversation: 'a frame has no header: kept/conversations-lasting.test.ts causes it',
-  thread_continue_in_flight:
-    'a race decides between it and thread_already_continued: threads/threads.test.ts',
   socket_answer_broke_off: 'an answer ends with an event of its own, whatever its upstream does',
-  images_made_while_draining: 'jobs/shutdown.test.ts gets the job in its place',
-  socket_closing: 'a frame would have to come between two events of the process',
 }
 
 const words = Object.keys(reasons) as Reason[]

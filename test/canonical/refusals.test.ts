@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { watchCaller } from '../../src/api/admin/watch-caller.ts'
@@ -6,9 +7,12 @@ import type { ChatEvent } from '../../src/canonical/event.ts'
 import { groupOf } from '../../src/catalog/catalog.ts'
 import type { Group, Model } from '../../src/catalog/snapshot.ts'
 import { ClientFiles } from '../../src/files/client-files.ts'
+import { receiveUpload } from '../../src/files/receive-upload.ts'
 import { refuseFiles } from '../../src/files/refuse-files.ts'
 import { SafeWriter } from '../../src/gateway/answer-writer.ts'
+import { continueThread } from '../../src/gateway/continue-thread.ts'
 import { keepAnswer } from '../../src/gateway/keep-answer.ts'
+import { nobodyCan } from '../../src/gateway/refusals-that-help.ts'
 import { worstCaseOf } from '../../src/gateway/worst-case.ts'
 import { openImage } from '../../src/images/image-bytes.ts'
 import { errorOf } from '../../src/images/job-error.ts'
@@ -20,6 +24,7 @@ import { planRoute } from '../../src/routing/candidates.ts'
 import { readCreateFrame } from '../../src/sockets/create-frame.ts'
 import { oneAtATime, tooManyLanes } from '../../src/sockets/lanes.ts'
 import { OpenSockets } from '../../src/sockets/open-sockets.ts'
+import type { Identified } from '../../src/stages/identify.ts'
 import { webhookOf } from '../../src/stages/job-webhook.ts'
 import { readInstead } from '../../src/stages/read.ts'
 
@@ -114,6 +119,28 @@ test('a model needs a channel, and a key its group', () => {
   expect(() => groupOf(snapshot, 'gone')).toThrow(reason('key_group_gone'))
 })
 
+test('a model of which nothing was planned was not tried', () => {
+  const [gateway, asked] = [] as unknown as Parameters<typeof nobodyCan>
+  expect(nobodyCan(gateway, asked, []).reason).toBe('no_channel_tried')
+})
+
+test('a thread is not continued twice at once', async () => {
+  const gateway = {
+    ledger: { instance: {} },
+    bounds: {},
+    heldAnswers: { isKnown: () => false },
+    kept: { claim: async () => 'in-flight' },
+  } as unknown as Parameters<typeof continueThread>[0]
+  const asked = {
+    identity: { keptDays: 1 },
+    facts: { thread: { previousId: 'p', head: {} }, conversation: { start: 0, end: 2 } },
+    body: Buffer.from('[]'),
+    life: { releases: [] },
+  } as unknown as Parameters<typeof continueThread>[1]
+  const [, , reading] = [] as unknown as Parameters<typeof continueThread>
+  await expect(continueThread(gateway, asked, reading)).rejects.toThrow(reason('thread_continue_in_flight'))
+})
+
 test('money does not cover what hides its cost', () => {
   const asked = { facts: { hidesCost: 'background' } } as Parameters<typeof worstCaseOf>[0]
   expect(() => worstCaseOf(asked, [], {} as Parameters<typeof worstCaseOf>[2])).toThrow(
@@ -141,6 +168,19 @@ test('no conversation gets an answer that could not be copied', async () => {
       copy: undefined,
     }),
   ).rejects.toThrow(reason('answer_not_for_conversation'))
+})
+
+test('an upload whose client has left did not arrive', async () => {
+  const gateway = {
+    bounds: { fileBytesMax: 1 },
+    bodies: { begin: () => ({ grow: () => {}, release: () => {} }) },
+    files: { begin: async () => ({}), abandon: async () => {} },
+  } as unknown as Parameters<typeof receiveUpload>[0]
+  const request = Object.assign(new PassThrough(), { headers: {} }).destroy()
+  const stage = { request, identity: {}, life: { releases: [] } }
+  await expect(receiveUpload(gateway, stage as unknown as Identified, false)).rejects.toThrow(
+    reason('request_cut'),
+  )
 })
 
 test('an upload that was given up meanwhile is late', async () => {

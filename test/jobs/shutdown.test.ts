@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import { freeKey, type ImageTestbed, type Job, makeImageTestbed } from '../support/image-testbed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
@@ -37,18 +38,22 @@ describe.each(queueBackends())('processes that shut down, queue on %s', (backend
       body: JSON.stringify({ model: 'draw', prompt: 'streams', stream: true }),
     })
     const streamed = stream.text()
-    const id = await vi.waitFor(async () => {
-      const jobs = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE body LIKE '%waits%'`
-      expect(jobs).toHaveLength(1)
-      return jobs[0]?.id ?? ''
-    }, patient)
+    const idOf = (prompt: string) =>
+      vi.waitFor(async () => {
+        const jobs = await bed.database.sql<
+          { id: string }[]
+        >`SELECT id FROM jobs WHERE body LIKE ${`%${prompt}%`}`
+        expect(jobs).toHaveLength(1)
+        return jobs[0]?.id ?? ''
+      }, patient)
+    const id = await idOf('waits')
     const followed = (await fetch(`${api.url}${path}/${id}/events`, { headers })).text()
     expect(await api.stop()).toBe(0)
     const answer = await waiting
     expect(answer.status).toBe(202)
     expect(await answer.json()).toMatchObject({ id, status: 'queued' })
     expect(await followed).toMatch(/^event: queued\n/)
-    expect(await streamed).toContain('event: error')
+    expect(await streamed).toContain(sentenceOf('images_made_while_draining', { id: await idOf('streams') }))
     await theWorker()
     expect(await bed.ended(id)).toMatchObject({ status: 'succeeded' })
     const ids = await bed.database.sql<{ id: string }[]>`SELECT id FROM jobs`

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
+import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import { removeLeftovers } from '../../src/erasure/other-places.ts'
 import { deleteExpiredConversations } from '../../src/kept/conversation-queries.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
@@ -70,7 +71,10 @@ test.each(upstreamModels)('frames of a WebSocket run in a conversation over %s',
   }
   expect((await create({})).response?.conversation).toEqual({ id })
   expect((await create({ store: false })).response?.conversation).toEqual({ id })
-  expect((await create({ generate: false })).error?.param).toBe('conversation')
+  expect((await create({ generate: false })).error).toMatchObject({
+    param: 'conversation',
+    message: sentenceOf('prepared_not_in_conversation', {}),
+  })
 
   const items = await client.conversations.items.list(id)
   expect(items.data.filter(({ type }) => type === 'message')).toHaveLength(5)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import {
   type FourUpstreams,
   forgettingKey,
@@ -415,17 +416,22 @@ describe('an answer that runs', () => {
       .toEqual(['failed', 'succeeded'])
   })
 
-  test('comes to its end before the process does, and idle connections close at once', async () => {
+  test('comes to its end before the process does, unlike what waits for it, and idle connections close at once', async () => {
     const { line, testbed } = await scripted({ DRAIN_ON_SHUTDOWN_MS: '30000' })
     const { freeKey } = await import('../support/gateway-yaml.ts')
     const idle = await open(testbed.tollgate.url, freeKey)
-    line.socket.send(JSON.stringify({ type: 'response.create', ...paced(60, 20) }))
+    const inLane = { type: 'response.create', stream_id: 'a' }
+    line.socket.send(JSON.stringify({ ...inLane, ...paced(60, 20) }))
+    line.socket.send(JSON.stringify({ ...inLane, ...paced(1, 0) }))
     await line.next(2)
     const stopped = testbed.tollgate.stop()
 
     expect(await idle.closed).toBe(1012)
     expect(await line.closed).toBe(1012)
     expect(line.events.at(-1)?.type).toBe('response.completed')
+    expect(line.events.filter(({ type }) => type === 'error')).toMatchObject([
+      { stream_id: 'a', error: { message: sentenceOf('socket_closing', {}) } },
+    ])
     await stopped
     await expect.poll(async () => (await testbed.rows()).map(({ outcome }) => outcome)).toEqual(['succeeded'])
   })

@@ -9,6 +9,7 @@ import { claimJournalDirectory } from '../src/ledger/journal-directory.ts'
 import type { CloseRecord, OpenRecord } from '../src/ledger/record.ts'
 import type { JournalDisk } from '../src/ledger/segment-files.ts'
 import { Shipment } from '../src/ledger/shipment.ts'
+import { systemClock } from '../src/runtime/clock.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
 import { median, percentile } from './percentile.ts'
 import { helpIfAsked } from './usage.ts'
@@ -99,6 +100,7 @@ async function shipAll(directory: string, requests: number): Promise<void> {
     instanceId: randomUUIDv7(),
     growing: true,
     batchBytes: 4 * 1024 * 1024,
+    clock: systemClock,
     log: relayLog((_level, _fields, message) => console.log(message)),
   })
   let took = 0

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import type { LimitScope, Limits } from '../src/limits/limits.ts'
 import { memoryLimits } from '../src/limits/memory.ts'
 import { openRedisLimits } from '../src/limits/redis.ts'
+import { systemClock } from '../src/runtime/clock.ts'
 import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
 import { helpIfAsked } from './usage.ts'
@@ -25,13 +26,19 @@ const scopes: LimitScope[] = (['key', 'group', 'tenant'] as const).map((kind) =>
 }))
 
 console.log(`takes and settles from ${clients} clients for ${measureMs} ms; then one client`)
-await measure('memory', memoryLimits())
+await measure('memory', memoryLimits(systemClock))
 const redis = await startRedis()
 // The Redis of the tests writes to disk. Limits do not need that.
 const admin = new Redis(redis.url)
 await admin.config('SET', 'appendonly', 'no')
 admin.disconnect()
-const shared = await openRedisLimits({ url: redis.url, waitMs: 1_000, leaseMs: 30_000, log: silentLog })
+const shared = await openRedisLimits({
+  url: redis.url,
+  waitMs: 1_000,
+  leaseMs: 30_000,
+  clock: systemClock,
+  log: silentLog,
+})
 await measure('redis', shared)
 await shared.close()
 await redis.stop()

@@ -10,6 +10,7 @@ import { keepLogIndexes } from '../src/ledger/log/indexes.ts'
 import { namesFor, withIds } from '../src/ledger/log/names-queries.ts'
 import { logSpan } from '../src/ledger/log/span-queries.ts'
 import { walkRequests } from '../src/ledger/log/walk.ts'
+import { systemClock } from '../src/runtime/clock.ts'
 import { percentile } from './percentile.ts'
 import { tableOf } from './table.ts'
 import { helpIfAsked } from './usage.ts'
@@ -26,6 +27,7 @@ const database = openDatabase(url, bounds)
 const ask = askLogFor(database, 'bench')
 const terms = { withinMs: 60_000, signal: undefined }
 const dayMs = 86_400_000
+const clock = systemClock
 const limit = 50
 
 type Query = Record<string, string | string[]>
@@ -33,7 +35,7 @@ type Query = Record<string, string | string[]>
 /** The page, as the endpoint reads it. Answers how many rows it found, and whether it searched all it was asked for. */
 async function page(query: Query, days: number, depth = 0) {
   const filter = await ask((sql) => withIds(sql, filterFrom(adminFilterQuery.parse(query))), terms)
-  const span = await ask((sql) => logSpan(sql, filter), terms)
+  const span = await ask((sql) => logSpan(sql, filter, clock.now()), terms)
   const to = span.to
   const from = days >= 90 ? span.from : new Date(Date.now() - days * dayMs)
   let cursor: string | undefined
@@ -41,8 +43,13 @@ async function page(query: Query, days: number, depth = 0) {
   let found = { rows: 0, done: false }
   for (let n = 0; n <= depth; n++) {
     const began = performance.now()
-    const batches = walkRequests(ask, { filter, from, to, cursor, rowsMax: limit })
-    const rows = await firstRows(batches, { most: limit, withinMs: bounds.logQueryMs, order: 'newest' })
+    const batches = walkRequests(ask, { clock, filter, from, to, cursor, rowsMax: limit })
+    const rows = await firstRows(batches, {
+      clock,
+      most: limit,
+      withinMs: bounds.logQueryMs,
+      order: 'newest',
+    })
     await ask((sql) => namesFor(sql, rows.rows), terms)
     took = performance.now() - began
     found = { rows: rows.rows.length, done: rows.cursor === null || rows.rows.length === limit }
@@ -62,7 +69,7 @@ async function histogram(query: Query, days: number) {
   const began = performance.now()
   const counts = await countRequests(
     ask,
-    { filter, from, to },
+    { clock, filter, from, to },
     { bucketMs: days > 7 ? dayMs : 3_600_000, withinMs: bounds.logQueryMs },
   )
   return { rows: counts.requests, done: counts.done, took: performance.now() - began }
@@ -72,7 +79,7 @@ async function errors(days: number) {
   const to = new Date()
   const from = new Date(to.getTime() - days * dayMs)
   const began = performance.now()
-  const walk = { filter: { conditions: [] }, from, to }
+  const walk = { clock, filter: { conditions: [] }, from, to }
   const found = await groupErrors(ask, walk, { by: 'routes', withinMs: bounds.logQueryMs })
   return { rows: found.requests, done: found.done, took: performance.now() - began }
 }
@@ -141,7 +148,7 @@ cases.push(['histogram of channel, 90 d', (n) => histogram({ channel: `channel-$
 cases.push(['histogram of all, 90 d', () => histogram({}, 90)])
 for (const days of [1, 7, 90]) cases.push([`errors in groups, ${days} d`, () => errors(days)])
 
-while ((await database.upkeep.ask(({ sql }) => keepLogIndexes(sql))).left > 0)
+while ((await database.upkeep.ask(({ sql }) => keepLogIndexes(sql, clock))).left > 0)
   console.log('indexes are built')
 const table = [['query', 'p50 ms', 'p95 ms', 'rows', 'complete']]
 for (const [name, run] of cases) {

@@ -70,6 +70,7 @@ import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
 import { type RoutingOptions, startRouting } from './routing/routing.ts'
+import { type Clock, systemClock } from './runtime/clock.ts'
 import { Opened, openAll } from './runtime/opened.ts'
 import { RunningCounts } from './runtime/running-counts.ts'
 import { resolveSecretKey, type SecretKeeper } from './secret-key.ts'
@@ -143,7 +144,7 @@ const lastAnswersMs = 2_000
  * `environment`. `keptUrl` is the address of the embedded Postgres if another process keeps it. Rejects with
  * an Error for the operator when a part cannot be opened, after it has closed those before it. `opened`
  * closes each part before those that it needs: the remaining rows are shipped before the connections to
- * Postgres close.
+ * Postgres close. Threads have clocks of their own.
  */
 export async function openContext(
   config: Config,
@@ -151,6 +152,7 @@ export async function openContext(
   ownLog: Log,
   keptUrl?: string,
   opened: Opened = new Opened(ownLog),
+  clock: Clock = systemClock,
 ): Promise<Context> {
   requireDuck(config)
   return await openAll(opened, async () => {
@@ -161,7 +163,7 @@ export async function openContext(
       return traced
     }
     opened.add('traces', endTraces)
-    const state = await openState(config, environment, { keptUrl, opened, log })
+    const state = { clock, ...(await openState(config, environment, { keptUrl, opened, log })) }
     const parts = { traces, ...(await openParts(config, state, opened, log)) }
     const { gatewayFile } = state
     if (gatewayFile !== undefined) opened.add('gateway.yaml', () => gatewayFile.stop())
@@ -173,7 +175,7 @@ export async function openContext(
   })
 }
 
-type State = Awaited<ReturnType<typeof openState>>
+type State = Awaited<ReturnType<typeof openState>> & { clock: Clock }
 type Parts = Awaited<ReturnType<typeof openParts>> & Pick<Context, 'traces'>
 
 /** Postgres, with all that a start writes there. */
@@ -268,7 +270,7 @@ async function fillCatalog(
 /** All beside Postgres, each after what it needs to end well. */
 async function openParts(config: Config, state: State, opened: Opened, log: Log) {
   const { bounds } = config
-  const { dataDir, url, database, catalog, keeper } = state
+  const { clock, dataDir, url, database, catalog, keeper } = state
   const measures = await openMeasures(config, { config, catalog, database })
   opened.add('measures', () => measures?.stop())
   const lines = requestLines(config, log)
@@ -296,7 +298,7 @@ async function openParts(config: Config, state: State, opened: Opened, log: Log)
     log,
   })
   opened.add('answers for repeats', () => idempotency.end(lastShipmentMs))
-  const limits = await openLimits(config, log)
+  const limits = await openLimits(config, clock, log)
   opened.add('limits', () => limits.close())
   const storage = await openStorage(config, dataDir, opened)
   const files = await openFiles(config, dataDir, { database, keeper, opened })
@@ -308,6 +310,7 @@ async function openParts(config: Config, state: State, opened: Opened, log: Log)
     // One connection is left for the common batches.
     lanesMax: bounds.moneyConnections - 1,
     ship: () => ledger.shipNow(),
+    clock,
   })
   const reservations = measures?.reservations(held) ?? held
   const queue = lazyQueues(config, url, log)
@@ -338,7 +341,7 @@ async function openParts(config: Config, state: State, opened: Opened, log: Log)
 /** The ledger of this process, and what watches it. */
 function startLedger(
   config: Config,
-  { dataDir, url, database, instanceId }: State,
+  { clock, dataDir, url, database, instanceId }: State,
   {
     onRow,
     onAdopted,
@@ -355,6 +358,7 @@ function startLedger(
     durability: config.durability,
     sync: config.journalSync,
     bounds,
+    clock,
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
     onRow,
@@ -368,6 +372,7 @@ function startLedger(
     ledger,
     othersPositions: () => othersPositions(database, ledger.instance.id),
     bounds,
+    clock,
     log,
   })
   opened.add('the watch of the ledger', () => ledgerWatch.stop())
@@ -377,7 +382,7 @@ function startLedger(
 /** What calls upstreams, and the threads for what they are sent and what they answer. */
 async function startUpstreams(
   config: Config,
-  { database, catalog, keeper, file }: State,
+  { clock, database, catalog, keeper, file }: State,
   {
     ledger,
     onOpened,
@@ -389,7 +394,8 @@ async function startUpstreams(
   const demo = file === undefined ? await startDemo() : undefined
   opened.add('the demo', () => demo?.close())
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
-  const routing = startRouting({ instance: ledger.instance, database, catalog, bounds, load, log, onOpened })
+  const { instance } = ledger
+  const routing = startRouting({ instance, database, catalog, bounds, load, clock, log, onOpened })
   opened.add('routing', () => routing.end())
   const capturedAnswers = new CapturedAnswers({
     threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
@@ -445,7 +451,7 @@ async function followState(
 /** What keeps Postgres in order, and tells there of the ledger. */
 function keepInOrder(
   { bounds }: Config,
-  { database }: State,
+  { clock, database }: State,
   {
     recording: { ledger, ledgerWatch },
     opened,
@@ -463,7 +469,8 @@ function keepInOrder(
   opened.add('attempts to sign in', () => attempts.stop())
   const rollups = keepRollups(database, bounds, log)
   opened.add('rollups', () => rollups.stop())
-  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
+  const plan = { ...bounds, requestRetentionDays: rowDaysOf(bounds) }
+  const partitions = keepPartitions(database, plan, clock, log)
   opened.add('partitions', () => partitions.stop())
 }
 
@@ -492,11 +499,12 @@ function contextOf(
   { opened, log }: { opened: Opened; log: Log },
 ): Context {
   const { bounds } = config
-  const { url, generatedKeys, gatewayFile, database, catalog, keeper } = state
+  const { clock, url, generatedKeys, gatewayFile, database, catalog, keeper } = state
   const { older, measures, lines, storage, jobs, backgroundAnswers, watch, queue } = parts
   return {
     config,
     bounds,
+    clock,
     log,
     database,
     archive: older.archive,

@@ -10,6 +10,7 @@ import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import type { Measures } from './measures/measures.ts'
 import type { Queues } from './queue/queue.ts'
+import type { Clock } from './runtime/clock.ts'
 import type { Opened } from './runtime/opened.ts'
 import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
@@ -20,13 +21,18 @@ import { collectorUrlOf, ratioOf } from './trace-settings.ts'
 // What a process opens beside Postgres, as its configuration says. Each part is loaded only where it is used.
 
 /** Workers charge no limits, so they do not share them. */
-export async function openLimits({ redisUrl, role, bounds }: Config, log: Log): Promise<Limits> {
-  if (redisUrl === undefined || role === 'worker') return memoryLimits()
+export async function openLimits(
+  { redisUrl, role, bounds }: Config,
+  clock: Clock,
+  log: Log,
+): Promise<Limits> {
+  if (redisUrl === undefined || role === 'worker') return memoryLimits(clock)
   const { openRedisLimits } = await import('./limits/redis.ts')
   return await openRedisLimits({
     url: redisUrl,
     waitMs: bounds.limitsMs,
     leaseMs: bounds.limitsLeaseMs,
+    clock,
     log,
   })
 }

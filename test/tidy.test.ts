@@ -461,6 +461,17 @@ test('only config.ts reads the environment, which server.ts and the command hand
   }
 })
 
+test('what requests go through is given its clock, and only a thread of it makes one', () => {
+  const rooms = /^src\/(gateway|ledger|limits|routing|stages)\//
+  const threads = ['src/ledger/shipper.ts']
+  for (const { file, text } of product.filter(({ file }) => rooms.test(file))) {
+    const read = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b/.exec(text)
+    expect(read?.[0], `${file} reads the time by itself: take a Clock as an argument`).toBeUndefined()
+    if (threads.includes(file)) continue
+    expect(text.includes('systemClock'), `${file} makes a clock: take it as an argument`).toBe(false)
+  }
+})
+
 test('only start-thread.ts starts threads', () => {
   for (const { file, text } of [...product, ...workers]) {
     if (file === 'src/runtime/start-thread.ts') continue

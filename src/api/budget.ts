@@ -59,12 +59,12 @@ export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
 
 /** What the key may still spend, its last requests included. */
 export async function readMoney(
-  { database, shipNow, now = Date.now }: MoneyContext,
+  { clock, database, shipNow }: MoneyContext,
   stage: Identified,
 ): Promise<z.input<typeof budgetAnswer>> {
   const { identity } = stage
   await shipNow()
-  const moment = new Date(now())
+  const moment = new Date(clock.now())
   const owners = { ...identity, parentId: identity.parent?.keyId }
   const [balance, budgets] = await readFor(stage, (terms) =>
     database.reads.ask(

@@ -32,8 +32,8 @@ export function ownEndpoints(
   },
   publicCatalog = new PublicCatalog(gateway),
 ): OwnEndpoint[] {
-  const { database, archive, bounds, exports, ledger, showsRouting } = gateway
-  const usage = { database, archive, bounds, exports, showsRouting, shipNow: () => ledger.shipAll() }
+  const { clock, database, archive, bounds, exports, ledger, showsRouting } = gateway
+  const usage = { clock, database, archive, bounds, exports, showsRouting, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),

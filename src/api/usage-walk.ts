@@ -9,6 +9,7 @@ import type { RunningExports } from '../ledger/log/running-exports.ts'
 import { logSpan } from '../ledger/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../ledger/log/walk.ts'
 import { requestColumns, valueIn } from '../ledger/row.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Identified } from '../stages/identify.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
@@ -18,6 +19,7 @@ import { ownFilterFrom, ownFilters } from './usage-filter.ts'
 import { withoutChannel } from './usage-json.ts'
 
 export interface UsageWalkContext {
+  clock: Clock
   database: Pick<Database, 'log'>
   bounds: { logQueryMs: number; exportRowsMax: number; clientStallMs: number }
   exports: RunningExports
@@ -40,7 +42,7 @@ const away = {
  * for the rest.
  */
 export async function ownRows(
-  { database, bounds }: Pick<UsageWalkContext, 'database' | 'bounds'>,
+  { clock, database, bounds }: Pick<UsageWalkContext, 'clock' | 'database' | 'bounds'>,
   identity: Identity,
   filter: AdminFilter,
   {
@@ -52,9 +54,10 @@ export async function ownRows(
   }: Span & { cursor?: string | undefined; limit: number; signal: AbortSignal },
 ): Promise<{ rows: LogRow[]; cursor: string | null }> {
   const ask = askOf(database, identity)
-  const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
-  const batches = walkRequests(ask, { ...span, filter, cursor, rowsMax: limit, signal })
-  return await firstRows(batches, { most: limit, withinMs: bounds.logQueryMs, order: 'newest' })
+  const withinMs = bounds.logQueryMs
+  const span = await spanOf(ask, clock, filter, { from, to }, { withinMs, signal })
+  const batches = walkRequests(ask, { clock, ...span, filter, cursor, rowsMax: limit, signal })
+  return await firstRows(batches, { clock, most: limit, withinMs, order: 'newest' })
 }
 
 /** Aborts when the client has left. */
@@ -70,7 +73,7 @@ const columns = requestColumns.flatMap(({ name, kind, shown }) =>
 
 /** The caller's own rows that match, as a file. */
 export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
-  const { database, bounds } = context
+  const { clock, database, bounds } = context
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/export',
@@ -101,8 +104,9 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       try {
         await context.shipNow()
         const ask = askOf(database, identity)
-        const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
-        const walk = { ...span, filter, order, rowsMax: batchRows, signal }
+        const terms = { withinMs: bounds.logQueryMs, signal }
+        const span = await spanOf(ask, clock, filter, { from, to }, terms)
+        const walk = { clock, ...span, filter, order, rowsMax: batchRows, signal }
         await sendExport(response, valuesOf(ask, walk, chosen, context.showsRouting), {
           ...{ format, columns: chosen, name: 'usage', signal },
           ...{ rowsMax: bounds.exportRowsMax, stallMs: bounds.clientStallMs },
@@ -138,11 +142,12 @@ function askOf(database: Pick<Database, 'log'>, { tenantId }: Identity): AskLog 
 
 async function spanOf(
   ask: AskLog,
+  clock: Clock,
   filter: AdminFilter,
   { from, to }: Span,
   terms: { withinMs: number; signal: AbortSignal },
 ): Promise<{ from: Date; to: Date }> {
-  const kept = await ask((sql) => logSpan(sql, filter), terms)
+  const kept = await ask((sql) => logSpan(sql, filter, clock.now()), terms)
   const begin = from === undefined || from < kept.from ? kept.from : from
   const end = to === undefined || to > kept.to ? kept.to : to
   return begin < end ? { from: begin, to: end } : { from: end, to: end }

@@ -6,6 +6,7 @@ import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { RowScope } from '../ledger/queries.ts'
 import type { ListRow } from '../ledger/row.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { filterFrom } from './admin/log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
@@ -17,6 +18,7 @@ import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 import { leftSignal, ownRows, type UsageWalkContext, usageExportEndpoint } from './usage-walk.ts'
 
 export interface UsageContext {
+  clock: Clock
   database: Pick<Database, 'reads' | 'log'>
   bounds: UsageWalkContext['bounds']
   /** The days that Postgres has no longer. */
@@ -29,8 +31,6 @@ export interface UsageContext {
    * has a bound, and never rejects.
    */
   shipNow(): Promise<unknown>
-  /** Milliseconds since the epoch. */
-  now?(): number
 }
 
 /**
@@ -39,15 +39,15 @@ export interface UsageContext {
  * while too many queries of the tenant wait.
  */
 export function usageEndpoints({
+  clock,
   database,
   archive,
   bounds,
   exports,
   showsRouting,
   shipNow,
-  now = Date.now,
 }: UsageContext): OwnEndpoint[] {
-  const log = { database, archive, now }
+  const log = { clock, database, archive }
   const rowJson = (row: ListRow) => requestJson(showsRouting ? row : withoutChannel(row))
   return [
     keyEndpoint({
@@ -65,7 +65,7 @@ export function usageEndpoints({
         if (filterFrom({ ...query }).conditions.length > 0) {
           const { from, to } = query
           const walk = { from, to, cursor: cursor?.id, limit, signal: leftSignal(stage) }
-          const found = await ownRows({ database, bounds }, stage.identity, more, walk)
+          const found = await ownRows({ clock, database, bounds }, stage.identity, more, walk)
           const next = found.cursor
           return {
             body: {
@@ -105,7 +105,7 @@ export function usageEndpoints({
         }
       },
     }),
-    usageExportEndpoint({ database, bounds, exports, showsRouting, shipNow }),
+    usageExportEndpoint({ clock, database, bounds, exports, showsRouting, shipNow }),
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',
@@ -113,7 +113,7 @@ export function usageEndpoints({
       query: summaryQuery,
       answer: usageSummary,
       async handle({ stage, query }) {
-        const span = spanOf(query, now())
+        const span = spanOf(query, clock.now())
         await shipNow()
         const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }

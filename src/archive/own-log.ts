@@ -12,6 +12,7 @@ import {
   summariseRequests,
 } from '../ledger/queries.ts'
 import { momentOf } from '../ledger/tuple.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { type Page, pageAcross } from './across.ts'
 import type { Archive } from './archive.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
@@ -21,14 +22,14 @@ import { allOf, condition, type SqlCondition } from './where.ts'
 export interface OwnLogNeeds {
   database: Pick<Database, 'reads'>
   archive: Archive
-  now(): number
+  clock: Clock
 }
 
 type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeconds'>
 
 /** A page of a tenant's rows, over Postgres and the archive. */
 export function listOwn(
-  { database, archive, now }: OwnLogNeeds,
+  { clock, database, archive }: OwnLogNeeds,
   scope: RowScope,
   filter: RequestFilter,
   after: Position | undefined,
@@ -46,7 +47,7 @@ export function listOwn(
     after,
     limit,
     signal: terms.signal,
-    nowMs: now(),
+    nowMs: clock.now(),
   })
 }
 

@@ -50,7 +50,7 @@ async function shownRow(root: string, id: string): Promise<unknown> {
     import('../ledger/mended-row.ts'),
   ])
   try {
-    return mendableOf(findSetAside(root, id)).mended
+    return mendableOf(findSetAside(root, id, Date.now())).mended
   } catch (error) {
     throw wrongUsage(`--show: ${messageOf(error)}`, error)
   }
@@ -61,16 +61,16 @@ async function inspect(root: string, url: string | undefined): Promise<Inspectio
     import('../db/connections.ts'),
     import('../ledger/inspection.ts'),
   ])
-  if (url === undefined) return await inspectLedger(root, undefined, 'DATABASE_URL is not set.')
+  if (url === undefined) return await inspectLedger(root, Date.now(), undefined, 'DATABASE_URL is not set.')
   const connections = openConnections(url, {
     max: 1,
     applicationName: 'tollgate ledger inspect',
     statementMs,
   })
   try {
-    return await inspectLedger(root, connections.sql)
+    return await inspectLedger(root, Date.now(), connections.sql)
   } catch (error) {
-    return await inspectLedger(root, undefined, messageOf(error))
+    return await inspectLedger(root, Date.now(), undefined, messageOf(error))
   } finally {
     await connections.end()
   }

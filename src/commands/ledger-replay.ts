@@ -31,7 +31,7 @@ export const ledgerReplay = command({
     const root = join(resolve(commandConfig(env).dataDir), 'journal')
     const frames = ids.map((id) => {
       try {
-        return findSetAside(root, id)
+        return findSetAside(root, id, Date.now())
       } catch (error) {
         throw wrongUsage(`${messageOf(error)}. \`tollgate ledger inspect\` lists the ids.`, error)
       }
@@ -81,7 +81,7 @@ async function replayOne(sql: Sql, frame: SetAsideFolder, { set, row, force }: M
     const problem = problemWith(content, mended)
     if (problem !== undefined) return { verdict: 'refused', why: problem }
     const replayed = await replay(sql, content, mended, force)
-    if (replayed.verdict !== 'refused') markReplayed(frame.folder, { set, row, force })
+    if (replayed.verdict !== 'refused') markReplayed(frame.folder, new Date(), { set, row, force })
     return replayed
   } catch (error) {
     if (isOfConnection(error)) throw error

@@ -33,7 +33,8 @@ export async function askUpstream<T>(
   const { life, row, trace, endpoint } = received
   if (life.clientGone) throw gatewayError('upstream_call_abandoned')
   if (life.cut !== undefined) throw life.cut
-  const sentAt = Date.now()
+  const { clock } = gateway
+  const sentAt = clock.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }
   const attempt = newAttempt(target)
   row.attempts.push(attempt)
@@ -60,7 +61,7 @@ export async function askUpstream<T>(
       },
       (status, headers) => {
         attempt.status = status
-        attempt.firstByteMs = Date.now() - sentAt
+        attempt.firstByteMs = clock.now() - sentAt
         attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(received))
       },
     )
@@ -71,7 +72,7 @@ export async function askUpstream<T>(
     if (!life.clientGone) attempt.error = attemptError(error)
     throw error
   } finally {
-    attempt.totalMs = Date.now() - sentAt
+    attempt.totalMs = clock.now() - sentAt
     traced?.end()
     life.running = undefined
   }

@@ -88,7 +88,7 @@ export function callPrepared(
   { prepared, record }: { prepared: Prepared; record: AttemptRecord },
 ): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
   const { row, life, id, trace } = admitted
-  row.sentAt ??= Date.now()
+  row.sentAt ??= gateway.clock.now()
   if (prepared.request.frames !== undefined)
     prepared.request.note = (why) => {
       record.reason += `; over HTTP: ${why}`
@@ -108,6 +108,7 @@ export function callPrepared(
   let copy: KeptCopy | undefined
   return new Promise((done) => {
     const relay = new Relay({
+      clock: gateway.clock,
       admitted,
       side: upstreamSide(target.protocol),
       reader: prepared.reader,

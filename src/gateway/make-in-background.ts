@@ -125,7 +125,7 @@ export function makeInBackground(
     },
   )
   receiveAs(exchange.request, { id, traceparent, added: { include: !showsEncrypted } })
-  const startedAt = Date.now()
+  const startedAt = gateway.clock.now()
   const done = chat(own, endpoint)(exchange.request, exchange.response).then(() => {
     const refusal = refused.length === 0 ? undefined : parseObject(Buffer.concat(refused).toString('utf8'))
     refused = []

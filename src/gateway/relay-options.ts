@@ -4,6 +4,7 @@ import type { Bounds } from '../config.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Observation, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import type { AnswerReader } from './answer-reader.ts'
@@ -31,6 +32,7 @@ export interface RelayedAnswer {
 }
 
 export interface RelayOptions {
+  clock: Clock
   admitted: Admitted
   side: UpstreamSide
   reader: AnswerReader

@@ -5,6 +5,7 @@ import { confined, orElse } from '../confine.ts'
 import { type AnswerKind, contentTypes, kindOfBytes, kindOfLabel, withoutMark } from '../http/answer-kind.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, WatchedChunk } from '../protocols/protocol.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
@@ -27,7 +28,8 @@ const refusalBytesMax = 64 * 1024
  */
 export class Relay implements Listener {
   readonly #options: RelayOptions
-  readonly #sentAt = Date.now()
+  readonly #clock: Clock
+  readonly #sentAt: number
   #reader: AnswerReader
   readonly #answer: ClientAnswer
   #upstream: UpstreamCall | undefined
@@ -54,6 +56,8 @@ export class Relay implements Listener {
 
   constructor(options: RelayOptions) {
     this.#options = options
+    this.#clock = options.clock
+    this.#sentAt = options.clock.now()
     this.#reader = options.reader
     this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs, options.capture)
   }
@@ -70,7 +74,7 @@ export class Relay implements Listener {
     this.#headers = headers
     attempt.status = status
     breakerCall.answered(status)
-    attempt.firstByteMs = Date.now() - this.#sentAt
+    attempt.firstByteMs = this.#clock.now() - this.#sentAt
     attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(admitted))
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
@@ -187,7 +191,7 @@ export class Relay implements Listener {
     const { row } = this.#options.admitted
     if (this.#watcher === undefined) return
     const watched = this.#watcher.push(chunk)
-    if (row.firstTokenAt === null && watched.hasContent) row.firstTokenAt = Date.now()
+    if (row.firstTokenAt === null && watched.hasContent) row.firstTokenAt = this.#clock.now()
     if (watched.terminal) {
       const observation = this.#watcher.observe()
       const failure = observation.error ?? observation.none
@@ -249,7 +253,7 @@ export class Relay implements Listener {
     const { observation, body } = this.#reader.whole(withoutMark(this.#joinHeld()))
     const failure = observation.error ?? observation.none
     if ((observation.complete && failure === undefined) || this.#options.admitted.life.clientGone) {
-      this.#options.admitted.row.firstTokenAt ??= Date.now()
+      this.#options.admitted.row.firstTokenAt ??= this.#clock.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
@@ -361,7 +365,7 @@ export class Relay implements Listener {
     else if (this.#reader.rewrites?.(this.#joinHeld()) === true) this.#isRewritten = true
     else {
       this.#mode = 'passing'
-      this.#options.admitted.row.firstTokenAt ??= Date.now()
+      this.#options.admitted.row.firstTokenAt ??= this.#clock.now()
       for (const chunk of this.#chunks) this.#answer.write(upstream, chunk)
     }
   }
@@ -397,7 +401,7 @@ export class Relay implements Listener {
 
   #noteEnd(error: GatewayError | null): void {
     const { attempt, admitted } = this.#options
-    attempt.totalMs = Date.now() - this.#sentAt
+    attempt.totalMs = this.#clock.now() - this.#sentAt
     if (error !== null && !admitted.life.clientGone) attempt.error = attemptError(error)
   }
 }

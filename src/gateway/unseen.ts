@@ -14,7 +14,7 @@ import { pricingOf } from './pricing.ts'
  * on it no longer.
  */
 export async function meterUnseen(
-  { bounds }: Gateway,
+  { bounds, clock }: Gateway,
   admitted: Admitted,
   { modelCandidates: { model }, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
 ): Promise<Metered> {
@@ -22,7 +22,7 @@ export async function meterUnseen(
   if (row.heldNano === null) return unknownMetered
   if (life.whenClientLeaves?.unseen === 'hold') {
     const { upstreamTotalMs } = timeoutsOf(target.channel, bounds)
-    await holdFor(life, (row.sentAt ?? Date.now()) + upstreamTotalMs - Date.now())
+    await holdFor(life, (row.sentAt ?? clock.now()) + upstreamTotalMs - clock.now())
   }
   const outputMax = facts.maxOutputTokens ?? model.maxOutputTokens ?? model.contextLength ?? 0
   const estimate = { ...nothingObserved, complete: true, outputTokensEstimate: facts.choices * outputMax }

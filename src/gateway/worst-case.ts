@@ -116,7 +116,7 @@ function worstCaseWith(
 function dearestAnswer(
   { id, body, facts, large, snapshot, group }: Asked,
   { model: named, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
-  size: Omit<RequestSize, 'hasHiddenInput'>,
+  size: Omit<RequestSize, 'hasHiddenInput' | 'at'>,
   hidden: readonly string[],
 ): Dearest<bigint | undefined> {
   const work = large?.hostedWork ?? hostedWorkIn(body)

@@ -149,7 +149,7 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
       notes: known.notes ?? null,
     },
   }
-  return { ...closeRecordOf(progress, ending, secrets), accountId: job.tenantId }
+  return { ...closeRecordOf(progress, ending, secrets, Date.now()), accountId: job.tenantId }
 }
 
 /**
@@ -165,7 +165,7 @@ function meterImages(quote: JobQuote, { images, answer, usage: reported }: Gener
   const known = { usage: usage ?? null, usageSource, priceMultiplier: multiplier } as const
   if (price === undefined) return { ...unknownMetered, ...known }
   const cost = priceImages(
-    { count: images.length, size, quality, reported: answer, usage },
+    { count: images.length, size, quality, at: Date.now(), reported: answer, usage },
     price,
     multiplier,
   )
@@ -200,7 +200,8 @@ function meterPreviews(generation: Ended): Metered {
   const { price, multiplier, size, quality, heldNano, count: asked } = generation.job.quote
   if (price === undefined) return { ...unknownMetered, priceMultiplier: multiplier }
   const part = heldNano === undefined ? undefined : (heldNano * BigInt(count)) / BigInt(asked)
-  const cost = priceImages({ count, size, quality, usage: undefined }, price, multiplier)?.total ?? part
+  const previewed = { count, size, quality, at: Date.now(), usage: undefined }
+  const cost = priceImages(previewed, price, multiplier)?.total ?? part
   const costNano = cost === undefined ? null : heldNano !== undefined && cost > heldNano ? heldNano : cost
   return { ...unknownMetered, costNano, priceId: price.id, priceMultiplier: multiplier }
 }

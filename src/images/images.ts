@@ -88,7 +88,7 @@ interface JobPlan {
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
   const { jobs, jobQueue, bounds } = gateway
   const { asked } = plan
-  const nano = isMoneyLimited(asked) ? worstCase(plan) : undefined
+  const nano = isMoneyLimited(asked) ? worstCase(plan, gateway.clock.now()) : undefined
   const job = jobOf(gateway, plan, nano)
   if (nano !== undefined) {
     const advise = () => 'ask for fewer, smaller or cheaper images'
@@ -153,12 +153,12 @@ function jobOf(
   }
 }
 
-function worstCase({ asked, model, targets }: JobPlan): bigint {
+function worstCase({ asked, model, targets }: JobPlan, at: number): bigint {
   const { count, size, quality } = asked.facts
   // In another format the request may be longer than the client's, and the vendor's own text around its tool
   // costs too.
   const hasMore = targets.some(({ native }) => !native)
-  const priced = { count, size, quality, bodyBytes: asked.body.length, hasMore }
+  const priced = { count, size, quality, at, bodyBytes: asked.body.length, hasMore }
   const amount = worstCaseImagesNano(priced, model, asked.group.priceMultiplier)
   if (amount !== undefined) return amount
   const missing = missingImageBound(priced, model) ?? 'price'

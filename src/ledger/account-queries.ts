@@ -8,11 +8,15 @@ import type { Queries } from '../db/transactions.ts'
  * the account's id. An adjustment first clears what was recorded while the account was not limited. Call it
  * in a transaction.
  */
-export async function limitAccount(tx: Queries, accountId: string, balance: bigint): Promise<void> {
+export async function limitAccount(
+  tx: Queries,
+  accountId: string,
+  balance: bigint,
+  createdAt: Date,
+): Promise<void> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')
   if (account === undefined) throw new Error('a tenant has no account')
   const [opening] = await tx.select({ id: entries.id }).from(entries).where(eq(entries.id, accountId))
-  const createdAt = new Date()
   // The amount of an opening is the whole balance.
   const correction = (opening === undefined ? 0n : balance) - account.balance
   if (correction !== 0n) {

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import { pauseAfter } from '../runtime/backoff.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
 import { AnswerShipment } from './answer-shipment.ts'
@@ -21,6 +22,7 @@ export interface AdopterOptions {
   /** How long a shipped journal stays on disk. */
   keepMs: number
   batchBytes: number
+  clock: Clock
   log: Log
   /** `orphans`: the ids of the requests whose rows it has written. */
   onAdopted(instance: string, orphans: readonly string[]): void
@@ -45,11 +47,12 @@ export class Adopter {
   readonly #failures = new Map<string, { times: number; until: number; message: string }>()
   readonly #leftAnswers: LeftAnswers
   #current: RunningAdoption | undefined
-  #connectedAt = performance.now()
+  #connectedAt: number
   #nextLookAt = 0
 
   constructor(options: AdopterOptions) {
     this.#options = options
+    this.#connectedAt = options.clock.elapsed()
     this.#leftAnswers = new LeftAnswers(options)
   }
 
@@ -57,7 +60,7 @@ export class Adopter {
   reconnect(): void {
     this.#current?.shipment.close()
     this.#current = undefined
-    this.#connectedAt = performance.now()
+    this.#connectedAt = this.#options.clock.elapsed()
     this.#nextLookAt = 0
     this.#tell()
   }
@@ -68,10 +71,10 @@ export class Adopter {
    */
   async step(client: Client): Promise<boolean> {
     if (this.#current === undefined) {
-      if (performance.now() < this.#nextLookAt) return false
+      if (this.#options.clock.elapsed() < this.#nextLookAt) return false
       this.#current = await this.#begin(client)
       if (this.#current !== undefined) this.#tell()
-      if (this.#current === undefined) this.#nextLookAt = performance.now() + lookMs
+      if (this.#current === undefined) this.#nextLookAt = this.#options.clock.elapsed() + lookMs
       return this.#current !== undefined
     }
     const adoption = this.#current
@@ -108,11 +111,11 @@ export class Adopter {
     this.#leftAnswers.forget((instance) => instances.includes(instance))
     if (journals.length === 0) return undefined
     const known = await knownInstances(client, instances, instanceDeadMs)
-    const isSettled = performance.now() - this.#connectedAt >= instanceDeadMs
+    const isSettled = this.#options.clock.elapsed() - this.#connectedAt >= instanceDeadMs
     const unknown: string[] = []
     for (const journal of journals) {
       const { instance } = journal
-      if (performance.now() < (this.#failures.get(instance)?.until ?? 0)) continue
+      if (this.#options.clock.elapsed() < (this.#failures.get(instance)?.until ?? 0)) continue
       const found = known.get(instance)
       if (found?.state === 'closed' || found?.state === 'adopted') {
         await this.#alone(client, journal, () => this.#endKept(client, journal))
@@ -120,7 +123,7 @@ export class Adopter {
       }
       const owner = journalOwner(journal.directory)
       if (owner === 'alive') continue
-      if (found === undefined && isForgotten(journal)) {
+      if (found === undefined && isForgotten(journal, this.#options.clock.now())) {
         await this.#alone(client, journal, async () =>
           rmSync(journal.directory, { recursive: true, force: true }),
         )
@@ -146,16 +149,16 @@ export class Adopter {
     let adoption: RunningAdoption | undefined
     await this.#alone(client, journal, async () => {
       const { directory, instance: instanceId } = journal
-      const { instanceDeadMs, batchBytes, log } = this.#options
+      const { instanceDeadMs, batchBytes, clock, log } = this.#options
       // Another process may have adopted it since it was listed.
       const found = (await knownInstances(client, [instanceId], instanceDeadMs)).get(instanceId)
       if (found?.state === 'closed' || found?.state === 'adopted' || !existsSync(directory)) return
       await endSessions(client, instanceId)
       // Postgres has lost what it had when this was written.
       rmSync(join(directory, shippedMark), { force: true })
-      const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
+      const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, clock, log })
       await shipment.resume(client)
-      const answers = new AnswerShipment({ directory, growing: false, batchBytes, log })
+      const answers = new AnswerShipment({ directory, growing: false, batchBytes, clock, log })
       adoption = { journal, shipment, answers, silentMs: isElsewhere ? instanceDeadMs : undefined }
     })
     if (adoption === undefined) await unlock(client, journal.instance)
@@ -173,7 +176,7 @@ export class Adopter {
       const times = (before?.times ?? 0) + 1
       const retryMs = pauseAfter(times, failureMs)
       const message = String(error)
-      this.#failures.set(journal.instance, { times, until: performance.now() + retryMs, message })
+      this.#failures.set(journal.instance, { times, until: this.#options.clock.elapsed() + retryMs, message })
       this.#tell()
       // Each reason once, however often it is tried again.
       if (before?.message !== message)
@@ -207,7 +210,8 @@ export class Adopter {
   #deleteKept({ directory }: FoundJournal): void {
     const mark = join(directory, shippedMark)
     const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs
-    if (Date.now() - (since ?? 0) >= this.#options.keepMs) rmSync(directory, { recursive: true, force: true })
+    const { clock, keepMs } = this.#options
+    if (clock.now() - (since ?? 0) >= keepMs) rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -225,9 +229,9 @@ export const shippedMark = 'shipped'
  * Postgres got all of it long enough ago to have forgotten the process: shipping it again would try to write
  * every row a second time.
  */
-function isForgotten({ directory }: FoundJournal): boolean {
+function isForgotten({ directory }: FoundJournal, nowMs: number): boolean {
   const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
-  return since !== undefined && Date.now() - since > instanceKeepDays * 24 * 60 * 60_000
+  return since !== undefined && nowMs - since > instanceKeepDays * 24 * 60 * 60_000
 }
 
 /** Note when Postgres had the whole journal: the time of the file. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AnswerPosition } from './answer-files.ts'
 import { AnswerJournal } from './answer-journal.ts'
@@ -10,6 +11,7 @@ export interface AnswerCaptureOptions {
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }
   bounds: { journalSegmentBytes: number; journalAlarmBytes: number }
+  clock: Clock
   log: Log
 }
 
@@ -55,9 +57,10 @@ export class AnswerCapture {
   drop(reason: string): void {
     this.#dropped++
     this.#untold++
-    if (performance.now() - this.#toldAt < tellMs) return
-    this.#toldAt = performance.now()
-    this.#options.log.warn(
+    const { clock, log } = this.#options
+    if (clock.elapsed() - this.#toldAt < tellMs) return
+    this.#toldAt = clock.elapsed()
+    log.warn(
       { answers: this.#untold, reason },
       'captured answers are dropped; the rows of their requests are kept',
     )

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import type { Client } from 'pg'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import {
   type AnswerPosition,
@@ -17,6 +18,7 @@ export interface AnswerShipmentOptions {
   /** Whether its process still writes. */
   growing: boolean
   batchBytes: number
+  clock: Clock
   log: Log
 }
 
@@ -52,22 +54,22 @@ export class AnswerShipment {
     )
   }
 
-  /** Ship one batch, and more until this time of performance.now(). False: there was nothing to ship. */
+  /** Ship one batch, and more until this time of `Clock.elapsed`. False: there was nothing to ship. */
   async ship(client: Client, until: number): Promise<boolean> {
     let hasShipped = await this.shipNext(client)
     const hasAny = hasShipped
-    while (hasShipped && performance.now() < until) hasShipped = await this.shipNext(client)
+    while (hasShipped && this.#options.clock.elapsed() < until) hasShipped = await this.shipNext(client)
     return hasAny
   }
 
   /** Ship one batch. False: there is nothing to ship now. Rejects when the connection is lost. */
   async shipNext(client: Client): Promise<boolean> {
-    if (performance.now() < this.#pausedUntil) return false
+    if (this.#options.clock.elapsed() < this.#pausedUntil) return false
     try {
       return await this.#shipNext(client)
     } catch (error) {
       if (!isOfAnswers(error)) throw error
-      this.#pausedUntil = performance.now() + pauseMs
+      this.#pausedUntil = this.#options.clock.elapsed() + pauseMs
       this.#options.log.error(
         { directory: this.#options.directory, error: String(error), pauseMs },
         'captured answers cannot be shipped now; it is tried again',

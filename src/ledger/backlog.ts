@@ -10,8 +10,7 @@ export interface JournalProgress {
 
 interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
   /**
-   * The bytes before `written` and behind the mark before were written after this moment of
-   * performance.now().
+   * The bytes before `written` and behind the mark before were written after this moment of `Clock.elapsed`.
    */
   since: number
 }

@@ -15,26 +15,28 @@ export interface DamagedFrame {
   model: string | null
 }
 
-/** The frames that can be seen in bytes that are no whole frame, in order. */
-export function damagedFramesIn(bytes: Buffer, layout: Layout): DamagedFrame[] {
+/**
+ * The frames that can be seen in bytes that are no whole frame, in order. `nowMs`: no request is much later.
+ */
+export function damagedFramesIn(bytes: Buffer, layout: Layout, nowMs: number): DamagedFrame[] {
   const frames: DamagedFrame[] = []
   let at = 0
   while (at < bytes.length) {
-    const frame = damagedFrameAt(bytes, at, layout)
+    const frame = damagedFrameAt(bytes, at, layout, nowMs)
     frames.push(frame)
     at += frame.bytes
   }
   return frames
 }
 
-function damagedFrameAt(bytes: Buffer, at: number, layout: Layout): DamagedFrame {
+function damagedFrameAt(bytes: Buffer, at: number, layout: Layout, nowMs: number): DamagedFrame {
   const start = at + frameHeaderBytes
   const end = start < bytes.length ? start + bytes.readUInt32LE(at) : bytes.length
   // A length that leads to another possible frame, or to the end, is right. Else the rest counts as one
   // frame.
-  const isLength = end === bytes.length || (end < bytes.length && requestAt(bytes, end) !== undefined)
+  const isLength = end === bytes.length || (end < bytes.length && requestAt(bytes, end, nowMs) !== undefined)
   const length = isLength && end > start ? end - at : bytes.length - at
-  const found = requestAt(bytes, at)
+  const found = requestAt(bytes, at, nowMs)
   if (found === undefined) return { at, bytes: length, kind: undefined, ...nothingKnown }
   const { kind, request } = found
   if (kind === 'close') return { at, bytes: length, kind, ...nothingKnown, request }
@@ -52,12 +54,16 @@ function damagedFrameAt(bytes: Buffer, at: number, layout: Layout): DamagedFrame
 const nothingKnown = { request: null, tenant: null, model: null }
 
 /** The request of the frame that may begin at `at`: its id is at a known place, after its length. */
-function requestAt(bytes: Buffer, at: number): { kind: 'open' | 'close'; request: string } | undefined {
+function requestAt(
+  bytes: Buffer,
+  at: number,
+  nowMs: number,
+): { kind: 'open' | 'close'; request: string } | undefined {
   for (const [kind, head] of heads) {
     const lengthAt = at + frameHeaderBytes + head
     if (lengthAt + 4 + 16 > bytes.length) continue
     const ms = momentIn(bytes, lengthAt + 4)
-    const isId = (bytes[lengthAt + 10] ?? 0) >> 4 === 7 && ms > firstMs && ms < Date.now() + dayMs
+    const isId = (bytes[lengthAt + 10] ?? 0) >> 4 === 7 && ms > firstMs && ms < nowMs + dayMs
     if (isId) return { kind, request: uuidText(bytes.subarray(lengthAt + 4, lengthAt + 20)) }
   }
   return undefined

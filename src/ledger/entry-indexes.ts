@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import type { Clock } from '../runtime/clock.ts'
 import { buildIndexes, type IndexPass, type MissingIndex } from './index-builder.ts'
 
 /**
@@ -6,8 +7,12 @@ import { buildIndexes, type IndexPass, type MissingIndex } from './index-builder
  * does. No migration does so: it would keep writers waiting while it reads all charges. The index has no
  * charges, so a charge does not write to it.
  */
-export async function keepEntryIndexes(sql: Sql, limits?: { waitMs?: number }): Promise<IndexPass> {
-  return await buildIndexes(sql, missingIndexes, limits)
+export async function keepEntryIndexes(
+  sql: Sql,
+  clock: Clock,
+  limits?: { waitMs?: number },
+): Promise<IndexPass> {
+  return await buildIndexes(sql, missingIndexes, clock, limits)
 }
 
 async function missingIndexes(sql: Sql): Promise<MissingIndex[]> {

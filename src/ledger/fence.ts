@@ -1,8 +1,11 @@
+import type { Clock } from '../runtime/clock.ts'
+
 export interface FenceOptions {
   /** A process that was frozen for this time may have been taken for dead. */
   pauseMs: number
   /** The longest wait for the answer of Postgres. */
   waitMs: number
+  clock: Clock
   /**
    * Ask Postgres whether this process still counts as living, and call `confirm` with the token when it does.
    */
@@ -35,12 +38,16 @@ const ambiguousMs = 2
 export class Fence {
   readonly #options: FenceOptions
   readonly #timer: NodeJS.Timeout
-  #seen = now()
+  /** A suspended machine stops the monotonic clock, a container that is frozen does not. */
+  #seenElapsed: number
+  #seenNow: number
   #doubt: Doubt | undefined
   #nextToken = 1
 
   constructor(options: FenceOptions) {
     this.#options = options
+    this.#seenElapsed = options.clock.elapsed()
+    this.#seenNow = options.clock.now()
     this.#timer = setInterval(() => this.#look(), options.pauseMs / 4).unref()
   }
 
@@ -64,7 +71,7 @@ export class Fence {
 
   /** Others may have adopted the journal. Returns `since`. */
   raise(): string {
-    const since = idOf(Date.now() + ambiguousMs)
+    const since = idOf(this.#options.clock.now() + ambiguousMs)
     const settled = this.#doubt?.settled ?? Promise.withResolvers<void>()
     clearTimeout(this.#doubt?.late)
     const late = setTimeout(() => {
@@ -91,18 +98,16 @@ export class Fence {
    * The event loop may read from upstreams before it runs timers. So everyone who wants to send calls this.
    */
   #look(): void {
-    const before = this.#seen
-    this.#seen = now()
-    const stoodMs = Math.max(this.#seen.monotonic - before.monotonic, this.#seen.wall - before.wall)
+    const { clock } = this.#options
+    const elapsed = clock.elapsed()
+    const now = clock.now()
+    const stoodMs = Math.max(elapsed - this.#seenElapsed, now - this.#seenNow)
+    this.#seenElapsed = elapsed
+    this.#seenNow = now
     if (stoodMs < this.#options.pauseMs) return
     this.raise()
     if (this.#doubt !== undefined) this.#options.ask(this.#doubt.token)
   }
-}
-
-/** A suspended machine stops the monotonic clock, a container that is frozen does not. */
-function now() {
-  return { monotonic: performance.now(), wall: Date.now() }
 }
 
 /** The beginning of the uuidv7s of that millisecond. */

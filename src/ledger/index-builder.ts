@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { isLocked } from '../db/failures.ts'
+import type { Clock } from '../runtime/clock.ts'
 
 /** An index that a table should have, and has not. */
 export interface MissingIndex {
@@ -41,6 +42,7 @@ const longestWaitMs = 10_000
 export async function buildIndexes(
   sql: Sql,
   find: (sql: Sql) => Promise<MissingIndex[]>,
+  clock: Clock,
   { waitMs = longestWaitMs } = {},
 ): Promise<IndexPass> {
   const left = (await find(sql)).length
@@ -50,7 +52,7 @@ export async function buildIndexes(
   if (lock?.mine !== true) return { built: 0, left, without: undefined }
   try {
     if (await hasLongTransaction(sql, waitMs)) return { built: 0, left, without: undefined }
-    return await buildMissing(sql, find, waitMs)
+    return await buildMissing(sql, find, clock, waitMs)
   } finally {
     await sql`select pg_advisory_unlock(${builderLock})`
   }
@@ -62,6 +64,7 @@ const builderLock = 7_023_920
 async function buildMissing(
   sql: Sql,
   find: (sql: Sql) => Promise<MissingIndex[]>,
+  clock: Clock,
   waitMs: number,
 ): Promise<IndexPass> {
   // Another process may have built some meanwhile.
@@ -72,13 +75,13 @@ async function buildMissing(
   const without = trigrams !== undefined && 'without' in trigrams ? trigrams.without : undefined
   const buildable = missing.filter(({ extension }) => extension === undefined || without === undefined)
   const schema = trigrams !== undefined && 'schema' in trigrams ? trigrams.schema : ''
-  const endAt = performance.now() + passMs
+  const endAt = clock.elapsed() + passMs
   let built = 0
   // Neither statement can run in a transaction.
   await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, false)`
   try {
     for (const missingIndex of buildable) {
-      if (performance.now() > endAt || (await othersBuild(sql))) break
+      if (clock.elapsed() > endAt || (await othersBuild(sql))) break
       await build(sql, missingIndex, schema)
       built++
     }

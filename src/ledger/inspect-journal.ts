@@ -48,7 +48,10 @@ export interface DamagedStretch {
 }
 
 /** Read a journal, also one that its process is writing. Never throws for what is in the folder. */
-export function inspectJournal({ instance, directory: folder }: FoundJournal): JournalInspection {
+export function inspectJournal(
+  { instance, directory: folder }: FoundJournal,
+  nowMs: number,
+): JournalInspection {
   const found: Counted = { segments: [], frames: 0, ended: 0, open: new Set(), tailBytes: 0, damaged: [] }
   let error: string | null = null
   let layout = ownLayout
@@ -58,7 +61,8 @@ export function inspectJournal({ instance, directory: folder }: FoundJournal): J
     const segments = listSegments(folder)
     for (const segment of segments) {
       const bytes = readIfThere(join(folder, segmentName(segment)))
-      if (bytes !== undefined) readSegment(found, bytes, segment, segment === segments.at(-1), layout)
+      if (bytes === undefined) continue
+      readSegment(found, bytes, { segment, isLast: segment === segments.at(-1), layout, nowMs })
     }
   } catch (cause) {
     error = cause instanceof Error ? cause.message : String(cause)
@@ -90,7 +94,11 @@ interface Counted {
   damaged: DamagedStretch[]
 }
 
-function readSegment(found: Counted, bytes: Buffer, segment: number, isLast: boolean, layout: Layout): void {
+function readSegment(
+  found: Counted,
+  bytes: Buffer,
+  { segment, isLast, layout, nowMs }: { segment: number; isLast: boolean; layout: Layout; nowMs: number },
+): void {
   found.segments.push({ segment, bytes: bytes.length })
   const view = viewOf(bytes)
   let at = 0
@@ -103,7 +111,7 @@ function readSegment(found: Counted, bytes: Buffer, segment: number, isLast: boo
         return
       }
       const end = next < 0 ? bytes.length : next
-      const frames = damagedFramesIn(bytes.subarray(at, end), layout)
+      const frames = damagedFramesIn(bytes.subarray(at, end), layout, nowMs)
       found.damaged.push({ segment, at, bytes: end - at, frames })
       at = end
       continue

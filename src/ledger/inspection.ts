@@ -27,9 +27,14 @@ export interface JournalInPostgres {
 /**
  * Look at a folder. It changes nothing, neither there nor in Postgres. Rejects when Postgres does not answer.
  */
-export async function inspectLedger(folder: string, sql: Sql | undefined, why = ''): Promise<Inspection> {
-  const journals = listJournals(folder).map(inspectJournal)
-  const setAside = listSetAside(folder)
+export async function inspectLedger(
+  folder: string,
+  nowMs: number,
+  sql: Sql | undefined,
+  why = '',
+): Promise<Inspection> {
+  const journals = listJournals(folder).map((journal) => inspectJournal(journal, nowMs))
+  const setAside = listSetAside(folder, nowMs)
   if (sql === undefined)
     return {
       folder,

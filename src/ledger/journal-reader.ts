@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
 import { findFrame, writeBareOpenFrame } from './frame.ts'
@@ -17,6 +18,7 @@ export interface JournalReaderOptions {
   batchBytes: number
   /** Also keep running requests in Postgres. */
   keepsOpen?: boolean
+  clock: Clock
   log: Log
 }
 
@@ -90,7 +92,7 @@ export class JournalReader {
       const rest = this.#read(shipped, framesMax)
       if (rest !== undefined) return rest
       this.close()
-      this.#leftAt.set(this.#segment, performance.now())
+      this.#leftAt.set(this.#segment, this.#options.clock.elapsed())
       this.#segment = next
       this.#at = 0
     }
@@ -146,9 +148,10 @@ export class JournalReader {
       if (opened !== undefined) writeBareOpenFrame(out, opened.source.subarray(opened.halfAt, opened.halfEnd))
     }
     out.copy(this.#buffer, 0, to - from)
-    const { directory, instanceId: instance } = this.#options
+    const { directory, instanceId: instance, clock } = this.#options
     const { layout } = this.#batches
-    return setAside(dirname(directory), { instance, segment, at: from, bytes: out.written, reason, layout })
+    const aside = { instance, segment, at: from, bytes: out.written, reason, layout }
+    return setAside(dirname(directory), clock, aside)
   }
 
   /**
@@ -157,9 +160,10 @@ export class JournalReader {
    */
   setAsideOrphan({ segment, at, source, halfAt, halfEnd }: OpenRequest, reason: string): string {
     const half = source.subarray(halfAt, halfEnd)
-    const { directory, instanceId: instance } = this.#options
+    const { directory, instanceId: instance, clock } = this.#options
     const { layout } = this.#batches
-    return setAside(dirname(directory), { instance, segment, at, reason, ...orphanFrames(half, layout) })
+    const aside = { instance, segment, at, reason, ...orphanFrames(half, layout) }
+    return setAside(dirname(directory), clock, aside)
   }
 
   /**
@@ -177,7 +181,8 @@ export class JournalReader {
         return { segment, path, size: fs.statSync(path).size }
       })
     let bytes = left.reduce((sum, { size }) => sum + size, 0)
-    const isDue = (segment: number) => performance.now() - (this.#leftAt.get(segment) ?? 0) >= keepMs
+    const isDue = (segment: number) =>
+      this.#options.clock.elapsed() - (this.#leftAt.get(segment) ?? 0) >= keepMs
     let hasDeleted = false
     for (const { segment, path, size } of left) {
       if (bytes <= keepBytes && !isDue(segment)) break
@@ -239,8 +244,8 @@ export class JournalReader {
   #isStuck(): boolean {
     const { segment, at } = this.position
     if (this.#stuck?.segment === segment && this.#stuck.at === at)
-      return performance.now() - this.#stuck.since >= stuckMs
-    this.#stuck = { segment, at, since: performance.now() }
+      return this.#options.clock.elapsed() - this.#stuck.since >= stuckMs
+    this.#stuck = { segment, at, since: this.#options.clock.elapsed() }
     return false
   }
 
@@ -249,8 +254,8 @@ export class JournalReader {
     const { segment, at: from } = this.position
     const to = from + bytes.length
     if (to > shippedTo) {
-      const { directory, instanceId: instance, log } = this.#options
-      const folder = setAside(dirname(directory), {
+      const { directory, instanceId: instance, clock, log } = this.#options
+      const folder = setAside(dirname(directory), clock, {
         instance,
         segment,
         at: from,

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
 import { Backlog, type JournalProgress } from './backlog.ts'
@@ -17,8 +18,8 @@ export interface LedgerWatchOptions {
   /** How far Postgres has the journals of other processes, by process. Rejects when it does not answer. */
   othersPositions(): Promise<ReadonlyMap<string, string>>
   bounds: { ledgerLagMsMax: number; journalBytesMax: number }
+  clock: Clock
   log: Log
-  now?: () => number
 }
 
 /**
@@ -56,7 +57,6 @@ const listMs = 5_000
  */
 export class LedgerWatch {
   readonly #options: LedgerWatchOptions
-  readonly #now: () => number
   readonly #backlog: Backlog
   readonly #timer: NodeJS.Timeout
   #positions: ReadonlyMap<string, string> | undefined
@@ -68,8 +68,7 @@ export class LedgerWatch {
 
   constructor(options: LedgerWatchOptions) {
     this.#options = options
-    this.#now = options.now ?? (() => performance.now())
-    this.#backlog = new Backlog(this.#now())
+    this.#backlog = new Backlog(this.#options.clock.elapsed())
     this.#timer = setInterval(() => this.look(), Math.min(lookMsMax, this.#lagMsMax / 10)).unref()
     this.look()
   }
@@ -80,7 +79,7 @@ export class LedgerWatch {
 
   /** Look at the journal. The timer calls it. */
   look(): void {
-    const now = this.#now()
+    const now = this.#options.clock.elapsed()
     this.#backlog.look(this.#options.ledger.progress, now)
     const ageMs = this.#backlog.ageMs(now)
     if (ageMs <= this.#lagMsMax / 2) this.#positions = undefined
@@ -96,7 +95,7 @@ export class LedgerWatch {
   }
 
   state(): LedgerState {
-    const now = this.#now()
+    const now = this.#options.clock.elapsed()
     this.#backlog.look(this.#options.ledger.progress, now)
     const { bytes, rows } = this.#backlog
     const oldestMs = Math.round(this.#backlog.ageMs(now))
@@ -137,7 +136,7 @@ export class LedgerWatch {
       const positions = await this.#options.othersPositions()
       this.#positions = positions
       const hasMoved = [...positions].some(([instance, at]) => before?.get(instance) !== at)
-      if (before !== undefined && hasMoved) this.#movedAt = this.#now()
+      if (before !== undefined && hasMoved) this.#movedAt = this.#options.clock.elapsed()
     } catch {
       // Postgres is away: then no process moves.
     }
@@ -158,7 +157,7 @@ export class LedgerWatch {
     }
     const { rows, bytes } = this.#backlog
     log.error(
-      { oldestMs: Math.round(ageMs), rows, bytes, others: this.#others(this.#now()) },
+      { oldestMs: Math.round(ageMs), rows, bytes, others: this.#others(this.#options.clock.elapsed()) },
       'rows of this process wait for Postgres for longer than LEDGER_LAG_MS_MAX',
     )
   }

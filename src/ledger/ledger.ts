@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
+import type { Clock } from '../runtime/clock.ts'
 import { startThread } from '../runtime/start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Adoption, noAdoption } from './adoption.ts'
@@ -37,6 +38,7 @@ export interface LedgerOptions {
     upstreamTotalMs: number
     unauthenticatedRowsPerMinute: number
   }
+  clock: Clock
   log: Log
   /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
   onCut: CutRequests
@@ -85,7 +87,7 @@ export class Ledger {
 
   private constructor(options: LedgerOptions, directory: string) {
     this.#options = options
-    const { bounds, log } = options
+    const { bounds, clock, log } = options
     const root = join(options.dataDir, 'journal')
     const onTrouble = (message: string | undefined) => this.#noteTrouble(message)
     this.#ownership = new Ownership({
@@ -108,12 +110,14 @@ export class Ledger {
       onBegin: () => this.#commits?.beginAnew(),
       onCut: options.onCut,
       onTrouble,
+      clock,
       log,
     })
     this.#refusals = new RefusalAggregator({
       rowsPerMinute: options.bounds.unauthenticatedRowsPerMinute,
       mayWrite: () => !this.#journal.overfull,
       write: (open, close) => this.#writeRow(open, close),
+      clock,
     })
     this.#commits =
       options.durability === 'journal'
@@ -127,6 +131,7 @@ export class Ledger {
       directory: () => this.#ownership.directory,
       journal: () => this.health(),
       bounds,
+      clock,
       log,
     })
     this.#data = {
@@ -143,11 +148,12 @@ export class Ledger {
       keepBytesMax: options.bounds.journalKeepBytesMax,
     }
     const { shipOnQueryMs } = bounds
-    this.#ownShips = new SharedRuns({ apartMs: 0, run: (since) => this.#ship('own', since) })
+    this.#ownShips = new SharedRuns({ apartMs: 0, run: (since) => this.#ship('own', since), clock })
     this.#callsToAll = new SharedRuns({
       // A caller waits for the time between two calls at most for half of its patience.
       apartMs: Math.min(callsApartMs, shipOnQueryMs / 2),
       run: (since) => this.#ship('everyone', since),
+      clock,
     })
     this.#worker = this.#startWorker()
   }
@@ -292,7 +298,8 @@ export class Ledger {
   #ship(scope: 'own' | 'everyone', since: number): Promise<boolean> {
     const token = this.#nextToken++
     return new Promise<boolean>((resolve) => {
-      const leftMs = since + this.#options.bounds.shipOnQueryMs - performance.now()
+      const { bounds, clock } = this.#options
+      const leftMs = since + bounds.shipOnQueryMs - clock.elapsed()
       const late = setTimeout(() => settle(false), leftMs)
       const settle = (shipped: boolean) => {
         clearTimeout(late)

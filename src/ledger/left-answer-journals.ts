@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { AnswerShipment } from './answer-shipment.ts'
 import type { FoundJournal } from './journal-directory.ts'
@@ -17,9 +18,9 @@ const leftMs = 24 * 60 * 60_000
  */
 export class LeftAnswers {
   readonly #shipments = new Map<string, AnswerShipment>()
-  readonly #options: { batchBytes: number; log: Log }
+  readonly #options: { batchBytes: number; clock: Clock; log: Log }
 
-  constructor(options: { batchBytes: number; log: Log }) {
+  constructor(options: { batchBytes: number; clock: Clock; log: Log }) {
     this.#options = options
   }
 
@@ -33,18 +34,19 @@ export class LeftAnswers {
    * counted from the file `mark`. Rejects when the connection is lost.
    */
   async ship(client: Client, { instance, directory }: FoundJournal, mark: string): Promise<boolean> {
+    const { clock } = this.#options
     const shipment =
       this.#shipments.get(instance) ?? new AnswerShipment({ ...this.#options, directory, growing: false })
     if (shipment.hasMore) {
       this.#shipments.set(instance, shipment)
-      await shipment.ship(client, performance.now() + shipMs)
+      await shipment.ship(client, clock.elapsed() + shipMs)
     }
     if (!shipment.hasMore) {
       this.#shipments.delete(instance)
       return true
     }
-    const since = statSync(join(directory, mark), { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    if (Date.now() - since < leftMs) return false
+    const since = statSync(join(directory, mark), { throwIfNoEntry: false })?.mtimeMs ?? clock.now()
+    if (clock.now() - since < leftMs) return false
     this.#options.log.error(
       { directory },
       'Postgres has refused captured answers for a day: they are deleted with their journal',

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Fence } from './fence.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
@@ -42,6 +43,7 @@ export interface OwnershipOptions {
   onBegin(): void
   onCut: CutRequests
   onTrouble(message: string | undefined): void
+  clock: Clock
   log: Log
 }
 
@@ -80,6 +82,7 @@ export class Ownership {
       // A frozen process is adopted `instanceDeadMs` after its last heartbeat.
       pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
       waitMs: options.waitMs,
+      clock: options.clock,
       ask: (token) => options.post({ type: 'check', token }),
       onUnanswered: (since) => {
         this.#doubtfulBefore = since
@@ -258,7 +261,7 @@ export class Ownership {
     this.#late = {
       instance,
       segment: lateSegment,
-      at: late?.at ?? Date.now(),
+      at: late?.at ?? this.#options.clock.now(),
       bytes: Buffer.concat([late?.bytes ?? Buffer.alloc(0), out.written]),
       requests: (late?.requests ?? 0) + 1,
     }

@@ -5,6 +5,7 @@ import { type EntryPass, keepEntryMonths } from '../db/entry-months.ts'
 import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import { deleteExpiredConversations } from '../kept/conversation-queries.ts'
 import { deleteExpiredAnswers } from '../kept/kept-queries.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepEntryIndexes } from './entry-indexes.ts'
 import { forgetInstances } from './forget-instances.ts'
@@ -32,6 +33,7 @@ export interface PartitionPlan {
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
   plan: PartitionPlan & { entryRetentionMonths: number },
+  clock: Clock,
   log: Log,
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
@@ -67,13 +69,13 @@ export function keepPartitions(
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
-      const byHand = await upkeep.ask(({ sql }) => keepEntryIndexes(sql))
+      const byHand = await upkeep.ask(({ sql }) => keepEntryIndexes(sql, clock))
       if (byHand.built > 0) log.info({}, `entries: ${byHand.built} indexes of entries by hand built`)
       const pruned = await upkeep.ask(({ sql }) =>
         pruneSubKeys(sql, plan.requestRetentionDays, sweepsApartMs),
       )
       if (pruned > 0) log.info({}, `keys: ${pruned} sub-keys deleted that were revoked long ago`)
-      const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
+      const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql, clock))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {
         saidWithout = true

@@ -30,14 +30,14 @@ export interface RequestSize {
   passes?: number
   /** The most searches of the web that are paid for. Default 0. */
   webSearches?: number
-  /** The moment of the request, in ms since the epoch. Default now. */
-  at?: number
+  /** The moment of the request, in ms since the epoch. */
+  at: number
 }
 
 /** The facts beside its tokens that decide what a request costs. */
 export interface CostContext {
-  /** The moment of the request, in ms since the epoch: its price may depend on it. Default now. */
-  at?: number
+  /** The moment of the request, in ms since the epoch: its price may depend on it. */
+  at: number
   /** What other models cost that worked on the same answer, in nano-USD; undefined: not known. Default 0. */
   others?: bigint | undefined
 }
@@ -57,10 +57,10 @@ export function priceRequest(
   reported: Usage,
   price: Price,
   multiplier: string,
-  context: CostContext = {},
+  context: CostContext,
 ): CostParts | undefined {
   const usage = boundedUsage(reported)
-  const { at = Date.now() } = context
+  const { at } = context
   const others = 'others' in context ? context.others : 0n
   const rates = ratesOf(price, {
     inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
@@ -126,7 +126,7 @@ export function worstCaseNano(
   multiplier: string,
 ): bigint | undefined {
   const { price, contextLength } = model
-  const { passes = 1, webSearches = 0, at = Date.now() } = size
+  const { passes = 1, webSearches = 0, at } = size
   const inputTokens = size.hasHiddenInput
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
@@ -182,6 +182,8 @@ export interface PricedImages {
   /** The size in the request. Undefined or `auto`: the upstream chooses. */
   size: string | undefined
   quality: string | undefined
+  /** The moment of their request, or of their end, in ms since the epoch. */
+  at: number
 }
 
 /** As `CostParts`, with a part for prices by the image. */
@@ -206,7 +208,8 @@ export function priceImages(
 ): ImageCostParts | undefined {
   if (price === undefined) return undefined
   if (!hasImagePrice(price)) {
-    const cost = made.usage === undefined ? undefined : priceRequest(made.usage, price, multiplier)
+    const cost =
+      made.usage === undefined ? undefined : priceRequest(made.usage, price, multiplier, { at: made.at })
     return cost === undefined ? undefined : { ...cost, image: 0n }
   }
   const size = chosen(made.size) ?? made.reported?.size
@@ -228,6 +231,7 @@ export function worstCaseImagesNano(
     count,
     size,
     quality,
+    at,
     bodyBytes,
     hasMore = false,
   }: PricedImages & { bodyBytes: number; hasMore?: boolean },
@@ -240,22 +244,22 @@ export function worstCaseImagesNano(
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
   // Some upstreams make one image a call: then each call sends the whole prompt.
-  const most = worstCaseNano(imageCallSize(bodyBytes, hasMore), model, multiplier)
+  const most = worstCaseNano(imageCallSize(bodyBytes, hasMore, at), model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
 }
 
 /** Why `worstCaseImagesNano` is undefined for the same images; undefined when it is not. */
 export function missingImageBound(
-  { size, quality, bodyBytes, hasMore = false }: PricedImages & { bodyBytes: number; hasMore?: boolean },
+  { size, quality, at, bodyBytes, hasMore = false }: PricedImages & { bodyBytes: number; hasMore?: boolean },
   model: Model,
 ): MissingBound | undefined {
   if (hasImagePrice(model.price))
     return dearestImageNano(model.price, size, quality) === undefined ? 'image price' : undefined
-  return missingBound(imageCallSize(bodyBytes, hasMore), model)
+  return missingBound(imageCallSize(bodyBytes, hasMore, at), model)
 }
 
-function imageCallSize(bodyBytes: number, hasHiddenInput: boolean): RequestSize {
-  return { bodyBytes, hasHiddenInput, maxOutputTokens: undefined, choices: 1 }
+function imageCallSize(bodyBytes: number, hasHiddenInput: boolean, at: number): RequestSize {
+  return { bodyBytes, hasHiddenInput, maxOutputTokens: undefined, choices: 1, at }
 }
 
 /**

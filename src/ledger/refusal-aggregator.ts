@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 
 const windowMs = 60_000
@@ -13,6 +14,7 @@ export interface RefusalAggregatorOptions {
   /** False: all rows are aggregated, and wait in memory. */
   mayWrite(): boolean
   write(open: OpenRecord, close: CloseRecord): Promise<void>
+  clock: Clock
 }
 
 /** The refusals of one caller with one kind of error. */
@@ -64,7 +66,7 @@ export class RefusalAggregator {
   }
 
   #callerOf(name: string, kind: string | undefined): Caller {
-    const now = performance.now()
+    const now = this.#options.clock.elapsed()
     const known = this.#callers.get(name)
     if (known !== undefined && now < known.windowEndsAt) return known
     if (known?.aggregated !== undefined) return known

@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import type { MoneyRefusal, PendingReservation } from './reservation.ts'
 
 export interface ReservationQueueOptions {
@@ -5,6 +6,7 @@ export interface ReservationQueueOptions {
   ship(): Promise<unknown>
   /** Ask Postgres for these requests again, before all others. */
   ask(turn: PendingReservation[]): void
+  clock: Clock
 }
 
 /** The most requests that wait. Further ones are refused at once. */
@@ -53,7 +55,8 @@ export class ReservationQueue {
 
   /** True: the request waits. False: it is refused. */
   tryJoin(pending: PendingReservation, refusal: MoneyRefusal): boolean {
-    if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
+    const isOver = refusal.kind === 'insufficient' || this.#options.clock.now() >= pending.waitsUntil
+    if (pending.shipped && isOver) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
     // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this
     // one.
@@ -144,7 +147,7 @@ export class ReservationQueue {
    */
   #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()
-    const now = Date.now()
+    const now = this.#options.clock.now()
     const left = this.#waiting.filter((pending) => pending.hasLeft())
     for (const pending of left) {
       this.leave(pending)

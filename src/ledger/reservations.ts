@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { budgetSourceOf } from './budgets.ts'
 import type { Instance } from './instances.ts'
 import type { PendingReservation, ReservationRequest, ReservationResult } from './reservation.ts'
@@ -17,6 +18,7 @@ export interface ReservationOptions {
   lanesMax: number
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
+  clock: Clock
 }
 
 /** The most requests in one transaction. The others wait for the next one. */
@@ -47,7 +49,11 @@ export class Reservations {
 
   constructor(options: ReservationOptions) {
     this.#options = options
-    this.#queue = new ReservationQueue({ ship: options.ship, ask: (turn) => this.#enqueue(turn, 'front') })
+    this.#queue = new ReservationQueue({
+      ship: options.ship,
+      ask: (turn) => this.#enqueue(turn, 'front'),
+      clock: options.clock,
+    })
   }
 
   /**
@@ -57,12 +63,12 @@ export class Reservations {
    * then, so the request's row must name the account as reserved.
    */
   hold(request: ReservationRequest): Promise<ReservationResult> {
-    const { moneyWaitMs } = this.#options
+    const { moneyWaitMs, clock } = this.#options
     return new Promise((resolve, reject) => {
       const pending: PendingReservation = {
         ...request,
         place: this.#arrivals++,
-        waitsUntil: Date.now() + moneyWaitMs,
+        waitsUntil: clock.now() + moneyWaitMs,
         shipped: false,
         abandoned: false,
         settle: resolve,

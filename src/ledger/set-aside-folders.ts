@@ -70,19 +70,19 @@ const replayedPrefix = 'replayed-'
 const replayedNote = 'replayed.json'
 
 /** All that was set aside below `root`, the oldest first, also what was put back since. */
-export function listSetAside(root: string): SetAsideFolder[] {
+export function listSetAside(root: string, nowMs: number): SetAsideFolder[] {
   if (!fs.existsSync(root)) return []
   return fs
     .readdirSync(root)
     .filter((name) => isSetAside(name) || name.startsWith(replayedPrefix))
-    .map((name) => readSetAside(join(root, name)))
+    .map((name) => readSetAside(join(root, name), nowMs))
     .sort((a, b) => (a.setAsideAt < b.setAsideAt ? -1 : 1))
 }
 
 /** By a path, an id, or the id of its request. Throws where there is none. */
-export function findSetAside(root: string, name: string): SetAsideFolder {
-  if (fs.existsSync(join(name, 'reason.json'))) return readSetAside(name)
-  const all = listSetAside(root)
+export function findSetAside(root: string, name: string, nowMs: number): SetAsideFolder {
+  if (fs.existsSync(join(name, 'reason.json'))) return readSetAside(name, nowMs)
+  const all = listSetAside(root, nowMs)
   const found = all.filter((one) => one.id === name || requestOf(one) === name)
   const [first, second] = found
   if (first === undefined) throw new Error(`nothing was set aside as ${name} in ${root}`)
@@ -103,10 +103,10 @@ export function isSetAside(name: string): boolean {
 }
 
 /** Never throws for what is in the folder: a folder that cannot be read is one of the answers. */
-export function readSetAside(folder: string): SetAsideFolder {
+export function readSetAside(folder: string, nowMs: number): SetAsideFolder {
   const id = basename(folder).replace(setAsidePrefix, '').replace(replayedPrefix, '')
   const note = readNote(join(folder, 'reason.json'))
-  const content = tryToRead(folder)
+  const content = tryToRead(folder, nowMs)
   return {
     id,
     folder,
@@ -127,13 +127,13 @@ export function readSetAside(folder: string): SetAsideFolder {
  * Rename the folder, so that its name says that the frame was put back. `note` is kept with it. Returns the
  * new folder.
  */
-export function markReplayed(folder: string, note: object): string {
+export function markReplayed(folder: string, replayedAt: Date, note: object): string {
   const replayed = join(
     fs.realpathSync(join(folder, '..')),
     basename(folder).replace(setAsidePrefix, replayedPrefix),
   )
   if (replayed === fs.realpathSync(folder)) return replayed
-  const text = `${JSON.stringify({ replayedAt: new Date().toISOString(), ...note })}\n`
+  const text = `${JSON.stringify({ replayedAt: replayedAt.toISOString(), ...note })}\n`
   fs.writeFileSync(join(folder, replayedNote), text, { mode: 0o600, flush: true })
   // The same place was set aside before, was put back, and was lost again with the last commits of Postgres.
   fs.rmSync(replayed, { recursive: true, force: true })
@@ -141,11 +141,11 @@ export function markReplayed(folder: string, note: object): string {
   return replayed
 }
 
-function tryToRead(folder: string): SetAsideContent {
+function tryToRead(folder: string, nowMs: number): SetAsideContent {
   try {
     const damaged = join(folder, 'damaged.bin')
     if (!fs.existsSync(damaged)) return readFrames(folder)
-    return { kind: 'damaged', frames: damagedFramesIn(fs.readFileSync(damaged), ownLayout) }
+    return { kind: 'damaged', frames: damagedFramesIn(fs.readFileSync(damaged), ownLayout, nowMs) }
   } catch (error) {
     return { kind: 'unreadable', error: error instanceof Error ? error.message : String(error) }
   }

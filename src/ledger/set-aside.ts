@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../runtime/clock.ts'
 import { segmentName } from './journal-directory.ts'
 import { type Layout, writeLayout } from './layout.ts'
 
@@ -22,13 +23,14 @@ export interface Aside {
 export const setAsidePrefix = 'set-aside-'
 
 /** Write them. Returns the folder. A second call for the same place overwrites the first. */
-export function setAside(root: string, aside: Aside): string {
+export function setAside(root: string, clock: Clock, aside: Aside): string {
   const { instance, segment, at, bytes, reason, request, layout } = aside
   const folder = join(root, `${setAsidePrefix}${instance}-${request ?? `${segment}-${at}`}`)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (layout !== undefined) writeLayout(folder, layout)
   write(join(folder, layout === undefined ? 'damaged.bin' : segmentName(0)), bytes)
-  const note = { instance, segment, at, bytes: bytes.length, reason, setAsideAt: new Date().toISOString() }
+  const setAsideAt = new Date(clock.now()).toISOString()
+  const note = { instance, segment, at, bytes: bytes.length, reason, setAsideAt }
   write(join(folder, 'reason.json'), Buffer.from(`${JSON.stringify(note)}\n`))
   return folder
 }

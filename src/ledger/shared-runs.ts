@@ -1,10 +1,12 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { Clock } from '../runtime/clock.ts'
 
 export interface SharedRunsOptions {
   /** The least time between the beginnings of two runs. 0: one run in each turn of the event loop. */
   apartMs: number
-  /** `since`: when the first of its callers came, a time of performance.now(). */
+  /** `since`: when the first of its callers came, a time of `Clock.elapsed`. */
   run(since: number): Promise<boolean>
+  clock: Clock
   /** Default: a timer. */
   pause?(ms: number): Promise<unknown>
 }
@@ -30,8 +32,8 @@ export class SharedRuns {
   }
 
   async #begin(): Promise<boolean> {
-    const { apartMs, run, pause = unheldSleep } = this.#options
-    const since = performance.now()
+    const { apartMs, run, clock, pause = unheldSleep } = this.#options
+    const since = clock.elapsed()
     await this.#gap
     // The journal writes the frames of a turn when the turn ends.
     await turn()

@@ -1,3 +1,5 @@
+import type { Clock } from '../runtime/clock.ts'
+
 /** The parts of a Postgres connection that ShipCalls uses. */
 interface Connection {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
@@ -13,6 +15,7 @@ export interface ShipCallsOptions {
   waitMs: number
   /** A process whose last heartbeat is older is not called. */
   deadMs: number
+  clock: Clock
   /** Another process calls this one, which must ship and then `answer`. */
   onCall(): void
   /** Every process has shipped all frames that it had written before the call with these tokens. */
@@ -21,7 +24,7 @@ export interface ShipCallsOptions {
 
 interface Call {
   tokens: readonly number[]
-  /** A time of performance.now(). */
+  /** A time of `Clock.elapsed`. */
   at: number
   /** The called processes; undefined until Postgres has named them. An answer may come before. */
   others: readonly string[] | undefined
@@ -73,9 +76,9 @@ export class ShipCalls {
   /** Have the other processes ship. Then `onShipped` is called, unless one of them takes too long. */
   async call(connection: Connection, tokens: readonly number[]): Promise<void> {
     if (tokens.length === 0) return
-    const { instanceId, deadMs, waitMs } = this.#options
+    const { instanceId, deadMs, waitMs, clock } = this.#options
     const id = `${instanceId} ${this.#next++}`
-    const at = performance.now()
+    const at = clock.elapsed()
     for (const [older, call] of this.#calls) {
       // A client began to wait before its call was made. Half of the wait is enough to call a process silent.
       if (at - call.at < waitMs / 2) continue

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
 import { Backoff, pauseAfter } from '../runtime/backoff.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
 import type { Adoption } from './adoption.ts'
@@ -110,14 +111,14 @@ interface Parts {
  */
 class Shipper {
   readonly #port: MessagePort
+  readonly #clock: Clock
   readonly #log = relayLog((level, fields, message) => this.#post({ type: 'log', level, message, fields }))
   /** It has another id and directory after this process was taken for dead. */
   #data: ShipperData
   #parts: Parts
   #requestedShips: { token: number; everyone: boolean }[] = []
   /**
-   * Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never
-   * jumps.
+   * Deadline of the end; undefined: the process goes on. As all times here, of `Clock.elapsed`.
    */
   #endsBy: number | undefined
   #isCommitWanted = false
@@ -136,8 +137,9 @@ class Shipper {
   #timeouts = 0
   readonly #pauses = new Backoff(reconnectMs)
 
-  constructor(port: MessagePort, data: ShipperData) {
+  constructor(port: MessagePort, data: ShipperData, clock: Clock) {
     this.#port = port
+    this.#clock = clock
     this.#data = data
     // Short enough to reconnect before others take this process for dead.
     this.#queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
@@ -170,7 +172,7 @@ class Shipper {
         if (!this.#away) this.#post({ type: 'away', message: String(error) })
         this.#away = true
         if (String(error).includes('Query read timeout')) this.#timeouts++
-        const leftMs = this.#endsBy === undefined ? undefined : this.#endsBy - performance.now()
+        const leftMs = this.#endsBy === undefined ? undefined : this.#endsBy - this.#clock.elapsed()
         if (leftMs !== undefined && leftMs <= 0) {
           this.#sayWhatStays()
           this.#port.close()
@@ -194,7 +196,7 @@ class Shipper {
         this.#isCommitWanted = true
         break
       case 'end':
-        this.#endsBy = performance.now() + message.deadlineMs
+        this.#endsBy = this.#clock.elapsed() + message.deadlineMs
         // A connection that hangs must not keep this thread from its last words.
         setTimeout(() => this.#giveUp(), message.deadlineMs + graceMs).unref()
         break
@@ -221,7 +223,7 @@ class Shipper {
   /** A disk that is full must not end this thread. */
   #keepLate(frames: LateFrames): void {
     try {
-      setAsideLate(this.#data.root, this.#log, frames)
+      setAsideLate(this.#data.root, this.#clock, this.#log, frames)
     } catch (error) {
       this.#log.error(
         { requests: frames.requests, error: String(error) },
@@ -246,12 +248,14 @@ class Shipper {
   }
 
   #partsOf(data: ShipperData): Parts {
+    const clock = this.#clock
     const log = this.#log
     return {
-      own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log }),
-      answers: new AnswerShipment({ ...data, growing: true, log }),
+      own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', clock, log }),
+      answers: new AnswerShipment({ ...data, growing: true, clock, log }),
       adopter: new Adopter({
         ...data,
+        clock,
         log,
         onAdopted: (instance, orphans) => this.#post({ type: 'adopted', instance, orphans }),
         onChange: (adoption) => this.#post({ type: 'adoption', adoption }),
@@ -260,6 +264,7 @@ class Shipper {
         instanceId: data.instanceId,
         waitMs: data.onQueryMs,
         deadMs: calledMs,
+        clock,
         onCall: () => this.#wake(),
         onShipped: (tokens) => this.#postShipped(tokens),
       }),
@@ -303,6 +308,7 @@ class Shipper {
       ...this.#data,
       position: own.position,
       open: own.open,
+      clock: this.#clock,
       log: this.#log,
       begin: (instanceId) => this.#post({ type: 'fenced', instanceId }),
       carry: (frames) => this.#post({ type: 'carry', frames }),
@@ -330,15 +336,15 @@ class Shipper {
     // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this
     // disk are adopted.
     const retireMs = Math.max(10_000, 2 * instanceDeadMs)
-    let nextHeartbeat = performance.now() + heartbeatMs
+    let nextHeartbeat = this.#clock.elapsed() + heartbeatMs
     // After an outage of Postgres all heartbeats are old.
-    let nextLost = performance.now() + instanceDeadMs
+    let nextLost = this.#clock.elapsed() + instanceDeadMs
     let nextSweep = 0
-    let nextRetirement = performance.now() + retireMs
+    let nextRetirement = this.#clock.elapsed() + retireMs
     const sendHeartbeatWhenDue = async () => {
-      if (this.#checks.length === 0 && performance.now() < nextHeartbeat) return
+      if (this.#checks.length === 0 && this.#clock.elapsed() < nextHeartbeat) return
       await this.#heartbeat(client)
-      nextHeartbeat = performance.now() + heartbeatMs
+      nextHeartbeat = this.#clock.elapsed() + heartbeatMs
     }
     for (;;) {
       if (this.#isRestored) own.restore()
@@ -352,7 +358,7 @@ class Shipper {
       const calling = calls.takeCalls()
       const end = own.end()
       while (own.isBefore(end) && (await this.#shipOwn(client))) {
-        if (this.#endsBy !== undefined && performance.now() > this.#endsBy) break
+        if (this.#endsBy !== undefined && this.#clock.elapsed() > this.#endsBy) break
         // A long journal must keep neither the heartbeat nor the position waiting.
         this.#post({ type: 'position', position: own.position })
         await sendHeartbeatWhenDue()
@@ -379,23 +385,23 @@ class Shipper {
       if (isLast) return this.#finishOwn(client)
       await sendHeartbeatWhenDue()
       const isAdopting = await adopter.step(client)
-      if (performance.now() >= nextSweep) {
+      if (this.#clock.elapsed() >= nextSweep) {
         await client.query('SELECT sweep_reservations()')
-        nextSweep = performance.now() + sweepMs
+        nextSweep = this.#clock.elapsed() + sweepMs
       }
       // An adoption of our own has its lock on this connection, so it would not keep us from ending its
       // process.
-      if (performance.now() >= nextLost && !isAdopting) {
+      if (this.#clock.elapsed() >= nextLost && !isAdopting) {
         await endLost(client, {
           ...this.#data,
           log: this.#log,
           onLost: (orphans) => this.#post({ type: 'adopted', orphans }),
         })
-        nextLost = performance.now() + sweepMs
+        nextLost = this.#clock.elapsed() + sweepMs
       }
-      if (performance.now() >= nextRetirement && !isAdopting) {
+      if (this.#clock.elapsed() >= nextRetirement && !isAdopting) {
         await this.#retireLost(client)
-        nextRetirement = performance.now() + retireMs
+        nextRetirement = this.#clock.elapsed() + retireMs
       }
       const isIdle =
         [this.#requestedShips, this.#checks].every(({ length }) => length === 0) &&
@@ -466,7 +472,7 @@ class Shipper {
   }
 }
 
-if (parentPort !== null) void new Shipper(parentPort, workerData as ShipperData).run()
+if (parentPort !== null) void new Shipper(parentPort, workerData as ShipperData, systemClock).run()
 
 function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'

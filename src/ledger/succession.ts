@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import * as fs from 'node:fs'
 import type { Client } from 'pg'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { OpenRequest } from './batch.ts'
 import { findFrame, readFrame, writeBareOpenFrame } from './frame.ts'
@@ -27,6 +28,7 @@ export interface SuccessionOptions {
   position: JournalPosition
   /** The requests that were open there. */
   open: ReadonlyMap<string, OpenRequest>
+  clock: Clock
   log: Log
   /** Begin a journal with this new id, which Postgres knows, and then call `setTail`. */
   begin(instanceId: string): void
@@ -127,10 +129,10 @@ export class Succession {
       aside.copy(bytes, at, end)
       requests += 1
     }
-    const { root, instanceId, log } = this.#options
+    const { root, instanceId, clock, log } = this.#options
     // First what may fail, and may be repeated.
     if (requests > 0)
-      setAsideLate(root, log, {
+      setAsideLate(root, clock, log, {
         instance: instanceId,
         segment: segment.number,
         at: from,
@@ -212,8 +214,8 @@ export interface LateFrames {
 }
 
 /** Set aside the frames of requests that ended after they were recorded as orphaned. */
-export function setAsideLate(root: string, log: Log, { requests, ...aside }: LateFrames): void {
-  const directory = setAside(root, { ...aside, reason: setAsideReason, layout: ownLayout })
+export function setAsideLate(root: string, clock: Clock, log: Log, { requests, ...aside }: LateFrames): void {
+  const directory = setAside(root, clock, { ...aside, reason: setAsideReason, layout: ownLayout })
   log.error(
     { directory, requests },
     'requests ended after another process had recorded them as orphaned; set aside',

@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import { heldTokens, type Levels, placeWaitMs, refilled, standingOf, unitsPerOne, waitMs } from './buckets.ts'
 import type { Allowance, Denial, Held, LimitLease, LimitName, LimitRefusal, LimitScope } from './limits.ts'
 
@@ -17,17 +18,17 @@ export interface Hold {
   tokens: number
 }
 
-/** A request that this process counts in each of its scopes. `clock`: whole milliseconds. */
+/** A request that this process counts in each of its scopes. */
 export class MemoryLease implements LimitLease {
   readonly granted = true
   readonly requests: Allowance | undefined
   readonly tokens: Allowance | undefined
   readonly #holds: readonly Hold[]
-  readonly #clock: () => number
+  readonly #clock: Pick<Clock, 'now'>
   #ended = false
 
   /** Charges the scopes: a place, a request and the tokens of each. */
-  constructor(holds: readonly Hold[], clock: () => number) {
+  constructor(holds: readonly Hold[], clock: Pick<Clock, 'now'>) {
     this.#holds = holds
     this.#clock = clock
     for (const hold of holds) {
@@ -111,7 +112,7 @@ export class MemoryLease implements LimitLease {
   }
 
   #refill(): void {
-    const nowMs = this.#clock()
+    const nowMs = this.#clock.now()
     for (const { state, scope } of this.#holds) refill(state, scope, nowMs)
   }
 }

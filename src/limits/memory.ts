@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import { heldTokens } from './buckets.ts'
 import { type Decision, type LimitScope, type Limits, unlimitedLease } from './limits.ts'
 import { findDenial, type Hold, MemoryLease, refill, refusalIn, type ScopeState } from './memory-lease.ts'
@@ -11,10 +12,9 @@ export interface MemoryLimits extends Limits {
 
 /**
  * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. Keeps every
- * scope with running requests, and at most `scopesMax` idle scopes. `clock`: whole milliseconds.
+ * scope with running requests, and at most `scopesMax` idle scopes.
  */
-export function memoryLimits(options: { scopesMax?: number; clock?: () => number } = {}): MemoryLimits {
-  const { scopesMax = 100_000, clock = Date.now } = options
+export function memoryLimits(clock: Pick<Clock, 'now'>, scopesMax = 100_000): MemoryLimits {
   const states = new Map<string, ScopeState>()
   let sweptMs = 0
 
@@ -32,7 +32,7 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
   }
 
   function holdsOf(scopes: readonly LimitScope[], tokensEstimate: number): Hold[] {
-    const nowMs = clock()
+    const nowMs = clock.now()
     return scopes.map((scope) => {
       const state = stateOf(scope, nowMs)
       refill(state, scope, nowMs)

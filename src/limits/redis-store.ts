@@ -10,18 +10,18 @@ import { limitsCommands } from './redis-scripts.ts'
  */
 export class RedisStore {
   readonly #redis: Redis
-  readonly #clock: (() => number) | undefined
+  readonly #time: (() => number) | undefined
   #trouble = 'it does not answer'
 
   /**
-   * `clock`: whole milliseconds; undefined: the clock of Redis. Calls `ready` after each connect and `lost`
+   * `time`: whole milliseconds; undefined: the time of Redis. Calls `ready` after each connect and `lost`
    * after each loss.
    */
   constructor(
     url: string,
-    { clock, ready, lost }: { clock: (() => number) | undefined; ready(): void; lost(): void },
+    { time, ready, lost }: { time: (() => number) | undefined; ready(): void; lost(): void },
   ) {
-    this.#clock = clock
+    this.#time = time
     this.#redis = new Redis(url, {
       connectionName: 'tollgate-limits',
       connectTimeout: connectMs,
@@ -125,7 +125,7 @@ export class RedisStore {
     keys: readonly string[],
     rest: readonly (string | number)[],
   ): Promise<number[]> {
-    return numbersOf(await this.#redis[command](keys.length, ...keys, this.#clock?.() ?? '', ...rest))
+    return numbersOf(await this.#redis[command](keys.length, ...keys, this.#time?.() ?? '', ...rest))
   }
 }
 

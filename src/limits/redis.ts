@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../runtime/clock.ts'
 import { inTime, LateError } from '../runtime/in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
@@ -14,9 +15,10 @@ export interface RedisLimitsOptions {
   waitMs: number
   /** A running request holds its places for this long after its last renewal: its process may have died. */
   leaseMs: number
+  clock: Clock
   log: Log
-  /** Whole milliseconds. Default: the clock of Redis. */
-  clock?: () => number
+  /** Whole milliseconds by which Redis counts. Default: its own time. */
+  redisTime?: () => number
 }
 
 /**
@@ -33,6 +35,7 @@ export async function openRedisLimits(options: RedisLimitsOptions): Promise<Limi
 class RedisLimits implements Limits {
   readonly opened: Promise<void>
   readonly #options: RedisLimitsOptions
+  readonly #clock: Clock
   readonly #local: MemoryLimits
   readonly #store: RedisStore
   readonly #processId = randomUUID()
@@ -70,14 +73,15 @@ class RedisLimits implements Limits {
   }
 
   constructor(options: RedisLimitsOptions) {
-    const { url, clock, leaseMs } = options
+    const { url, clock, redisTime, leaseMs } = options
     this.#options = options
+    this.#clock = clock
     this.opened = new Promise((resolve) => {
       this.#open = resolve
     })
-    this.#local = memoryLimits(clock === undefined ? {} : { clock })
+    this.#local = memoryLimits(clock)
     this.#store = new RedisStore(url, {
-      clock,
+      time: redisTime,
       ready: () => void this.#beat(),
       lost: () => this.#goLocal(this.#store.trouble),
     })
@@ -153,7 +157,7 @@ class RedisLimits implements Limits {
 
   /** The answer of Redis; undefined: it did not come in time. */
   async #inTime<T>(asking: Promise<T>): Promise<T | undefined> {
-    const askedAt = performance.now()
+    const askedAt = this.#clock.elapsed()
     const answer = await inTime(asking, this.#options.waitMs, 'Redis').catch(() => undefined)
     if (answer === undefined) this.#miss(askedAt)
     else this.#misses = 0
@@ -176,7 +180,7 @@ class RedisLimits implements Limits {
   async #beat(): Promise<void> {
     if (this.#beating || this.#closed || !this.#store.isReady) return
     this.#beating = true
-    const askedAt = performance.now()
+    const askedAt = this.#clock.elapsed()
     let again = false
     try {
       const asking = this.#store.beat(this.#processId, beatMs * beatsMissedMax)
@@ -213,8 +217,8 @@ class RedisLimits implements Limits {
 
   #renewWhenDue(): void {
     const { leaseMs } = this.#options
-    if (performance.now() - this.#renewedAt < leaseMs / 3 - timerMs) return
-    this.#renewedAt = performance.now()
+    if (this.#clock.elapsed() - this.#renewedAt < leaseMs / 3 - timerMs) return
+    this.#renewedAt = this.#clock.elapsed()
     const places = [...this.#running].flatMap(([requestId, scopes]) =>
       scopes.map((scope) => ({ scope, requestId })),
     )
@@ -223,7 +227,7 @@ class RedisLimits implements Limits {
 
   #miss(askedAt: number): void {
     if (askedAt < this.#missedAt) return
-    this.#missedAt = performance.now()
+    this.#missedAt = this.#clock.elapsed()
     if (++this.#misses >= missesMax) this.#goLocal(`no answer within ${this.#options.waitMs} ms`)
   }
 

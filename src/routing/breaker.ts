@@ -24,7 +24,7 @@ const jitter = 0.2
 
 /**
  * The breaker of one channel in one process. While it is closed, it counts calls. While it is open, it counts
- * none: a probe decides. Times are those of performance.now().
+ * none: a probe decides. Times are those of `Clock.elapsed`.
  */
 export class Breaker {
   readonly #failed = new Uint8Array(windowCalls)

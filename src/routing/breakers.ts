@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
 import type { OpenBreaker } from './breaker-queries.ts'
@@ -8,6 +9,7 @@ export interface BreakersOptions {
   channels: ReadonlyMap<string, ResetCount>
   /** This process in Postgres. Its id may change. */
   instance: { readonly id: string }
+  clock: Clock
   /** Report all breakers of this process that are not closed. Rejects while Postgres is away. */
   report(instanceId: string, open: readonly OpenBreaker[]): Promise<void>
   log: Log
@@ -15,8 +17,6 @@ export interface BreakersOptions {
   onOpened?: ((channel: string) => void) | undefined
   /** Time between two looks at running calls, and between two reports. Default 1000. */
   sweepMs?: number
-  /** After this time without an answer a probe no longer stops other requests from probing. Default 30000. */
-  probeMsMax?: number
   chance?: () => number
 }
 
@@ -39,6 +39,7 @@ export interface BreakerCall {
   end(outcome: CallOutcome, reason: string, openMs?: number): void
 }
 
+/** After this time without an answer a probe no longer stops other requests from probing. */
 const probeMsMax = 30_000
 
 /**
@@ -47,6 +48,7 @@ const probeMsMax = 30_000
  */
 export class Breakers {
   readonly #options: BreakersOptions
+  readonly #clock: Clock
   readonly #chance: () => number
   readonly #states = new Map<string, State>()
   readonly #timer: NodeJS.Timeout
@@ -58,6 +60,7 @@ export class Breakers {
 
   constructor(options: BreakersOptions) {
     this.#options = options
+    this.#clock = options.clock
     this.#chance = options.chance ?? Math.random
     this.#channels = options.channels
     this.#reportedAs = options.instance.id
@@ -80,7 +83,7 @@ export class Breakers {
   whyNot(channelId: string): string | undefined {
     const state = this.#states.get(channelId)
     if (state?.breaker.openUntil === undefined) return undefined
-    const leftMs = state.breaker.openUntil - performance.now()
+    const leftMs = state.breaker.openUntil - this.#clock.elapsed()
     if (leftMs > 0) return `breaker open for ${Math.ceil(leftMs / 1000)} s: ${state.breaker.reason}`
     if (state.probe === undefined) return undefined
     return `breaker half open, another request tries it: ${state.breaker.reason}`
@@ -93,7 +96,8 @@ export class Breakers {
   /** A call begins, even if `whyNot` gave a reason against it. */
   begin(channelId: string, channelName: string): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
-    const now = performance.now()
+    const clock = this.#clock
+    const now = clock.elapsed()
     const { openUntil } = state.breaker
     const isProbe = state.probe === undefined && openUntil !== undefined && openUntil <= now
     const kind = openUntil === undefined ? 'counted' : isProbe ? 'probe' : 'last resort'
@@ -108,7 +112,7 @@ export class Breakers {
     if (state.unanswered++ === 0) state.quietSince = now
     return {
       answered(status) {
-        if (call.status === undefined && !call.hasEnded) noteAnswer(state)
+        if (call.status === undefined && !call.hasEnded) noteAnswer(state, clock.elapsed())
         call.status = status
       },
       end: (outcome, reason, openMs) => this.#end(state, call, outcome, reason, openMs),
@@ -128,12 +132,12 @@ export class Breakers {
   ): void {
     if (call.hasEnded) return
     call.hasEnded = true
-    if (call.status === undefined) noteAnswer(state)
+    const now = this.#clock.elapsed()
+    if (call.status === undefined) noteAnswer(state, now)
     const { breaker } = state
     if (state.probe === call) state.probe = undefined
     // The breaker opened or closed since this call began, or the call was a last resort: it decides nothing.
     if (call.epoch !== breaker.epoch || call.kind === 'last resort') return
-    const now = performance.now()
     switch (outcome) {
       case 'nothing':
         return
@@ -151,7 +155,7 @@ export class Breakers {
     const { breaker, channelName } = state
     const openings = breaker.openings + 1
     const forMs = openMs ?? openMsOf(this.#options.bounds, openings, this.#chance)
-    breaker.open(forMs, openings, reason, performance.now())
+    breaker.open(forMs, openings, reason, this.#clock.elapsed())
     state.probe = undefined
     this.#isReported = false
     this.#options.onOpened?.(channelName)
@@ -168,7 +172,7 @@ export class Breakers {
   }
 
   #sweep(): void {
-    const now = performance.now()
+    const now = this.#clock.elapsed()
     for (const state of this.#states.values()) {
       if (state.probe !== undefined) this.#checkProbe(state, state.probe, now)
       this.#lookForSilence(state, now)
@@ -196,7 +200,7 @@ export class Breakers {
   }
 
   #openBreakers(): OpenBreaker[] {
-    const now = performance.now()
+    const now = this.#clock.elapsed()
     return [...this.#states].flatMap(([channelId, { breaker }]) => {
       const { openUntil, openedAt, openings, reason } = breaker
       if (openUntil === undefined) return []
@@ -226,7 +230,7 @@ export class Breakers {
       // The rest of its answer counts like that of any other call.
       probe.kind = 'counted'
       probe.epoch = state.breaker.epoch
-    } else if (now - probe.begunAt > (this.#options.probeMsMax ?? probeMsMax)) {
+    } else if (now - probe.begunAt > probeMsMax) {
       // It still decides when it ends, unless another probe has decided before.
       state.probe = undefined
     }
@@ -262,9 +266,9 @@ interface RunningCall {
   hasEnded: boolean
 }
 
-function noteAnswer(state: State): void {
+function noteAnswer(state: State, now: number): void {
   state.unanswered--
-  state.quietSince = performance.now()
+  state.quietSince = now
 }
 
 function close(state: State): void {

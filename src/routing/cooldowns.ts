@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../runtime/clock.ts'
 import type { Credential } from './credentials.ts'
 
 export interface CooldownBounds {
@@ -10,7 +11,7 @@ export interface CooldownBounds {
 
 /** The time in which we pass over a credential. */
 export interface CredentialCooldown {
-  /** A time of performance.now(). */
+  /** A time of `Clock.elapsed`. */
   until: number
   /** The same, as the upstream said it: it may be longer than we follow. */
   saidUntil: number
@@ -33,10 +34,12 @@ const limitedFraction = 6
  */
 export class CredentialCooldowns {
   readonly #bounds: CooldownBounds
+  readonly #clock: Clock
   readonly #cooldowns = new LRUCache<string, CredentialCooldown>({ max: cooldownsMax })
 
-  constructor(bounds: CooldownBounds) {
+  constructor(bounds: CooldownBounds, clock: Clock) {
     this.#bounds = bounds
+    this.#clock = clock
   }
 
   /** The cooldown that lasts longest; undefined: the credential may be used. */
@@ -52,7 +55,7 @@ export class CredentialCooldowns {
   of(
     channelId: string,
   ): { credential: string; model: string | undefined; why: CredentialCooldown['why']; leftMs: number }[] {
-    const now = performance.now()
+    const now = this.#clock.elapsed()
     return [...this.#cooldowns.entries()].flatMap(([key, { until, why }]) => {
       const [channel, credential = '', ...model] = key.split(' ')
       if (channel !== channelId || until <= now) return []
@@ -65,7 +68,7 @@ export class CredentialCooldowns {
    * reasons.
    */
   counts(): ReadonlyMap<string, Readonly<Record<CredentialCooldown['why'], number>>> {
-    const now = performance.now()
+    const now = this.#clock.elapsed()
     const seen = new Set<string>()
     const counts = new Map<string, Record<CredentialCooldown['why'], number>>()
     for (const [key, { until, why }] of this.#cooldowns.entries()) {
@@ -98,7 +101,7 @@ export class CredentialCooldowns {
       : why === 'limited'
         ? credentialRestMs / limitedFraction
         : credentialRestMs
-    const now = performance.now()
+    const now = this.#clock.elapsed()
     this.#cooldowns.set(keyOf(channelId, credential.name, model), {
       until: now + ms,
       saidUntil: now + (isFirm ? retryAfterSeconds * 1000 : ms),
@@ -110,7 +113,7 @@ export class CredentialCooldowns {
 
   #current(key: string): CredentialCooldown | undefined {
     const cooldown = this.#cooldowns.get(key)
-    if (cooldown === undefined || cooldown.until > performance.now()) return cooldown
+    if (cooldown === undefined || cooldown.until > this.#clock.elapsed()) return cooldown
     this.#cooldowns.delete(key)
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
 import { reportBreakers } from './breaker-queries.ts'
@@ -11,6 +12,7 @@ import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
  * The state of channels and credentials for later requests: open breakers, cooldowns, and how many calls run.
  */
 export interface Routing {
+  clock: Clock
   breakers: Breakers
   cooldowns: CredentialCooldowns
   load: ChannelLoad
@@ -19,7 +21,7 @@ export interface Routing {
   end(): void
 }
 
-export interface RoutingOptions extends Pick<BreakersOptions, 'instance' | 'onOpened'> {
+export interface RoutingOptions extends Pick<BreakersOptions, 'instance' | 'clock' | 'onOpened'> {
   database: Pick<Database, 'state'>
   catalog: Pick<Catalog, 'snapshot' | 'follow'>
   bounds: BreakerBounds & CooldownBounds
@@ -28,7 +30,7 @@ export interface RoutingOptions extends Pick<BreakersOptions, 'instance' | 'onOp
 }
 
 export function startRouting({ database, catalog, load, ...options }: RoutingOptions): Routing {
-  const { bounds } = options
+  const { bounds, clock } = options
   const { channels } = catalog.snapshot
   const breakers = new Breakers({
     ...options,
@@ -37,8 +39,9 @@ export function startRouting({ database, catalog, load, ...options }: RoutingOpt
   })
   catalog.follow((snapshot) => breakers.follow(snapshot.channels))
   return {
+    clock,
     breakers,
-    cooldowns: new CredentialCooldowns(bounds),
+    cooldowns: new CredentialCooldowns(bounds, clock),
     load,
     retryAfterMsMax: bounds.retryAfterMsMax,
     end: () => breakers.end(),

@@ -180,7 +180,7 @@ export class Targets {
         cursor.isTried = true
         return { modelCandidates, target, isLastResort: false }
       }
-      if (cooldown !== undefined) cursor.cooldown = cooldownText(cooldown)
+      if (cooldown !== undefined) cursor.cooldown = cooldownText(cooldown, this.#routing.clock.elapsed())
       if (cooldown?.isFirm === true || this.#isTried(target)) continue
       const why = closed ?? cursor.cooldown
       this.#lastResorts.push({ modelCandidates, target: asLastResort(target, why), isLastResort: true })
@@ -229,7 +229,7 @@ export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandi
       }
     }
   }
-  return soonest === undefined ? undefined : Math.max(0, soonest - performance.now())
+  return soonest === undefined ? undefined : Math.max(0, soonest - routing.clock.elapsed())
 }
 
 /** A pinned credential that the channel no longer has was replaced: any of its credentials will do. */
@@ -266,8 +266,8 @@ function asLastResort(target: Target, why: string): Target {
   return { ...target, reason: `last resort (${why}), ${target.reason}` }
 }
 
-function cooldownText({ why, until }: CredentialCooldown): string {
-  const seconds = Math.max(1, Math.ceil((until - performance.now()) / 1000))
+function cooldownText({ why, until }: CredentialCooldown, now: number): string {
+  const seconds = Math.max(1, Math.ceil((until - now) / 1000))
   return `${cooldownReasons[why]}: rests for ${seconds} s`
 }
 

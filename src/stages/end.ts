@@ -48,13 +48,16 @@ export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void
   else response.once('close', finish)
 }
 
-function endUnlogged({ onUnlogged }: Gateway, arrival: Arrival & { response?: Received['response'] }): void {
+function endUnlogged(
+  { clock, onUnlogged }: Gateway,
+  arrival: Arrival & { response?: Received['response'] },
+): void {
   giveBack(arrival, 0, true)
   const { id, endpoint, row, startedAt, trace, response } = arrival
   if (trace === undefined && onUnlogged === undefined) return
   const tell = (status: number) => {
     const { identity } = row
-    onUnlogged?.({ id, path: endpoint.path, status, identity, ms: Date.now() - startedAt })
+    onUnlogged?.({ id, path: endpoint.path, status, identity, ms: clock.now() - startedAt })
     traceAnswer(arrival, status)
   }
   // Its answer may still be to come.
@@ -69,7 +72,8 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
   const { row, life, trace } = arrival
   trace?.station('record')
   const secrets = knownSecrets(arrival)
-  const close = closeRecordOf(arrival, redactEnding(arrival, ending, secrets), secrets)
+  const redacted = redactEnding(arrival, ending, secrets)
+  const close = closeRecordOf(arrival, redacted, secrets, gateway.clock.now())
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)

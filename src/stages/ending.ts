@@ -61,11 +61,14 @@ type Progress = Pick<Arrival, 'startedAt'> & {
   row: Pick<RowSoFar, 'identity' | 'heldNano' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 }
 
-/** The second half of a row. `secrets`: known by value, they are in none of an upstream's words. */
+/**
+ * The second half of a row that ends now. `secrets`: known by value, they are in none of an upstream's words.
+ */
 export function closeRecordOf(
   { startedAt, row }: Progress,
   ending: Ending,
   secrets: readonly string[],
+  nowMs: number,
 ): CloseRecord {
   const { error, observation, target, metered } = ending
   const { attempts, notes } = row
@@ -93,7 +96,7 @@ export function closeRecordOf(
           ),
     queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
     firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
-    totalMs: Date.now() - startedAt,
+    totalMs: nowMs - startedAt,
     upstreamRequestId: attempts.findLast((attempt) => !attempt.passedOver)?.upstreamRequestId ?? null,
     attempts,
     notes: notes === null || notes.length === 0 ? null : JSON.stringify(notes),

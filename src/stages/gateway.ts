@@ -19,6 +19,7 @@ import type { Reservations } from '../ledger/reservations.ts'
 import type { Held, Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { RunningCounts } from '../runtime/running-counts.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Traces } from '../telemetry/traces/traces.ts'
@@ -30,6 +31,7 @@ import type { Unlogged } from './unlogged.ts'
 /** The parts of a process that requests need. A Context has them all and more. */
 export interface Gateway {
   bounds: Bounds
+  clock: Clock
   log: Log
   /** Called for each request that ends without a row; undefined: there is no listener. */
   onUnlogged: ((request: Unlogged) => void) | undefined

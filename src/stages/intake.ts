@@ -29,7 +29,7 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
     newestOn,
     async refuseUnread(refusal: GatewayError, { address, begun }, ownStatus) {
       const known = begun === undefined ? undefined : newestOn(begun.request.socket)
-      const arrival = known ?? arrive(unreadable, address)
+      const arrival = known ?? arrive(gateway.clock.now(), unreadable, address)
       const rendered = arrival.endpoint.client.encodeError(refusal, arrival.id)
       const status = ownStatus ?? rendered.status
       await end(gateway, arrival, refusedEnding(refusal, status))

@@ -109,7 +109,7 @@ export function receive(
   response: ServerResponse,
 ): Received {
   const job = jobs.get(request)
-  const arrived = arrive(endpoint, clientAddressOf(request), job?.id)
+  const arrived = arrive(gateway.clock.now(), endpoint, clientAddressOf(request), job?.id)
   const received: Received = {
     ...arrived,
     request,
@@ -155,6 +155,7 @@ export function newestOn(socket: Duplex): Received | undefined {
 
 /** Begin a row. This alone does not count as a running request. */
 export function arrive<Endpoint extends Arrival['endpoint']>(
+  startedAt: number,
   endpoint: Endpoint,
   clientAddress: string | null,
   id: string = randomUUIDv7(),
@@ -162,7 +163,7 @@ export function arrive<Endpoint extends Arrival['endpoint']>(
   return {
     id,
     endpoint,
-    startedAt: Date.now(),
+    startedAt,
     clientAddress,
     trace: undefined,
     row: emptyRow(),

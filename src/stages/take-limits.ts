@@ -66,7 +66,7 @@ function keepLease(gateway: Gateway, identified: Identified, decision: Decision)
 
 function requireGranted(gateway: Gateway, { headers, endpoint }: Identified, decision: Held): void {
   gateway.onLimits?.(decision)
-  addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
+  addLimitHeaders(headers, endpoint.protocol, decision, gateway.clock.now())
   if (decision.granted) return
   const { retryAfterMs } = decision
   // Clients of both vendors prefer this header to retry-after, which has whole seconds only.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { adminRequestErrorsEndpoint } from '../../src/api/admin/request-errors.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
@@ -24,6 +25,7 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, { max: 2 })
   const ledger = { shipNow: async () => {} }
   const context = {
+    clock: systemClock,
     database,
     archive: emptyArchive(database),
     bounds: { logQueryMs: 20_000 },

@@ -2,6 +2,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { adminRequestsEndpoints } from '../../src/api/admin/requests.ts'
 import { findRequest } from '../../src/ledger/queries.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
@@ -27,7 +28,8 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, { max: 2 })
   const archive = emptyArchive(database)
   const ledger = { shipNow: async () => void shipped++ }
-  const endpoints = adminRequestsEndpoints({ database, archive, bounds, ledger, showsRouting: true })
+  const given = { clock: systemClock, database, archive, bounds, ledger, showsRouting: true }
+  const endpoints = adminRequestsEndpoints(given)
   server = await serveAdmin({ database }, endpoints, () => actor)
 })
 afterAll(async () => {

@@ -85,7 +85,7 @@ export async function serve(
     if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
     app.get(routeOf(endpoint), async (request, response) => {
       const received = { request, response, token: undefined, headers: {} }
-      const stage = Object.assign(arrive(formatAt(path), null), received, asking())
+      const stage = Object.assign(arrive(Date.now(), formatAt(path), null), received, asking())
       const { query } = request
       const answer = await endpoint.handle({ stage, params: textsOf(request.params), query, body: undefined })
       response.set(answer?.headers ?? {}).json(answer?.body)

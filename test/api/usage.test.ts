@@ -4,8 +4,10 @@ import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
 import { cursorAt } from '../../src/api/usage-query.ts'
 import { RunningExports } from '../../src/ledger/log/running-exports.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
 
 const otherTenant = '00000000-0000-4000-8000-000000000002'
@@ -64,7 +66,7 @@ beforeAll(async () => {
     showsRouting: true,
     archive: emptyArchive(database),
     shipNow: async () => void shipped++,
-    now: () => start + 10 * 24 * hourMs,
+    clock: manualClock(start + 10 * 24 * hourMs),
   })
   api = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   await database.sql`insert into models (id, managed_by) values ('small', 'admin')`
@@ -420,6 +422,7 @@ test('while Postgres is away the answer is unavailable', async () => {
     showsRouting: true,
     archive: emptyArchive(away),
     shipNow: async () => {},
+    clock: systemClock,
   })
   const lost = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   expect((await lost.get('/v1/usage/requests')).body.kind).toBe('unavailable')

@@ -13,6 +13,7 @@ import { OlderDaysError, OlderTooLong } from '../../src/ledger/log/older-days.ts
 import type { Measure, Order } from '../../src/ledger/log/slice.ts'
 import { logSpan } from '../../src/ledger/log/span-queries.ts'
 import { type AskLog, type Walk, walkRequests } from '../../src/ledger/log/walk.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { aBed } from './archive-bed.ts'
 import { dayMs, midnight, seedDay } from './seeded-log.ts'
 
@@ -20,13 +21,16 @@ import { dayMs, midnight, seedDay } from './seeded-log.ts'
 
 type Bed = Awaited<ReturnType<typeof aBed>>
 
+/** It stands still, so that a page ends where the test says, however slow the machine is. */
+const clock = manualClock(Date.now())
+
 function logOf(bed: Bed, older = olderDays(bed.archive)) {
   const ask = askLogFor(bed.database, 'test')
   const read = (query: Record<string, string | string[]>) =>
     withIds(bed.sql, filterFrom(adminFilterQuery.parse(query)))
   const span = async () => {
-    const { from, to } = await logSpan(bed.sql, { conditions: [] })
-    return { from, to, older }
+    const { from, to } = await logSpan(bed.sql, { conditions: [] }, clock.now())
+    return { clock, from, to, older }
   }
   return {
     ask,
@@ -39,7 +43,7 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
       let cursor: string | undefined
       for (;;) {
         const batches = walkRequests(ask, { ...walk, cursor, rowsMax: limit })
-        const page = await firstRows(batches, { most: limit, withinMs: 60_000, order })
+        const page = await firstRows(batches, { clock, most: limit, withinMs: 60_000, order })
         rows.push(...page.rows)
         if (page.cursor === null) return rows
         expect(page.rows).toHaveLength(limit)
@@ -179,7 +183,7 @@ test('a day that is archived between the two questions counts once', async () =>
   const to = new Date(midnight(8) + 1_000)
   const within = { ...walk, to, rowsMax: 500, cursor }
   const batches = walkRequests(archiving, within)
-  const page = await firstRows(batches, { most: 500, withinMs: 60_000, order: 'newest' })
+  const page = await firstRows(batches, { clock, most: 500, withinMs: 60_000, order: 'newest' })
   expect(page.rows).toEqual(rows.filter((row) => row.created_at < to))
   expect(passes).toBeGreaterThan(0)
   expect(await log.counts({}, dayMs)).toEqual(counts)
@@ -224,7 +228,8 @@ test('older days that take too long end the page before them, and the page behin
     },
   })
   const walk = { filter: await slow.read({}), ...(await slow.span()), rowsMax: 500 }
-  const first = await firstRows(walkRequests(slow.ask, { ...walk, endAt: performance.now() + 60_000 }), {
+  const first = await firstRows(walkRequests(slow.ask, { ...walk, endAt: clock.elapsed() + 60_000 }), {
+    clock,
     most: 500,
     withinMs: 60_000,
     order: 'newest',
@@ -234,8 +239,8 @@ test('older days that take too long end the page before them, and the page behin
   // The next page goes on where this one ended, and so on, until nothing is left.
   const rows = [...first.rows]
   for (let { cursor } = first; cursor !== null; ) {
-    const batches = walkRequests(slow.ask, { ...walk, cursor, endAt: performance.now() + 60_000 })
-    const page = await firstRows(batches, { most: 500, withinMs: 60_000, order: 'newest' })
+    const batches = walkRequests(slow.ask, { ...walk, cursor, endAt: clock.elapsed() + 60_000 })
+    const page = await firstRows(batches, { clock, most: 500, withinMs: 60_000, order: 'newest' })
     rows.push(...page.rows)
     cursor = page.cursor
   }
@@ -248,7 +253,7 @@ test('where no reader can open the archive, newer days are shown and the page be
   await archivePass(bed.options)
   const log = logOf(bed)
   const walk = { filter: await log.read({}), ...(await log.span()), rowsMax: 50 }
-  const terms = { most: 50, withinMs: 60_000, order: 'newest' as const }
+  const terms = { clock, most: 50, withinMs: 60_000, order: 'newest' as const }
   const rows: unknown[] = []
   // A page ends right before the days that cannot be read, at the latest. How many pages that takes depends on the hour.
   const readOn = async (cursor: string | undefined): Promise<never> => {

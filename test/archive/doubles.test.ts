@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { archivePass } from '../../src/archive/archive-pass.ts'
 import { summariseOwn } from '../../src/archive/own-log.ts'
 import { foldRollups } from '../../src/ledger/rollups.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { makePartition } from '../support/make-partition.ts'
 import { aBed } from './archive-bed.ts'
 import { dayMs, midnight, seedDay } from './seeded-log.ts'
@@ -18,7 +19,7 @@ test('they are deleted by the next pass, which corrects the sums, and other late
     return await sql`SELECT sum(rows)::integer AS rows, sum(cost_nano)::text AS cost, sum(input_tokens)::text AS input FROM rollup_hours`
   }
   const own = () => {
-    const needs = { database: bed.database, archive: bed.archive, now: () => Date.now() }
+    const needs = { database: bed.database, archive: bed.archive, clock: systemClock }
     return summariseOwn(needs, bed.scope, { from: new Date(day), to: new Date(day + dayMs) }, {})
   }
   const before = { all: await bed.all({}), sums: await sums(), own: await own(), counts: await bed.counts() }

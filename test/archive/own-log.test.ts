@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import type { LogRow } from '../../src/ledger/log/filter.ts'
 import { findBeside, type RequestDetail } from '../../src/ledger/queries.ts'
 import { requestColumns } from '../../src/ledger/row.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
@@ -19,7 +20,7 @@ test('a request of an archived day has its row, attempts, body and answer as bef
     ...(await seedDay(bed.sql, midnight(9), 40, bed.seed)),
     ...(await seedDay(bed.sql, midnight(2), 5, bed.seed)),
   ]
-  const log = { database: bed.database, archive: bed.archive, now: Date.now }
+  const log = { database: bed.database, archive: bed.archive, clock: systemClock }
   const before = []
   for (const id of ids) before.push(await findOwn(log, bed.scope, id, terms))
   expect(await archivePass(bed.options)).toMatchObject({ archived: 4 })
@@ -79,7 +80,7 @@ function needsOf({ sql }: Awaited<ReturnType<typeof aBed>>, id: string, tenantId
 test('totals over the border are those from before, beyond 2^53', async () => {
   const bed = await aBed()
   for (let day = 3; day <= 12; day++) await seedDay(bed.sql, midnight(day), 40, bed.seed)
-  const log = { database: bed.database, archive: bed.archive, now: Date.now }
+  const log = { database: bed.database, archive: bed.archive, clock: systemClock }
   const sums = (model?: string) =>
     summariseOwn(
       log,

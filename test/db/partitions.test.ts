@@ -2,6 +2,7 @@ import type { TransactionSql } from 'postgres'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { prepareDatabase } from '../../src/db/migrate.ts'
 import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -155,6 +156,7 @@ test('the upkeep of partitions begins with a pass and reports what it did', asyn
   const keeper = keepPartitions(
     database,
     { ...plan, entryRetentionMonths: 0 },
+    systemClock,
     relayLog((_level, _fields, line) => void lines.push(line)),
   )
   onTestFinished(() => keeper.stop())

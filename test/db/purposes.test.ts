@@ -5,6 +5,7 @@ import { keysOf } from '../../src/access/keys.ts'
 import { Catalog } from '../../src/catalog/catalog.ts'
 import { Reservations } from '../../src/ledger/reservations.ts'
 import { reportBreakers } from '../../src/routing/breaker-queries.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -46,6 +47,7 @@ test('while tenants run many slow queries, money, keys, catalog and reports work
     moneyWaitMs: 0,
     lanesMax: 2,
     ship: async () => {},
+    clock: systemClock,
   })
 
   // The queries wait for a lock that the test holds, so they take as long as the test wants.

@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { forgetInstances } from '../../src/ledger/forget-instances.ts'
 import { deleteHeldAnswers } from '../../src/ledger/held-answer-queries.ts'
 import { keepPartitions } from '../../src/ledger/partitions.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { idAt, instance, type MoneyBed, startMoneyBed } from '../ledger/money-bed.ts'
 import { wholeReads } from '../support/whole-reads.ts'
@@ -137,7 +138,7 @@ test('what is old is deleted by one process at a time: held answers, budget peri
   await bed.reserve({ id: held, payer, amount: 5n })
   await sql`UPDATE reservations SET instance_id = ${holding ?? ''}`
   const pass = async () => {
-    const keeper = keepPartitions(bed.database, readConfig({}).bounds, silentLog)
+    const keeper = keepPartitions(bed.database, readConfig({}).bounds, systemClock, silentLog)
     // The last statement of a pass.
     await expect.poll(async () => (await sql`SELECT 1 FROM sweeps WHERE name = 'instances'`).length).toBe(1)
     keeper.stop()

@@ -186,7 +186,7 @@ describe('a database that does not answer', () => {
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {
-      const { row } = arrive(formatAt(path), null)
+      const { row } = arrive(Date.now(), formatAt(path), null)
       row.requestedModel = 'draw'
       const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
       await answerAtOnce({ jobs, images, publicUrl: undefined, log, showsRouting: true }, received)

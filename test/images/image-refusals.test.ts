@@ -8,7 +8,7 @@ import { costNotBounded } from '../../src/stages/cost-not-bounded.ts'
 const nothing = { imageRates: [], rates: [] }
 const model = (price: object | undefined, more: Partial<Model> = {}) =>
   ({ price: price && ({ ...nothing, ...price } as unknown as Price), ...more }) as Model
-const asked = { count: 1, size: undefined, quality: undefined, bodyBytes: 100 }
+const asked = { count: 1, size: undefined, quality: undefined, at: 0, bodyBytes: 100 }
 const rate = { size: '1024x1024', quality: 'low', nano: 5n }
 
 test.each([

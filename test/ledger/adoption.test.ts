@@ -28,6 +28,7 @@ import { Ledger } from '../../src/ledger/ledger.ts'
 import type { OpenRecord } from '../../src/ledger/record.ts'
 import { uuidText } from '../../src/ledger/tuple.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { secretKey } from '../support/gateway-yaml.ts'
@@ -61,6 +62,7 @@ function startLedger(environment: Record<string, string> = {}, instanceId = rand
       JOURNAL_SEGMENT_BYTES: '65536',
       ...environment,
     }).bounds,
+    clock: systemClock,
     log: relayLog((_level, fields, message) => void logged.push(`${message} ${JSON.stringify(fields)}`)),
     onCut: (_isCut, { message }) => fenced.push(message),
   })

@@ -12,14 +12,17 @@ import { AnswerShipment } from '../../src/ledger/answer-shipment.ts'
 import { listSegments } from '../../src/ledger/journal-directory.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
+import { type ManualClock, manualClock } from '../support/manual-clock.ts'
 
 let home: string
 let client: Client
 let drop: () => Promise<void>
 let logged: string[]
+let clock: ManualClock
 const log = relayLog((_level, _fields, message) => void logged.push(message))
 beforeEach(async () => {
   logged = []
+  clock = manualClock()
   home = fs.mkdtempSync(join(tmpdir(), 'tollgate-answers-'))
   const fresh = await freshDatabase()
   drop = fresh.drop
@@ -40,7 +43,7 @@ const anAnswer = (text = 'Hello "wörld"\\ {1}', truncated = false): AnswerRecor
 })
 const journalOf = (segmentBytes = 1024 * 1024) => new AnswerJournal({ directory: home, segmentBytes })
 const shipmentOf = (growing: boolean, batchBytes = 64 * 1024) =>
-  new AnswerShipment({ directory: home, growing, batchBytes, log })
+  new AnswerShipment({ directory: home, growing, batchBytes, clock, log })
 const shipAll = async (shipment: AnswerShipment) => {
   while (await shipment.shipNext(client));
 }
@@ -143,6 +146,12 @@ test('a Postgres that refuses all answers stops no row: they wait for the next t
   expect(await shipment.shipNext(client)).toBe(false)
   expect(logged).toEqual(['captured answers cannot be shipped now; it is tried again'])
   expect(shipment.hasMore).toBe(true)
+  await client.query('ALTER TABLE elsewhere RENAME TO request_answers')
+  clock.pass(59_999)
+  expect(await shipment.shipNext(client)).toBe(false)
+  clock.pass(1)
+  expect(await shipment.shipNext(client)).toBe(true)
+  expect(shipment.hasMore).toBe(false)
 })
 
 test('the files of answers are no segments of the journal', () => {
@@ -158,6 +167,7 @@ test('answers are dropped and counted from the alarm of the journal on, both tog
     directory: () => home,
     journal: () => ({ journalBytes, trouble }),
     bounds: { journalSegmentBytes: 1024 * 1024, journalAlarmBytes: 1_000 },
+    clock,
     log,
   })
   answers.keep(anAnswer())
@@ -171,9 +181,14 @@ test('answers are dropped and counted from the alarm of the journal on, both tog
   trouble = 'no space left on device'
   answers.keep(anAnswer())
   expect(answers.dropped).toBe(3)
+  expect(logged).toHaveLength(1)
+  clock.pass(60_000)
+  answers.keep(anAnswer())
+  expect(answers.dropped).toBe(4)
+  expect(logged).toHaveLength(2)
   trouble = undefined
   answers.keep(anAnswer())
-  expect(answers.dropped).toBe(3)
+  expect(answers.dropped).toBe(4)
   await shipAll(shipmentOf(true))
   expect(await kept()).toHaveLength(2)
 })

@@ -7,6 +7,7 @@ import { Journal } from '../../src/ledger/journal.ts'
 import { findSetAside, listSetAside } from '../../src/ledger/set-aside-folders.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 
@@ -60,6 +61,7 @@ export async function startAsideBed() {
         instanceId: instance,
         growing: false,
         batchBytes: 4_096,
+        clock: systemClock,
         log,
       })
       await shipment.resume(client)
@@ -70,9 +72,9 @@ export async function startAsideBed() {
     },
     /** The only frame that was set aside. */
     theAside() {
-      const [one] = listSetAside(root)
+      const [one] = listSetAside(root, Date.now())
       if (one === undefined) throw new Error('nothing was set aside')
-      return findSetAside(root, one.id)
+      return findSetAside(root, one.id, Date.now())
     },
     async broken(): Promise<string[]> {
       const { findings } = await verifyLedger(sql)

@@ -12,9 +12,9 @@ import { Shipment } from '../../src/ledger/shipment.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { seeded } from '../support/random.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
-import { patienceMs } from '../support/until.ts'
 
 /** Damaged bytes and refused frames cost their own request, and no other. */
 
@@ -23,6 +23,7 @@ let client: Client
 let database: Database
 let drop: () => Promise<void>
 let logged: string[]
+const clock = manualClock()
 
 beforeEach(async () => {
   logged = []
@@ -78,12 +79,14 @@ test('a damaged frame in the segment that its process still writes costs itself 
   bytes[first.bytes + 2] = 0xff
   writeFileSync(path, bytes)
   const shipment = shipmentOf(directory, instanceId, true)
-  await shipment.resume(client)
-  const goOn = async () => {
-    while (await shipment.shipNext(client));
-    return (await client.query('SELECT id FROM requests')).rowCount
-  }
-  await expect.poll(goOn, { timeout: patienceMs }).toBe(9)
+  const rows = async () => (await client.query('SELECT id FROM requests')).rowCount
+  await shipAll(shipment)
+  clock.pass(999)
+  await shipAll(shipment)
+  expect(await rows()).toBe(0)
+  clock.pass(1)
+  await shipAll(shipment)
+  expect(await rows()).toBe(9)
   shipment.close()
 })
 
@@ -166,7 +169,7 @@ function copyOf(directory: string, name: string) {
 
 function shipmentOf(directory: string, instanceId: string, growing = false): Shipment {
   const log = relayLog((_level, fields, message) => void logged.push(`${message} ${JSON.stringify(fields)}`))
-  return new Shipment({ directory, instanceId, growing, batchBytes: 4_096, log })
+  return new Shipment({ directory, instanceId, growing, batchBytes: 4_096, clock, log })
 }
 
 async function shipAll(shipment: Shipment): Promise<void> {

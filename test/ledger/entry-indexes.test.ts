@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { keepEntryIndexes } from '../../src/ledger/entry-indexes.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { freshDatabase } from '../support/database.ts'
 import { patienceMs } from '../support/until.ts'
 
@@ -13,8 +14,8 @@ test('each partition gets it once, and a list of entries that are no charges rea
     select count(*)::integer as count from pg_inherits where inhparent = 'entries'::regclass`
   const built = tables?.count ?? 0
   expect(built).toBeGreaterThan(2)
-  expect(await keepEntryIndexes(sql)).toMatchObject({ built, left: 0 })
-  expect(await keepEntryIndexes(sql)).toMatchObject({ built: 0, left: 0 })
+  expect(await keepEntryIndexes(sql, systemClock)).toMatchObject({ built, left: 0 })
+  expect(await keepEntryIndexes(sql, systemClock)).toMatchObject({ built: 0, left: 0 })
   await sql`
     insert into entries (id, account_id, created_at, kind, amount_nano)
     select gen_random_uuid(), ${randomUUID()}, now(), 'charge', -1 from generate_series(1, 20000)`
@@ -36,7 +37,7 @@ test('a charge does not wait for a build, which waits for a charge', async () =>
       values (${randomUUID()}, ${randomUUID()}, now(), 'charge', -1)`
   await first`begin`
   await charge(first)
-  const building = keepEntryIndexes(builder, { waitMs: 60_000 })
+  const building = keepEntryIndexes(builder, systemClock, { waitMs: 60_000 })
   await expect
     .poll(
       () => sql`

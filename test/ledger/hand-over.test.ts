@@ -16,6 +16,7 @@ import { Ledger } from '../../src/ledger/ledger.ts'
 import { Ownership } from '../../src/ledger/ownership.ts'
 import type { JournalDisk } from '../../src/ledger/segment-files.ts'
 import { Succession } from '../../src/ledger/succession.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
@@ -76,6 +77,7 @@ function startLedger(durability: 'journal' | 'postgres'): Ledger {
     durability,
     sync: 'process',
     bounds: readConfig({ SHIP_INTERVAL_MS: '20', INSTANCE_DEAD_MS: '3000' }).bounds,
+    clock: systemClock,
     log: silentLog,
     onCut: () => {},
   })
@@ -97,6 +99,7 @@ test('a process that is heard of again while its journal is read is not adopted'
     instanceDeadMs: 1,
     keepMs: 1000,
     batchBytes: 65_536,
+    clock: systemClock,
     log: relayLog((_level, fields) => void logged.push(JSON.stringify(fields))),
     onAdopted: () => {},
     onChange: () => {},
@@ -151,6 +154,7 @@ test('a journal that could not be begun is begun when the disk takes it', () => 
       onBegin: () => {},
       onCut: () => {},
       onTrouble: () => {},
+      clock: systemClock,
       log: silentLog,
     })
     fails = 1
@@ -199,6 +203,7 @@ test('frames are carried over once, also when the folder for late ones cannot be
     batchBytes: 65_536,
     position: { segment: 0, at: 0 },
     open: new Map(),
+    clock: systemClock,
     log: silentLog,
     begin: () => {},
     carry: (frames) => carried.push(frames.length),

@@ -217,7 +217,7 @@ test('the text has at most 100 columns and no control characters, whatever clien
   writeFileSync(join(journal.directory, segmentName(0)), Buffer.alloc(400, 7), { flag: 'a' })
   await bed.adopt(journal)
   renameSync(journal.directory, join(bed.root, randomUUIDv7()))
-  const text = inspectionText(await inspectLedger(bed.root, bed.database.sql))
+  const text = inspectionText(await inspectLedger(bed.root, Date.now(), bed.database.sql))
   for (const line of text.split('\n')) {
     expect(line.length, line).toBeLessThanOrEqual(100)
     expect(line).toMatch(/^\P{C}*$/u)

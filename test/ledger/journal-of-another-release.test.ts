@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Journal } from '../../src/ledger/journal.ts'
 import { ownLayout, writeLayout } from '../../src/ledger/layout.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
@@ -47,6 +48,7 @@ async function adopt(): Promise<number> {
     instanceId,
     growing: false,
     batchBytes: 1024 * 1024,
+    clock: systemClock,
     log: silentLog,
   })
   await shipment.resume(client)

@@ -6,6 +6,7 @@ import { noAdoption } from '../../src/ledger/adoption.ts'
 import { Backlog } from '../../src/ledger/backlog.ts'
 import { LedgerWatch } from '../../src/ledger/ledger-watch.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 /** What a process knows of its own lag. Time is an argument here. */
 
@@ -66,7 +67,7 @@ test('a process lags alone while others move; where nobody moves, or nobody know
   const alarm = 'rows of this process wait for Postgres for longer than LEDGER_LAG_MS_MAX'
   expect(bed.logged).toEqual([alarm])
 
-  bed.positions = () => new Map([['other', String(bed.now)]])
+  bed.positions = () => new Map([['other', String(bed.clock.elapsed())]])
   await bed.pass(10_000)
   expect(bed.watch.state()).toMatchObject({ status: 'lagging', others: 'moving' })
   bed.positions = () => {
@@ -108,7 +109,7 @@ function aWatch() {
   mkdirSync(join(dataDir, 'journal'))
   const bed = {
     dataDir,
-    now: 0,
+    clock: manualClock(),
     asked: 0,
     journalBytes: 0,
     progress: { written: 0, shipped: 0, rows: 0 },
@@ -116,8 +117,8 @@ function aWatch() {
     logged: [] as string[],
     /** Let so much time pass, second by second. */
     async pass(ms: number) {
-      for (const end = bed.now + ms; bed.now < end; ) {
-        bed.now += 1_000
+      for (const end = bed.clock.elapsed() + ms; bed.clock.elapsed() < end; ) {
+        bed.clock.pass(1_000)
         bed.watch.look()
         // An answer of Postgres comes in a later turn.
         await new Promise((resolve) => setImmediate(resolve))
@@ -140,7 +141,7 @@ function aWatch() {
     },
     bounds: { ledgerLagMsMax: 60_000, journalBytesMax: 1_000 },
     log: relayLog((_level, _fields, message) => void bed.logged.push(message)),
-    now: () => bed.now,
+    clock: bed.clock,
   })
   onTestFinished(() => {
     bed.watch.stop()

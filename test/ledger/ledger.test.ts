@@ -10,6 +10,7 @@ import { ownLayout } from '../../src/ledger/layout.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import type { OpenRecord } from '../../src/ledger/record.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
@@ -36,6 +37,7 @@ function startLedger(environment: Record<string, string> = {}): Ledger {
     sync: 'process',
     // A slow machine must not fail the tests.
     bounds: readConfig({ SHIP_ON_QUERY_MS: '30000', JOURNAL_KEEP_MS: '0', ...environment }).bounds,
+    clock: systemClock,
     log,
     onCut: () => {},
   })
@@ -276,6 +278,7 @@ test('a journal that cannot be shipped grows to about twice its bound, and still
     durability: 'journal',
     sync: 'process',
     bounds,
+    clock: systemClock,
     log,
     onCut: () => {},
     ...away,

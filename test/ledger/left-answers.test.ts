@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { AnswerJournal } from '../../src/ledger/answer-journal.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -41,6 +42,7 @@ function startLedger(): Ledger {
       sync: 'process',
     },
     bounds: readConfig({ SHIP_INTERVAL_MS: '20', INSTANCE_DEAD_MS: '1000', JOURNAL_KEEP_MS: '0' }).bounds,
+    clock: systemClock,
     log: relayLog((_level, fields, message) => void logged.push(`${message} ${JSON.stringify(fields)}`)),
     onCut: () => {},
   })

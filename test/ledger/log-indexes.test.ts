@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { keepLogIndexes, logIndexes } from '../../src/ledger/log/indexes.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** The indexes of closed days. */
@@ -35,21 +36,21 @@ test('closed days get all of them once, the days that rows are written to none',
   const expected = [-3, -2]
     .flatMap((days) => logIndexes.map(({ name }) => `requests_${stamp(days)}_${name}`))
     .sort()
-  const first = await keepLogIndexes(database.sql)
+  const first = await keepLogIndexes(database.sql, systemClock)
   const built = await indexesOf(database)
   expect(built).toEqual(expect.arrayContaining(expected))
   expect(built.filter((name) => name.includes(stamp(0)))).toEqual([])
   expect(first).toEqual({ built: built.length, left: 0, without: undefined })
-  expect(await keepLogIndexes(database.sql)).toMatchObject({ built: 0, left: 0 })
+  expect(await keepLogIndexes(database.sql, systemClock)).toMatchObject({ built: 0, left: 0 })
 })
 
 test('an index whose build was interrupted is built again', async () => {
   const { database } = await aLog()
-  await keepLogIndexes(database.sql)
+  await keepLogIndexes(database.sql, systemClock)
   const before = await indexesOf(database)
   const broken = `requests_${stamp(-2)}_log_channel`
   await database.sql`update pg_index set indisvalid = false where indexrelid = ${broken}::regclass`
-  expect(await keepLogIndexes(database.sql)).toMatchObject({ built: 1, left: 0 })
+  expect(await keepLogIndexes(database.sql, systemClock)).toMatchObject({ built: 1, left: 0 })
   expect(await indexesOf(database)).toEqual(before)
 })
 
@@ -70,7 +71,7 @@ test('where the user may not create the extension, all others are built, and the
       `reassign owned by ${role} to current_user; drop owned by ${role}; drop role ${role}`,
     )
   })
-  const pass = await keepLogIndexes(sql)
+  const pass = await keepLogIndexes(sql, systemClock)
   expect(pass).toMatchObject({ left: 0, without: expect.stringContaining('pg_trgm') })
   const built = await indexesOf(database)
   expect(built).toHaveLength(pass.built)
@@ -93,14 +94,14 @@ test('a long transaction keeps no other upkeep waiting', async () => {
   })
   await long`begin isolation level repeatable read`
   await long`select 1`
-  const missing = (await keepLogIndexes(sql, { waitMs: 300 })).left
+  const missing = (await keepLogIndexes(sql, systemClock, { waitMs: 300 })).left
   expect(missing).toBeGreaterThan(logIndexes.length)
   // By now the transaction is known to be long: nothing is built that could not be finished.
   const before = await sql`select indexrelid, indisvalid from pg_index order by 1`
-  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ built: 0, left: missing })
+  expect(await keepLogIndexes(sql, systemClock, { waitMs: 300 })).toMatchObject({ built: 0, left: missing })
   expect(await sql`select indexrelid, indisvalid from pg_index order by 1`).toEqual(before)
   await long`commit`
-  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ left: 0 })
+  expect(await keepLogIndexes(sql, systemClock, { waitMs: 300 })).toMatchObject({ left: 0 })
 })
 
 test('of processes that begin at once, one builds', async () => {
@@ -109,8 +110,11 @@ test('of processes that begin at once, one builds', async () => {
   onTestFinished(async () => {
     await Promise.all(sessions.map((sql) => sql.end()))
   })
-  const passes = await Promise.all(sessions.map((sql) => keepLogIndexes(sql)))
+  const passes = await Promise.all(sessions.map((sql) => keepLogIndexes(sql, systemClock)))
   expect(passes.filter(({ built }) => built > 0)).toHaveLength(1)
   const [sql] = sessions
-  expect(sql === undefined ? undefined : await keepLogIndexes(sql)).toMatchObject({ built: 0, left: 0 })
+  expect(sql === undefined ? undefined : await keepLogIndexes(sql, systemClock)).toMatchObject({
+    built: 0,
+    left: 0,
+  })
 })

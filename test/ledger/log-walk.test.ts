@@ -12,6 +12,7 @@ import { withIds } from '../../src/ledger/log/names-queries.ts'
 import { SliceTooLong } from '../../src/ledger/log/older-days.ts'
 import { type AskLog, walkRequests } from '../../src/ledger/log/walk.ts'
 import { requestColumns } from '../../src/ledger/row.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** Every filter of the admin's log against the same test in JavaScript, over rows such as the bench seeds. */
@@ -21,6 +22,7 @@ const rows = 3_000
 const dayMs = 86_400_000
 const end = new Date()
 const from = new Date(end.getTime() - days * dayMs)
+const clock = systemClock
 
 let drop: () => Promise<void>
 let database: Database
@@ -58,7 +60,7 @@ async function walked(
   rowsMax = 200,
 ): Promise<LogRow[]> {
   const found: LogRow[] = []
-  for await (const batch of walkRequests(ask, { filter, from, to: end, order, rowsMax }))
+  for await (const batch of walkRequests(ask, { clock, filter, from, to: end, order, rowsMax }))
     found.push(...batch.rows)
   return found
 }
@@ -141,7 +143,7 @@ describe('a filter finds what the same test in JavaScript finds', () => {
   })
 
   test('with the indexes of closed days as well', async () => {
-    const pass = await keepLogIndexes(database.sql)
+    const pass = await keepLogIndexes(database.sql, systemClock)
     expect(pass).toMatchObject({ left: 0 })
     expect(pass.built).toBeGreaterThanOrEqual(7 * (days - 1))
     for (const query of queries) {
@@ -179,8 +181,8 @@ test('pages follow each other without a gap and without a repeat', async () => {
     const found: string[] = []
     let cursor: string | undefined
     for (;;) {
-      const batches = walkRequests(ask, { filter, from, to: end, order, cursor, rowsMax: 7 })
-      const page = await firstRows(batches, { most: 7, withinMs: 60_000, order })
+      const batches = walkRequests(ask, { clock, filter, from, to: end, order, cursor, rowsMax: 7 })
+      const page = await firstRows(batches, { clock, most: 7, withinMs: 60_000, order })
       found.push(...idsOf(page.rows))
       if (page.cursor === null) break
       expect(page.rows).toHaveLength(7)
@@ -192,7 +194,8 @@ test('pages follow each other without a gap and without a repeat', async () => {
 
 test('a page without time left answers the slice that it has searched, and the next goes on there', async () => {
   const filter = await read({ total_ms: '100000000..' })
-  const first = await firstRows(walkRequests(ask, { filter, from, to: end, rowsMax: 50 }), {
+  const first = await firstRows(walkRequests(ask, { clock, filter, from, to: end, rowsMax: 50 }), {
+    clock,
     most: 50,
     withinMs: 0,
     order: 'newest',
@@ -202,8 +205,8 @@ test('a page without time left answers the slice that it has searched, and the n
   expect(first.searchedTo?.getTime()).toBeGreaterThan(from.getTime())
   const { cursor } = first
   if (cursor === null) throw new Error('there is more to search')
-  const rest = walkRequests(ask, { filter, from, to: end, cursor, rowsMax: 50 })
-  expect(await firstRows(rest, { most: 50, withinMs: 60_000, order: 'newest' })).toMatchObject({
+  const rest = walkRequests(ask, { clock, filter, from, to: end, cursor, rowsMax: 50 })
+  expect(await firstRows(rest, { clock, most: 50, withinMs: 60_000, order: 'newest' })).toMatchObject({
     cursor: null,
   })
 })
@@ -219,6 +222,7 @@ test('a slice that takes too long is searched again in shorter ones', async () =
   }
   const found: LogRow[] = []
   for await (const { rows } of walkRequests(slow, {
+    clock,
     filter,
     from: new Date(end.getTime() - 3_600_000),
     to: end,
@@ -236,7 +240,7 @@ test('counts are those of the rows, and say when they are not of all', async () 
   const expected = log.filter(matches(filter))
   const counted = await countRequests(
     ask,
-    { filter, from, to: end },
+    { clock, filter, from, to: end },
     { bucketMs: 3_600_000, withinMs: 60_000 },
   )
   expect(counted).toMatchObject({ requests: expected.length, done: true })
@@ -249,7 +253,11 @@ test('counts are those of the rows, and say when they are not of all', async () 
       Object.fromEntries(Object.entries(byOutcome).map(([name, some]) => [name, some?.length])),
     )
   }
-  const part = await countRequests(ask, { filter, from, to: end }, { bucketMs: 3_600_000, withinMs: 0 })
+  const part = await countRequests(
+    ask,
+    { clock, filter, from, to: end },
+    { bucketMs: 3_600_000, withinMs: 0 },
+  )
   expect(part.done).toBe(false)
   const inPart = expected.filter((row) => row.created_at >= part.searchedTo)
   expect(part.requests).toBe(inPart.length)
@@ -268,7 +276,7 @@ test('errors in groups are those of the rows, the largest first, with the first 
         ...(by === 'routes' ? [channel, error_upstream_status] : [null, null]),
       ])
     const byGroup = Map.groupBy(expected, groupOf)
-    const found = await groupErrors(ask, { filter, from, to: end }, { by, withinMs: 60_000 })
+    const found = await groupErrors(ask, { clock, filter, from, to: end }, { by, withinMs: 60_000 })
     expect(found).toMatchObject({ done: true, requests: requestsOf(expected) })
     expect(found.groups).toHaveLength(byGroup.size)
     const sizes = found.groups.map(({ requests }) => requests)
@@ -284,7 +292,7 @@ test('errors in groups are those of the rows, the largest first, with the first 
       })
     }
   }
-  const part = await groupErrors(ask, { filter, from, to: end }, { by: 'routes', withinMs: 0 })
+  const part = await groupErrors(ask, { clock, filter, from, to: end }, { by: 'routes', withinMs: 0 })
   expect(part).toMatchObject({
     done: false,
     requests: requestsOf(expected.filter((row) => row.created_at >= part.searchedTo)),

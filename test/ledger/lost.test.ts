@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { Journal } from '../../src/ledger/journal.ts'
 import { Ledger } from '../../src/ledger/ledger.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
@@ -191,6 +192,7 @@ function startLedger(home: string, environment: Record<string, string>, instance
     durability: 'journal',
     sync,
     bounds,
+    clock: systemClock,
     log: silentLog,
     onCut: () => {},
   })

@@ -22,8 +22,8 @@ const rates: Rates = {
   webSearch: usd / 100n,
 }
 const price: Price = { ...rates, id: 'p', image: undefined, imageRates: [] }
-const total = (usage: Partial<Usage>, of = price, at?: number) =>
-  priceRequest({ ...nothing, ...usage }, of, '1', at === undefined ? {} : { at })?.total
+const total = (usage: Partial<Usage>, of = price, at = 0) =>
+  priceRequest({ ...nothing, ...usage }, of, '1', { at })?.total
 
 describe('the parts of a price', () => {
   test('cache writes of an hour and of five minutes, audio, and searches each cost their own', () => {
@@ -35,7 +35,7 @@ describe('the parts of a price', () => {
       output: 100,
       audioOutput: 40,
     }
-    expect(priceRequest({ ...nothing, ...usage, webSearches: 2 }, price, '1.5')).toMatchObject({
+    expect(priceRequest({ ...nothing, ...usage, webSearches: 2 }, price, '1.5', { at: 0 })).toMatchObject({
       input: ((600n * 3n + 400n * 10n) * 1000n * 3n) / 2n,
       cacheWrite: ((700n * 4n + 300n * 6n) * 1000n * 3n) / 2n,
       output: ((60n * 15n + 40n * 20n) * 1000n * 3n) / 2n,
@@ -110,7 +110,7 @@ describe('other models', () => {
       },
     ])
     expect(readCostFacts(JSON.parse(JSON.stringify(facts))).others).toBe(total)
-    expect(priceRequest({ ...nothing, input: 1 }, price, '1', { others: total })).toMatchObject({
+    expect(priceRequest({ ...nothing, input: 1 }, price, '1', { at: 0, others: total })).toMatchObject({
       others: total,
       total: 3_000n + (total ?? 0n),
     })
@@ -119,7 +119,7 @@ describe('other models', () => {
   test('without a price make the whole cost unknown, and the row says why', () => {
     const { total, each } = priceOthers(calls, { multiplier: '1', at: 0, priceOf: () => undefined })
     expect(total).toBeUndefined()
-    expect(priceRequest({ ...nothing, input: 1 }, price, '1', { others: total })).toBeUndefined()
+    expect(priceRequest({ ...nothing, input: 1 }, price, '1', { at: 0, others: total })).toBeUndefined()
     expect(costFactsOf(nothing, each)).toMatchObject([
       { name: 'advisor', cost_nano_usd: null, price_id: null },
     ])
@@ -237,7 +237,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
 
 test('what may search the web is bounded only where a search has a price', () => {
   const model = { price, contextLength: 1000, maxOutputTokens: 10 }
-  const size = { bodyBytes: 10, hasHiddenInput: false, maxOutputTokens: 1, choices: 1 }
+  const size = { bodyBytes: 10, hasHiddenInput: false, maxOutputTokens: 1, choices: 1, at: 0 }
   expect(worstCaseNano({ ...size, webSearches: 1 }, model, '1')).toBeDefined()
   const without = { ...model, price: { ...price, webSearch: undefined } }
   expect(worstCaseNano({ ...size, webSearches: 1 }, without, '1')).toBeUndefined()

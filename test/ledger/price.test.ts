@@ -9,7 +9,7 @@ import {
   missingBound,
   parseMultiplier,
   priceImages,
-  priceRequest,
+  priceRequest as priceRequestAt,
   worstCaseImagesNano,
   worstCaseNano,
 } from '../../src/ledger/price.ts'
@@ -39,7 +39,11 @@ const model: Model = {
   offers: [],
   createdAt: new Date(0),
 }
-const size = { bodyBytes: 1000, hasHiddenInput: false, maxOutputTokens: 100, choices: 1 }
+/** None of these prices depends on the moment. */
+const at = 0
+const size = { bodyBytes: 1000, hasHiddenInput: false, maxOutputTokens: 100, choices: 1, at }
+const priceRequest = (usage: Usage, of: Price, multiplier: string) =>
+  priceRequestAt(usage, of, multiplier, { at })
 
 describe('priceRequest', () => {
   test('multiplies each kind of token by its price, and the parts add up to the total', () => {
@@ -70,7 +74,7 @@ describe('priceRequest', () => {
 
   test('bounds the cost of an image, too', () => {
     const dear = { ...price, image: 10n ** 18n }
-    const made = { count: 10, size: undefined, quality: undefined, usage: undefined }
+    const made = { count: 10, size: undefined, quality: undefined, at, usage: undefined }
     expect(priceImages(made, dear, '1')?.total).toBe(costNanoMax)
   })
 
@@ -184,6 +188,7 @@ describe('worstCaseNano', () => {
         hasHiddenInput: random() < 0.2,
         maxOutputTokens: upTo(5000),
         choices: 1 + upTo(3),
+        at,
       }
       const by = { ...model, contextLength: 1 + upTo(200_000), price: rates }
       const inputMost = request.hasHiddenInput
@@ -265,7 +270,7 @@ describe('the price of an image', () => {
 })
 
 describe('priceImages', () => {
-  const made = { count: 3, size: 'small', quality: 'high', usage: undefined }
+  const made = { count: 3, size: 'small', quality: 'high', at, usage: undefined }
 
   test('multiplies count, price and multiplier, and rounds once, half up', () => {
     expect(priceImages(made, byImage, '1.1')).toEqual({
@@ -311,7 +316,7 @@ describe('priceImages', () => {
 })
 
 describe('worstCaseImagesNano', () => {
-  const job = { count: 3, size: 'auto', quality: undefined, bodyBytes: 1000 }
+  const job = { count: 3, size: 'auto', quality: undefined, at, bodyBytes: 1000 }
 
   test('is the dearest image times the count, else the tokens of as many calls', () => {
     expect(worstCaseImagesNano(job, { ...model, price: byImage }, '1.5')).toBe(405n)
@@ -349,7 +354,8 @@ describe('worstCaseImagesNano', () => {
       }
       const multiplier = random().toFixed(upTo(6))
       const by = { ...model, contextLength: 1 + upTo(5000), maxOutputTokens: 1 + upTo(5000), price: prices }
-      const job = { count: 1 + upTo(9), size: asked(sizes), quality: asked(qualities), bodyBytes: upTo(9000) }
+      const chosen = { count: 1 + upTo(9), size: asked(sizes), quality: asked(qualities) }
+      const job = { ...chosen, at, bodyBytes: upTo(9000) }
       const worst = worstCaseImagesNano(job, by, multiplier)
 
       const usage = {

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 import { RefusalAggregator } from '../../src/ledger/refusal-aggregator.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
 const refused = aClose({
@@ -12,12 +13,19 @@ const refused = aClose({
 
 function startAggregator(options: { rowsPerMinute: number; mayWrite?: boolean }) {
   const written: { open: OpenRecord; close: CloseRecord }[] = []
+  const clock = manualClock()
   const aggregator = new RefusalAggregator({
     rowsPerMinute: options.rowsPerMinute,
     mayWrite: () => options.mayWrite ?? true,
     write: async (open, close) => void written.push({ open, close }),
+    clock,
   })
-  return { aggregator, written, counted: () => written.reduce((sum, { close }) => sum + close.folded, 0) }
+  return {
+    aggregator,
+    clock,
+    written,
+    counted: () => written.reduce((sum, { close }) => sum + close.folded, 0),
+  }
 }
 
 test('the first rows of a caller are written one by one, and one row counts all others', async () => {
@@ -27,6 +35,18 @@ test('the first rows of a caller are written one by one, and one row counts all 
   await aggregator.end()
   expect(written).toHaveLength(4)
   expect(counted()).toBe(100)
+})
+
+test('a caller begins anew a minute after its first row', async () => {
+  const { aggregator, clock, written } = startAggregator({ rowsPerMinute: 1 })
+  await aggregator.add(anOpen(), refused)
+  clock.pass(60_000)
+  await aggregator.add(anOpen(), refused)
+  expect(written).toHaveLength(2)
+  clock.pass(59_999)
+  await aggregator.add(anOpen(), refused)
+  expect(written).toHaveLength(2)
+  await aggregator.end()
 })
 
 test('while no row may be written, the rows of known callers become one counted row for each key, without bodies', async () => {

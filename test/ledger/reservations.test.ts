@@ -4,6 +4,7 @@ import { type Connections, openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
 import type { ReservationResult } from '../../src/ledger/reservation.ts'
 import { type ReservationOptions, Reservations } from '../../src/ledger/reservations.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { openDatabase } from '../support/database.ts'
 import { holdsFor, patienceMs } from '../support/until.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
@@ -36,6 +37,7 @@ function start({
     moneyWaitMs,
     lanesMax,
     ship,
+    clock: systemClock,
   })
   return {
     shipments: () => shipments,

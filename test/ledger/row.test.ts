@@ -11,6 +11,7 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/ledger/re
 import { closeColumns, openColumns, requestColumns } from '../../src/ledger/row.ts'
 import { attemptRowsJson, requestRowJson } from '../../src/ledger/row-json.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
@@ -207,6 +208,7 @@ async function ship(rows: readonly { open: OpenRecord; close: CloseRecord }[]): 
     instanceId: randomUUIDv7(),
     growing: false,
     batchBytes: 1024 * 1024,
+    clock: systemClock,
     log: relayLog((...words) => void logged.push(words)),
   })
   await shipment.resume(client)

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { SharedRuns } from '../../src/ledger/shared-runs.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 
 /** Runs whose beginnings and ends, and the pauses between them, the test decides. */
 function controlled(apartMs = 50) {
@@ -15,6 +16,7 @@ function controlled(apartMs = 50) {
       begun.resolve()
       return end.promise
     },
+    clock: systemClock,
     pause: () => new Promise<void>((resolve) => pauses.push(resolve)),
   })
   return { runs, ends, pauses, begun: begun.promise }

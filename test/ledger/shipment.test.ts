@@ -9,6 +9,7 @@ import { Journal } from '../../src/ledger/journal.ts'
 import { segmentName } from '../../src/ledger/journal-directory.ts'
 import { ownLayout, writeLayout } from '../../src/ledger/layout.ts'
 import { Shipment } from '../../src/ledger/shipment.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
@@ -40,7 +41,7 @@ function startJournal(name: string, segmentBytes = 1024 * 1024): { directory: st
 
 function shipmentOf(directory: string, batchBytes = 1024 * 1024, instanceId: string = randomUUIDv7()) {
   const log = relayLog((_level, fields, message) => void logged.push({ message, fields }))
-  return new Shipment({ directory, instanceId, growing: false, batchBytes, log })
+  return new Shipment({ directory, instanceId, growing: false, batchBytes, clock: systemClock, log })
 }
 
 async function shipAll(shipment: Shipment): Promise<void> {

@@ -1,15 +1,15 @@
 import type { Limits } from '../../src/limits/limits.ts'
 import { memoryLimits } from '../../src/limits/memory.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
+import { type ManualClock, manualClock } from '../support/manual-clock.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 
 /** Limits under a clock that the test sets. */
-export interface Clocked {
+export interface Clocked extends Pick<ManualClock, 'pass'> {
   limits: Limits
-  /** Milliseconds. */
-  pass(ms: number): void
 }
 
 export interface Backend {
@@ -24,21 +24,13 @@ export function backends(): Backend[] {
   return queueBackends().map((name) => (name === 'redis' ? redisBackend() : memoryBackend()))
 }
 
-const startMs = 1_800_000_000_000
-
 function memoryBackend(): Backend {
   return {
     name: 'memory',
     async start() {},
     async open() {
-      let nowMs = startMs
-      const limits = memoryLimits({ clock: () => nowMs })
-      return {
-        limits,
-        pass(ms) {
-          nowMs += ms
-        },
-      }
+      const clock = manualClock()
+      return { limits: memoryLimits(clock), pass: clock.pass }
     },
     async stop() {},
   }
@@ -53,15 +45,10 @@ function redisBackend(): Backend {
       server = await startRedis()
     },
     async open() {
-      let nowMs = startMs
-      const limits = await openShared(server?.url ?? '', { clock: () => nowMs })
+      const clock = manualClock()
+      const limits = await openShared(server?.url ?? '', { clock, redisTime: clock.now })
       opened.push(limits)
-      return {
-        limits,
-        pass(ms) {
-          nowMs += ms
-        },
-      }
+      return { limits, pass: clock.pass }
     },
     async stop() {
       for (const limits of opened) await limits.close()
@@ -72,7 +59,14 @@ function redisBackend(): Backend {
 
 /** Limits as a process opens them, but with a wait that is long enough for a busy machine. Throws without Redis. */
 export async function openShared(url: string, options: Partial<RedisLimitsOptions> = {}): Promise<Limits> {
-  const limits = await openRedisLimits({ url, waitMs: 10_000, leaseMs: 2 ** 30, log: silentLog, ...options })
+  const limits = await openRedisLimits({
+    url,
+    waitMs: 10_000,
+    leaseMs: 2 ** 30,
+    clock: systemClock,
+    log: silentLog,
+    ...options,
+  })
   if (limits.state().mode !== 'shared') throw new Error('Redis is not used')
   return limits
 }

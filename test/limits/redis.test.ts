@@ -4,7 +4,8 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decision, LimitScope, Limits } from '../../src/limits/limits.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
-import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
 import { holdsFor, patienceMs } from '../support/until.ts'
@@ -14,7 +15,9 @@ import { granted, refused, scopeOf } from './scopes.ts'
 /** Limits that processes share, and what they do without Redis. A busy machine must not look like a Redis outage. */
 
 const waitMs = 250
-const atOneMoment = () => 1_800_000_000_000
+/** Nothing refills. Beats and leases go on. */
+const now = () => 1_800_000_000_000
+const atOneMoment = { clock: { ...systemClock, now }, redisTime: now }
 
 describe('limits on Redis', () => {
   let redis: RedisServer
@@ -56,7 +59,7 @@ describe('limits on Redis', () => {
   ])(
     'of 1,000 requests at once in two processes exactly as many pass as %s allow',
     async (_, limits, tokens, most) => {
-      const two = [await open({ clock: atOneMoment }), await open({ clock: atOneMoment })]
+      const two = [await open(atOneMoment), await open(atOneMoment)]
       const scope = scopeOf(limits)
       const decisions = await Promise.all(
         Array.from({ length: 500 }, () => two.map(async (one) => await take(one, scope, tokens))).flat(),
@@ -109,8 +112,8 @@ describe('limits on Redis', () => {
   })
 
   test('when Redis freezes under load, no request waits long, each process uses its share, and nothing counts twice later', async () => {
-    const clock = atOneMoment
-    const two = [await open({ waitMs, clock }), await open({ waitMs, clock })] as const
+    const options = { waitMs, ...atOneMoment }
+    const two = [await open(options), await open(options)] as const
     await expect.poll(() => two[0].state().processes, { timeout: patienceMs }).toBe(2)
     const scope = scopeOf({ requestsPerMinute: 101, tokensPerMinute: 1_020 })
     for (const limits of two) await granted(take(limits, scope, 10))
@@ -151,7 +154,7 @@ describe('limits on Redis', () => {
   })
 
   test('when Redis freezes between the two decisions, the process decides about tokens, and later nothing counts twice', async () => {
-    const limits = await open({ waitMs, clock: atOneMoment })
+    const limits = await open({ waitMs, ...atOneMoment })
     const scope = scopeOf({ requestsPerMinute: 10, tokensPerMinute: 1_000, concurrency: 5 })
     const [passing, refusedLater, ending] = [
       await granted(take(limits, scope)),
@@ -177,7 +180,7 @@ describe('limits on Redis', () => {
   })
 
   test('when Redis is killed, limits are local at once; after its restart they are shared again, with the running requests', async () => {
-    const limits = await open({ clock: atOneMoment })
+    const limits = await open(atOneMoment)
     const scope = scopeOf({ requestsPerMinute: 5, concurrency: 3 })
     const leases = [await granted(take(limits, scope)), await granted(take(limits, scope))]
     await redis.kill9()
@@ -192,7 +195,7 @@ describe('limits on Redis', () => {
 
     await redis.restart()
     await shared(limits)
-    expect(await take(await open({ clock: atOneMoment }), scope)).toMatchObject({
+    expect(await take(await open(atOneMoment), scope)).toMatchObject({
       granted: false,
       limit: 'concurrency',
       requests: { remaining: 3 },
@@ -202,7 +205,7 @@ describe('limits on Redis', () => {
 
   test('when Redis loses everything, counts begin anew, running requests get their places back, and no count falls below 0', async () => {
     const leaseMs = 600
-    const limits = await open({ leaseMs, clock: () => Date.now() })
+    const limits = await open({ leaseMs, redisTime: systemClock.now })
     const scope = scopeOf({ tokensPerMinute: 1_000, concurrency: 2 })
     const leases = [await granted(take(limits, scope, 500)), await granted(take(limits, scope, 500))]
     await redis.flush()
@@ -218,7 +221,7 @@ describe('limits on Redis', () => {
 
   test('a process that starts without Redis has local limits, and shares them when Redis is there', async () => {
     await redis.kill9()
-    const limits = await openRedisLimits({ url: redis.url, waitMs, leaseMs: 30_000, log })
+    const limits = await openRedisLimits({ url: redis.url, waitMs, leaseMs: 30_000, clock: systemClock, log })
     opened.push(limits)
     const scope = scopeOf({ requestsPerMinute: 1 })
     await granted(take(limits, scope))
@@ -280,7 +283,7 @@ describe('limits on Redis', () => {
 
   test('a process that has ended no longer counts as one that shares', async () => {
     const staying = await open()
-    const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: silentLog })
+    const leaving = await openShared(redis.url)
     const processes = () => staying.state().processes
     await expect.poll(processes, { timeout: patienceMs }).toBe(2)
     await leaving.close()

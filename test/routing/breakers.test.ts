@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { OpenBreaker } from '../../src/routing/breaker-queries.ts'
 import { Breakers, type BreakersOptions } from '../../src/routing/breakers.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
+import { type ManualClock, manualClock } from '../support/manual-clock.ts'
 import { holdsFor, until } from '../support/until.ts'
 
 /** The breakers of one process. Two of them know nothing of each other, as two processes. */
 
 const running: Breakers[] = []
+let clock: ManualClock
+beforeEach(() => {
+  clock = manualClock()
+})
 afterEach(() => {
   for (const breakers of running.splice(0)) breakers.end()
 })
@@ -20,8 +25,9 @@ function start(more: Partial<BreakersOptions> = {}): Breakers {
     channels: new Map(),
     instance: { id: 'a process' },
     report: async () => {},
+    clock,
     log: silentLog,
-    sweepMs: 50,
+    sweepMs: 10,
     chance: () => 0.5,
     ...more,
   })
@@ -37,6 +43,9 @@ const isClosed = (breakers: Breakers, channel: string) => breakers.whyNot(channe
 function open(breakers: Breakers, channel: string): void {
   for (let i = 0; i < bounds.breakerFailures; i++) fail(breakers, channel)
 }
+
+/** The time of a first opening. */
+const passOpening = () => clock.pass(bounds.breakerOpenMs)
 
 test('a breaker opens after the set number of failures in a row; another process goes by what it sees itself', () => {
   const [one, two] = [start(), start()]
@@ -81,40 +90,38 @@ test('a call whose client left counts neither as success nor as failure', () => 
   expect(isClosed(breakers, channel)).toBe(false)
 })
 
-test('a call that began before the breaker opened neither closes it nor keeps it open', async () => {
+test('a call that began before the breaker opened neither closes it nor keeps it open', () => {
   const breakers = start()
   const channel = randomUUID()
   const [early, late] = [breakers.begin(channel, 'main'), breakers.begin(channel, 'main')]
   open(breakers, channel)
   early.end('life', '')
   expect(isClosed(breakers, channel)).toBe(false)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   live(breakers, channel)
-  await until(() => isClosed(breakers, channel))
+  expect(isClosed(breakers, channel)).toBe(true)
   fail(breakers, channel)
   fail(breakers, channel)
   late.end('failure', 'upstream_timeout')
   expect(isClosed(breakers, channel)).toBe(true)
 })
 
-test('after the open time one request of each process is a probe, which decides for its own process', async () => {
+test('after the open time one request of each process is a probe, which decides for its own process', () => {
   const all = [start(), start()]
   const channel = randomUUID()
   for (const breakers of all) open(breakers, channel)
-  const probes = []
-  for (const breakers of all) {
-    await until(() => isClosed(breakers, channel))
-    probes.push(breakers.begin(channel, 'main'))
-  }
-  await holdsFor(200, () => {
-    for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/half open/)
-  })
+  clock.pass(bounds.breakerOpenMs - 1)
+  for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/open for 1 s/)
+  clock.pass(1)
+  const probes = all.map((breakers) => breakers.begin(channel, 'main'))
+  clock.pass(10_000)
+  for (const breakers of all) expect(breakers.whyNot(channel)).toMatch(/half open/)
   probes[0]?.end('life', '')
   probes[1]?.end('failure', 'upstream_error')
   expect(all.map((breakers) => breakers.isOpen(channel))).toEqual([false, true])
 })
 
-test('a failed probe opens the breaker again, each time for twice as long, up to a bound', async () => {
+test('a failed probe opens the breaker again, each time for twice as long, up to a bound', () => {
   const openMs: number[] = []
   const log = relayLog((level, fields) => {
     if (level === 'warn') openMs.push(Number(Object.entries(fields)[1]?.[1]))
@@ -123,17 +130,19 @@ test('a failed probe opens the breaker again, each time for twice as long, up to
   const channel = randomUUID()
   open(breakers, channel)
   for (let i = 0; i < 3; i++) {
-    await until(() => isClosed(breakers, channel))
+    clock.pass((openMs.at(-1) ?? 0) - 1)
+    expect(isClosed(breakers, channel)).toBe(false)
+    clock.pass(1)
     fail(breakers, channel)
   }
   expect(openMs).toEqual([200, 400, 800, 1_000])
 })
 
-test('if the client of a probe leaves, the next request is the probe', async () => {
+test('if the client of a probe leaves, the next request is the probe', () => {
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   const probe = breakers.begin(channel, 'main')
   expect(isClosed(breakers, channel)).toBe(false)
   probe.end('nothing', '')
@@ -144,7 +153,7 @@ test('a long answer closes the breaker before its end, and its end counts as wel
   const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   const probe = breakers.begin(channel, 'main')
   expect(isClosed(breakers, channel)).toBe(false)
   probe.answered(200)
@@ -161,6 +170,7 @@ test('a breaker opens when several calls wait and none is answered for long; an 
   const calls = [1, 2, 3].map(() => breakers.begin(silent, 'silent'))
   const [first] = [1, 2, 3].map(() => breakers.begin(slow, 'slow'))
   first?.answered(500)
+  clock.pass(bounds.breakerSilenceMs)
   await until(() => !isClosed(breakers, silent))
   expect(breakers.whyNot(silent)).toMatch(/no answer to any of 3 calls/)
   // Two that wait are too few to say anything.
@@ -171,12 +181,13 @@ test('a breaker opens when several calls wait and none is answered for long; an 
 })
 
 test('a probe that does not end keeps no other request from probing, and counts when it ends', async () => {
-  const breakers = start({ probeMsMax: 100 })
+  const breakers = start()
   const channel = randomUUID()
   open(breakers, channel)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   const hanging = breakers.begin(channel, 'main')
   expect(isClosed(breakers, channel)).toBe(false)
+  clock.pass(30_001)
   await until(() => isClosed(breakers, channel))
   hanging.end('life', '')
   expect(breakers.isOpen(channel)).toBe(false)
@@ -186,10 +197,11 @@ test('a probe that does not end keeps no other request from probing, and counts 
 
 test('when another probe has decided, or an admin has reset the breaker, a hanging probe no longer counts', async () => {
   const channel = randomUUID()
-  const breakers = start({ probeMsMax: 100, channels: new Map([[channel, { breakerResets: 0 }]]) })
+  const breakers = start({ channels: new Map([[channel, { breakerResets: 0 }]]) })
   open(breakers, channel)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   const hanging = breakers.begin(channel, 'main')
+  clock.pass(30_001)
   await until(() => isClosed(breakers, channel))
   breakers.begin(channel, 'main').end('failure', 'again', 60_000)
   hanging.end('life', '')
@@ -257,7 +269,7 @@ test('a process reports its breakers when one opens or closes, when a channel le
   await reports('one: upstream_error 1')
   instance.id = 'two'
   await reports('two: upstream_error 1')
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   live(breakers, channel)
   await reports('two')
   open(breakers, channel)
@@ -265,18 +277,18 @@ test('a process reports its breakers when one opens or closes, when a channel le
   breakers.follow(new Map())
   await reports('two')
   const { length } = said
-  await holdsFor(300, () => expect(said).toHaveLength(length))
+  await holdsFor(100, () => expect(said).toHaveLength(length))
 })
 
 test.each([
   ['refuses reports', () => Promise.reject(new Error('away'))],
   ['answers nothing', () => new Promise<void>(() => {})],
-])('while Postgres %s a process opens, probes and closes as ever', async (_how, report) => {
+])('while Postgres %s a process opens, probes and closes as ever', (_how, report) => {
   const breakers = start({ report })
   const channel = randomUUID()
   open(breakers, channel)
   expect(isClosed(breakers, channel)).toBe(false)
-  await until(() => isClosed(breakers, channel))
+  passOpening()
   const probe = breakers.begin(channel, 'main')
   expect(isClosed(breakers, channel)).toBe(false)
   probe.end('life', '')

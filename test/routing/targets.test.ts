@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Channel, Model } from '../../src/catalog/snapshot.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import type { Candidate } from '../../src/routing/candidates.ts'
@@ -6,11 +6,14 @@ import { everyCredentialOf } from '../../src/routing/credentials.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { type ModelCandidates, type TargetResult, Targets } from '../../src/routing/targets.ts'
 import { localRouting } from '../support/local-routing.ts'
+import { type ManualClock, manualClock } from '../support/manual-clock.ts'
 
+let clock: ManualClock
 let routing: Routing
 let passed: string[]
 beforeEach(() => {
-  routing = localRouting()
+  clock = manualClock()
+  routing = localRouting(clock)
   passed = []
 })
 afterEach(() => routing.end())
@@ -107,14 +110,11 @@ test('the last resort is not a channel that this request found away, but the nex
 
 test('the last resort is not a target that this request has tried', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
-  let isOpen = true
-  vi.spyOn(routing.breakers, 'whyNot').mockImplementation((id) =>
-    id === 'one' && isOpen ? 'breaker open' : undefined,
-  )
+  shut(one)
   const targets = start(ofModel([candidateOf(one), candidateOf(two)]), ofModel([candidateOf(one)], 'spare'))
   expect(named(targets)).toBe('two a')
-  // The breaker closes while this request waits for the other channel.
-  isOpen = false
+  // The time of the breaker is over while this request waits for the other channel.
+  clock.pass(60_000)
   expect(named(targets, failed)).toBe('one a')
   expect(named(targets, failed)).toBeUndefined()
 })

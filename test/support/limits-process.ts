@@ -1,4 +1,5 @@
 import { openRedisLimits } from '../../src/limits/redis.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 
 /**
@@ -10,6 +11,7 @@ const limits = await openRedisLimits({
   url: REDIS_URL,
   waitMs: 10_000,
   leaseMs: Number(LEASE_MS),
+  clock: systemClock,
   log: silentLog,
 })
 const decision = await limits.take([JSON.parse(SCOPE)], 0, `of process ${process.pid}`)

@@ -8,11 +8,13 @@ import { type AdminFilter, ofTenant } from '../../ledger/log/filter.ts'
 import { withIds } from '../../ledger/log/names-queries.ts'
 import { logSpan } from '../../ledger/log/span-queries.ts'
 import type { AskLog } from '../../ledger/log/walk.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { moment } from '../parameter.ts'
 import { filterFrom } from './log-filter.ts'
 import { requireRouting, tenantOf } from './permit.ts'
 
 export interface WalkContext {
+  clock: Clock
   database: Pick<Database, 'log'>
   archive: Archive
   bounds: { logQueryMs: number }
@@ -50,19 +52,19 @@ export function askLogAs(database: Pick<Database, 'log'>, actor: Actor): AskLog 
 
 /** A walk through the rows of the log that the actor may see. */
 export async function beginWalk(context: WalkContext, actor: Actor, query: Asked, signal: AbortSignal) {
-  const { database, archive, bounds, ledger } = context
+  const { clock, database, archive, bounds, ledger } = context
   await ledger.shipNow()
   const ask = askLogAs(database, actor)
   const terms = { withinMs: bounds.logQueryMs, signal }
   const filter = await filterOf(ask, context, actor, query, terms)
-  const kept = await ask((sql) => logSpan(sql, filter), terms)
+  const kept = await ask((sql) => logSpan(sql, filter, clock.now()), terms)
   const { from, to } = query
   const span = {
     from: from === undefined || from < kept.from ? kept.from : from,
     to: to === undefined || to > kept.to ? kept.to : to,
   }
   const times = span.from < span.to ? span : { from: span.to, to: span.to }
-  return { ask, filter, ...times, signal, older: olderDays(archive) }
+  return { ask, clock, filter, ...times, signal, older: olderDays(archive) }
 }
 
 /** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */

@@ -22,8 +22,8 @@ const tailsMax = 100
 
 /** New rows of the usage log, as they come. */
 export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
-  const { database, bounds } = context
-  const tail = new LogTail(askLogFor(database, 'tail', logAway), () => context.draining)
+  const { clock, database, bounds } = context
+  const tail = new LogTail(askLogFor(database, 'tail', logAway), () => context.draining, clock)
   let tails = 0
   return adminEndpoint({
     method: 'GET',

@@ -118,9 +118,10 @@ function logEndpoint(context: AdminRequestsContext): AdminEndpoint {
         return { body: { data: await named(rows), next_cursor: null, progress } }
       }
       const order = descending ? 'newest' : 'oldest'
-      const endAt = performance.now() + withinMs
+      const { clock } = walk
+      const endAt = clock.elapsed() + withinMs
       const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
-      const found = await firstRows(batches, { most: limit, withinMs, order })
+      const found = await firstRows(batches, { clock, most: limit, withinMs, order })
       const begins = descending ? walk.to : walk.from
       const reached = found.searchedTo ?? (descending ? walk.from : walk.to)
       return {

@@ -148,7 +148,7 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
             `The balance of tenant "${row.name}" is limited already. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
             'balance_usd',
           )
-        await limitAccount(tx, id, balance)
+        await limitAccount(tx, id, balance, new Date())
       }
       const shown = tenantJson(await requireTenant(tx, id))
       const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }

@@ -20,7 +20,7 @@ export async function countRequests(
   walk: Omit<Walk, 'rowsMax' | 'order' | 'endAt'>,
   { bucketMs, withinMs }: { bucketMs: number; withinMs: number },
 ): Promise<LogCounts> {
-  const endAt = performance.now() + withinMs
+  const endAt = walk.clock.elapsed() + withinMs
   const buckets = new Map<number, Record<string, number>>()
   const counts = { requests: 0, done: true, searchedTo: walk.from }
   let isFirst = true
@@ -37,7 +37,7 @@ export async function countRequests(
       isFirst = false
       counts.done = done
       counts.searchedTo = searchedTo
-      if (performance.now() > endAt) break
+      if (walk.clock.elapsed() > endAt) break
     }
   } catch (error) {
     if (!(error instanceof OlderDaysError) || isFirst) throw error

@@ -30,7 +30,7 @@ export async function groupErrors(
   walk: Omit<Walk, 'rowsMax' | 'order' | 'endAt'>,
   { by, withinMs }: { by: ErrorsBy; withinMs: number },
 ): Promise<ErrorGroups> {
-  const endAt = performance.now() + withinMs
+  const endAt = walk.clock.elapsed() + withinMs
   const groups = new Map<string, ErrorGroup>()
   const found = { requests: 0, done: true, searchedTo: walk.from }
   let isFirst = true
@@ -43,7 +43,7 @@ export async function groupErrors(
       isFirst = false
       found.done = done
       found.searchedTo = searchedTo
-      if (performance.now() > endAt) break
+      if (walk.clock.elapsed() > endAt) break
     }
   } catch (error) {
     if (!(error instanceof OlderDaysError) || isFirst) throw error

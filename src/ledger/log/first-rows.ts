@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts'
 import type { LogRow } from './filter.ts'
 import { idAfter } from './next-id.ts'
 import { OlderDaysError } from './older-days.ts'
@@ -18,9 +19,9 @@ export interface FirstRows {
  */
 export async function firstRows(
   batches: AsyncIterable<LogBatch<LogRow>>,
-  { most, withinMs, order }: { most: number; withinMs: number; order: Order },
+  { clock, most, withinMs, order }: { clock: Clock; most: number; withinMs: number; order: Order },
 ): Promise<FirstRows> {
-  const endAt = performance.now() + withinMs
+  const endAt = clock.elapsed() + withinMs
   const found: FirstRows = { rows: [], cursor: null, searchedTo: undefined }
   try {
     for await (const { rows, cursor, searchedTo, done } of batches) {
@@ -35,7 +36,7 @@ export async function firstRows(
         }
       found.searchedTo = searchedTo
       found.cursor = done ? null : cursor
-      if (found.rows.length === most || performance.now() > endAt) break
+      if (found.rows.length === most || clock.elapsed() > endAt) break
     }
   } catch (error) {
     if (!(error instanceof OlderDaysError) || found.searchedTo === undefined) throw error

@@ -22,7 +22,7 @@ export async function greatestRows(
   walk: Omit<Walk, 'rowsMax' | 'order' | 'cursor' | 'endAt'>,
   { measure, most, withinMs }: { measure: Measure; most: number; withinMs: number },
 ): Promise<GreatestRows> {
-  const endAt = performance.now() + withinMs
+  const endAt = walk.clock.elapsed() + withinMs
   const found: GreatestRows = { rows: [], done: true, searchedTo: walk.from }
   const bound = (filter: AdminFilter): AdminFilter => {
     const least = found.rows.length < most ? undefined : found.rows.at(-1)
@@ -39,7 +39,7 @@ export async function greatestRows(
       found.done = batch.done
       found.searchedTo = batch.searchedTo
       isFirst = false
-      if (performance.now() > endAt) break
+      if (walk.clock.elapsed() > endAt) break
     }
   } catch (error) {
     if (!(error instanceof OlderDaysError) || isFirst) throw error

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import type { Clock } from '../../runtime/clock.ts'
 import { buildIndexes, type IndexPass, type MissingIndex } from '../index-builder.ts'
 
 /**
@@ -35,8 +36,12 @@ export const logIndexes: readonly LogIndex[] = [
 const lateHours = 1
 
 /** Build the missing indexes of closed days, the newest day first, as `buildIndexes` does. */
-export async function keepLogIndexes(sql: Sql, limits?: { waitMs?: number }): Promise<IndexPass> {
-  return await buildIndexes(sql, missingIndexes, limits)
+export async function keepLogIndexes(
+  sql: Sql,
+  clock: Clock,
+  limits?: { waitMs?: number },
+): Promise<IndexPass> {
+  return await buildIndexes(sql, missingIndexes, clock, limits)
 }
 
 async function missingIndexes(sql: Sql): Promise<MissingIndex[]> {

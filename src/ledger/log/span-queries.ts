@@ -11,13 +11,14 @@ const dayMs = 86_400_000
 export async function logSpan(
   sql: postgres.Sql,
   { conditions }: AdminFilter,
+  nowMs: number,
 ): Promise<{ from: Date; to: Date }> {
   for (const condition of conditions) {
     if (condition.not || condition.test !== 'is' || condition.columns[0] !== 'id') continue
     const all = condition.values.flatMap((id) => (typeof id === 'string' ? [momentOf(id)] : []))
     if (all.length === 0) continue
     // A uuid of another kind has any moment inside: none of our rows has a later one.
-    const latest = Date.now() + dayMs
+    const latest = nowMs + dayMs
     const moments = all.filter((ms) => ms <= latest)
     if (moments.length === 0) return { from: new Date(latest), to: new Date(latest) }
     return { from: new Date(Math.min(...moments)), to: new Date(Math.max(...moments) + 1) }
@@ -28,7 +29,7 @@ export async function logSpan(
       (select id from requests_default order by id limit 1) as stray, now() as now
     from pg_inherits h join pg_class c on c.oid = h.inhrelid
     where h.inhparent = to_regclass('requests') and c.relname ~ '_[0-9]{8}$'`
-  const now = found?.now ?? new Date()
+  const now = found?.now ?? new Date(nowMs)
   const { first = null, archived = null, stray = null } = found ?? {}
   const starts = [first ?? now, archived ?? now, ...(stray === null ? [] : [new Date(momentOf(stray))])]
   // The clocks of processes differ by less than a day.

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../runtime/clock.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import { matches } from './matches.ts'
 import { type NamesOf, namesFor } from './names-queries.ts'
@@ -31,13 +32,15 @@ interface Tail {
 export class LogTail {
   readonly #ask: AskLog
   readonly #isDraining: () => boolean
+  readonly #clock: Clock
   readonly #tails = new Set<Tail>()
   #running: Promise<void> | undefined
   #watchedAt = Number.NEGATIVE_INFINITY
 
-  constructor(ask: AskLog, isDraining: () => boolean) {
+  constructor(ask: AskLog, isDraining: () => boolean, clock: Clock) {
     this.#ask = ask
     this.#isDraining = isDraining
+    this.#clock = clock
   }
 
   /**
@@ -69,15 +72,15 @@ export class LogTail {
   async #search(place: TailPlace | undefined, sizes: Sizes[]): Promise<TailPlace> {
     // New tails get what they have missed until `found.snapshot`, and all later rows with the others.
     const tails = [...this.#tails]
-    if (performance.now() - this.#watchedAt > watchMs) {
+    if (this.#clock.elapsed() - this.#watchedAt > watchMs) {
       await this.#ask((sql) => watchRows(sql), terms)
-      this.#watchedAt = performance.now()
+      this.#watchedAt = this.#clock.elapsed()
     }
     const now = await this.#ask((sql) => tailSizes(sql), terms)
     const begin = place ?? { snapshot: now.snapshot, blocks: now.sizes }
     const from = { ...begin, blocks: blocksFrom(begin, now.sizes) }
     const found = await this.#ask((sql) => newRows(sql, from, { most: rowsMax }), terms)
-    const next = { snapshot: found.snapshot, blocks: blocksAfter(sizes, now.sizes) }
+    const next = { snapshot: found.snapshot, blocks: blocksAfter(sizes, now.sizes, this.#clock.elapsed()) }
     for (const tail of tails) {
       try {
         await this.#give(tail, await this.#rowsOf(tail, found, from, next, now.sizes), next)
@@ -124,8 +127,11 @@ type Sizes = { at: number; blocks: Readonly<Record<string, number>> }
  * transaction writes its rows before it commits, and Postgres extends a table by several blocks at once,
  * which are filled in any order.
  */
-function blocksAfter(sizes: Sizes[], blocks: Readonly<Record<string, number>>): Record<string, number> {
-  const now = performance.now()
+function blocksAfter(
+  sizes: Sizes[],
+  blocks: Readonly<Record<string, number>>,
+  now: number,
+): Record<string, number> {
   sizes.push({ at: now, blocks })
   while ((sizes[1]?.at ?? now) < now - settledMs) sizes.shift()
   const settled = sizes[0]?.blocks ?? {}

@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import { firstIdAt } from '../../db/first-id.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { momentOf } from '../tuple.ts'
 import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
@@ -34,6 +35,7 @@ export type AskLog = <T>(
 ) => Promise<T>
 
 export interface Walk {
+  readonly clock: Clock
   readonly filter: AdminFilter
   /** Inclusive. */
   readonly from: Date
@@ -49,7 +51,7 @@ export interface Walk {
   /** Absent: Postgres has the whole log. */
   readonly older?: OlderDays | undefined
   /**
-   * A time of performance.now(). After the first batch, older days have no longer than until then, and the
+   * A time of `Clock.elapsed`. After the first batch, older days have no longer than until then, and the
    * walk rejects OlderDaysError. Its caller still has what it found.
    */
   readonly endAt?: number | undefined
@@ -72,7 +74,7 @@ export interface LogBatch<Row> {
  * enough.
  */
 export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<LogRow>> {
-  const { filter, order = 'newest', rowsMax: most, older, signal } = walk
+  const { clock, filter, order = 'newest', rowsMax: most, older, signal } = walk
   const read = async (slice: Slice, olderMs: number | undefined) => {
     const recent = await ask((sql) => rowsOf(sql, filter, slice, order, most), {
       withinMs: sliceMsMax,
@@ -87,7 +89,7 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<L
         : order === 'newest'
           ? sliceOf(last, slice.toId, momentOf)
           : sliceOf(slice.fromId, last, momentOf)
-    if (!mayBeOlder(rest)) return recent
+    if (!mayBeOlder(rest, clock.now())) return recent
     const found = await fromOlder(rest, olderMs, (withinMs) =>
       older.rows({ filter, slice: rest, order, most }, { withinMs, signal }),
     )
@@ -105,7 +107,7 @@ export function walkGreatest(
   walk: Omit<Walk, 'rowsMax' | 'order' | 'cursor'>,
   { measure, most, bound }: { measure: Measure; most: number; bound(filter: AdminFilter): AdminFilter },
 ): AsyncGenerator<LogBatch<LogRow>> {
-  const { older, signal } = walk
+  const { clock, older, signal } = walk
   return slices(
     walk,
     async (slice, olderMs) => {
@@ -114,7 +116,7 @@ export function walkGreatest(
         withinMs: sliceMsMax,
         signal,
       })
-      if (older === undefined || !mayBeOlder(slice)) return recent
+      if (older === undefined || !mayBeOlder(slice, clock.now())) return recent
       const found = await fromOlder(slice, olderMs, (withinMs) =>
         older.rows({ filter, slice, order: measure, most }, { withinMs, signal }),
       )
@@ -161,12 +163,12 @@ function walkGroups<Row extends object>(
   /** It has the groups of `recent` and those of the older days. */
   allOf: (older: OlderDays, slice: Slice, recent: () => Promise<Row[]>, terms: OlderTerms) => Promise<Row[]>,
 ): AsyncGenerator<LogBatch<Row>> {
-  const { older, signal } = walk
+  const { clock, older, signal } = walk
   return slices(
     walk,
     (slice, olderMs) => {
       const recent = () => ask((sql) => recentOf(sql, slice), { withinMs: sliceMsMax, signal })
-      if (older === undefined || !mayBeOlder(slice)) return recent()
+      if (older === undefined || !mayBeOlder(slice, clock.now())) return recent()
       return fromOlder(slice, olderMs, (withinMs) => allOf(older, slice, recent, { withinMs, signal }))
     },
     undefined,
@@ -206,7 +208,7 @@ async function* slices<Row extends object>(
   while (low < high) {
     const [from, to] = isNewest ? [startOf(low, high, spanMs), high] : [low, endOf(low, high, spanMs)]
     const slice = sliceOf(from, to, momentOf)
-    const began = performance.now()
+    const began = walk.clock.elapsed()
     const olderMs =
       isFirst || walk.endAt === undefined ? undefined : Math.max(leastOlderMs, walk.endAt - began)
     let rows: Row[]
@@ -222,7 +224,7 @@ async function* slices<Row extends object>(
     else low = last === undefined ? to : idAfter(last)
     const done = low >= high
     const reached = isNewest ? high : low
-    const tookMs = performance.now() - began
+    const tookMs = walk.clock.elapsed() - began
     isFirst = false
     yield { rows, cursor: reached, searchedTo: new Date(momentOf(reached)), done }
     spanMs = Math.max(leastSpanMs, Math.min(spanMs * grow, (spanMs * sliceMs) / Math.max(tookMs, 1)))

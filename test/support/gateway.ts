@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { type Context, openContext } from '../../src/context.ts'
+import type { Clock } from '../../src/runtime/clock.ts'
+import { Opened } from '../../src/runtime/opened.ts'
 import { greetingOf } from '../../src/serve.ts'
 import { Serving } from '../../src/serving.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
@@ -33,6 +35,8 @@ export interface GatewayOptions {
   env?: Record<string, string>
   /** The next start with this directory continues with its journal. Default: a new one, removed in the end. */
   dataDir?: string
+  /** Of its main thread. Default: the system's. */
+  clock?: Clock
   /** Called with the server before it listens. */
   onServer?: (server: Server) => void
 }
@@ -68,7 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const config = readConfig(env)
   const lines: string[] = []
   const log = makeLog(config.logLevel, { write: (line) => void lines.push(line) })
-  const context = await openContext(config, env, log)
+  const context = await openContext(config, env, log, undefined, new Opened(log), options.clock)
   let server: Server | undefined
   const serving = new Serving(context, {
     startWorkers,

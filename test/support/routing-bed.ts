@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/runtime/clock.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { freeKey, paidKey } from './gateway-yaml.ts'
 import { startTestbed, type Testbed } from './testbed.ts'
@@ -35,8 +36,8 @@ interface Asked {
 }
 
 export const narrowKey = 'narrow-key-for-tests-001'
-/** The time that a breaker stays open at first. It doubles, so that a slow machine also finds it open. */
-const openMs = 500
+/** The time that a breaker stays open at first, give or take a tenth. It doubles, so that a slow machine also finds it open. */
+export const openMs = 500
 export const hello = [{ role: 'user', content: 'Hello' }]
 
 export const channelOf = ({ path }: SeenRequest) => path.split('/')[1] ?? ''
@@ -57,6 +58,7 @@ export async function startRoutingBed(options: {
   narrow?: string
   gateways?: 1 | 2
   env?: Record<string, string>
+  clock?: Clock
 }): Promise<RoutingBed> {
   const yaml = (url: string) => gatewayYaml(options, url.replace(/\/v1$/, ''))
   const env = {
@@ -66,14 +68,15 @@ export async function startRoutingBed(options: {
     ROUTING_HEADERS: 'show',
     ...options.env,
   }
-  const bed = await startTestbed({ yaml, env })
+  const own = options.clock === undefined ? { env } : { env, clock: options.clock }
+  const bed = await startTestbed({ yaml, ...own })
   const second =
     options.gateways !== 2
       ? undefined
       : await startGateway({
           databaseUrl: bed.databaseUrl,
           gatewayYaml: yaml(bed.upstream.url),
-          env,
+          ...own,
         })
   const routing: RoutingBed = {
     ...bed,

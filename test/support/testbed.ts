@@ -7,7 +7,7 @@ export interface Testbed extends Bed {
   tollgate: Gateway
 }
 
-export interface TestbedOptions extends Pick<GatewayOptions, 'env' | 'onServer'> {
+export interface TestbedOptions extends Pick<GatewayOptions, 'env' | 'clock' | 'onServer'> {
   yaml?: (upstreamUrl: string) => string
 }
 

@@ -169,7 +169,7 @@ async function bodies(bed: Bed): Promise<void> {
   )
 }
 
-/** 5,000 connections with a key each that nobody has, and beside them 100 keys that no request has used before. */
+/** 5,000 connections with a key each that no one has, and beside them 100 keys that no request has used before. */
 async function guesses({ tollgate }: Bed): Promise<void> {
   console.log('5,000 unknown keys at once, and 100 good keys that the process does not have in memory')
   const statuses = new Map<string, number>()

@@ -92,11 +92,11 @@ export class Call implements Dispatcher.DispatchHandler {
   #findFault(): string | undefined {
     if (this.#status !== 200) return `status ${this.#status}`
     if (this.#bytes !== this.#expected.bytes)
-      return `${this.#bytes} bytes in place of ${this.#expected.bytes}`
+      return `${this.#bytes} bytes instead of ${this.#expected.bytes}`
     const { terminal } = this.#expected
     if (terminal === undefined) return undefined
     if (this.events !== this.#expected.events)
-      return `${this.events} events in place of ${this.#expected.events}`
+      return `${this.events} events instead of ${this.#expected.events}`
     if (this.#last.subarray(-tailBytes).toString('latin1').endsWith(terminal)) return undefined
     return `no ${terminal.trim()} at the end`
   }

@@ -16,7 +16,7 @@ export interface Checkout {
 /** The commit of --against cannot be measured. The message says what to do. */
 export class CannotDrive extends Error {}
 
-/** Of the checkouts, so many stay for the next run: one takes half a gigabyte. */
+/** How many checkouts stay for the next run: one takes half a gigabyte. */
 const keptMax = 3
 const repository = resolve(import.meta.dirname, '..')
 /** Ignored by Git. Not below node_modules, where Node takes no TypeScript. */

@@ -11,7 +11,7 @@ export type Session = (turn: number) => Buffer
 /**
  * Sessions of a coding agent, by their numbers: it sends its whole conversation at every turn, and only the end is new, so a
  * body begins with the bytes of the one before, but for the two that close it. Sessions share their tools, as those of one agent
- * do, and nothing behind them: none continues an earlier one.
+ * do, and nothing after them: none continues an earlier one.
  */
 export function conversationOf(protocol: ClientProtocol, model: string): (session: number) => Session {
   const { head, turn } = protocol === 'openai-chat' ? chat : messages

@@ -33,7 +33,7 @@ export interface Task {
  * every call that it delayed; for latency.
  * hold: opens `streams` over `openMs`, and measures for `windowMs` while all of them are open.
  * turns: as many agents as `sessions` at once, each with a whole conversation. Before the last turns all of them pause for
- * `pauseMs`, and the driver sends 'late' behind that.
+ * `pauseMs`, and the driver sends 'late' after that.
  */
 export type Drive =
   | { kind: 'closed'; inFlight: number; durationMs: number; calls?: number }
@@ -50,7 +50,7 @@ export interface LoadResult {
   windowEvents: number
   /** Calls that ended in the window. */
   windowCalls: number
-  /** Calls behind 'late'. */
+  /** Calls after 'late'. */
   lateCalls: number
   eventsLost: number
   latencyP50Us: number

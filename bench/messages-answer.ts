@@ -15,7 +15,7 @@ export function messagesFault(answer: Answer, body: string): string | undefined 
     }
     for (const name of ['text', 'stop', 'input', 'output'] as const) {
       if (parts[name] !== wanted[name])
-        return `${name}: ${brief(parts[name])} in place of ${brief(wanted[name])}`
+        return `${name}: ${brief(parts[name])} instead of ${brief(wanted[name])}`
     }
     return undefined
   } catch (error) {
@@ -66,9 +66,9 @@ function streamedMessage(body: string, contentEvents: number): Parts {
   order.push('content_block_stop', 'message_delta', 'message_stop')
   order.forEach((type, index) => {
     const found = events[index]?.type
-    if (found !== type) throw new Error(`event ${index}: ${found ?? 'none'} in place of ${type}`)
+    if (found !== type) throw new Error(`event ${index}: ${found ?? 'none'} instead of ${type}`)
   })
-  if (events.length > order.length) throw new Error(`${events.length - order.length} events behind the last`)
+  if (events.length > order.length) throw new Error(`${events.length - order.length} events after the last`)
   const end = events.at(-2)
   return {
     text: events.map((event) => event.delta?.text ?? '').join(''),

@@ -15,7 +15,7 @@ helpIfAsked(import.meta.filename)
  * `npm run bench:seed-log` has filled. Build the pages first: `npm run build:pages`.
  *
  * Overview: 15 loads, each with an empty cache, 2 s apart. First paint is the browser's first-contentful-paint; "numbers" is when the
- * first sum of the last day stands in the page.
+ * first sum of the last day is in the page.
  * Log of 30 days: to its end 200 times. A page is the time from the scroll to the frame after its 100 rows are in the list.
  * Heap is what V8 of that tab uses after a collection.
  */

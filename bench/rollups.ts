@@ -82,7 +82,7 @@ try {
   await postgres.stop()
 }
 
-/** The upkeep counts the rows of today as if they had been there before the sums. */
+/** The upkeep counts today's rows as if they had been there before the sums. */
 async function timeBackfill(client: Client): Promise<void> {
   await client.query("INSERT INTO rollup_backfill VALUES ((now() AT TIME ZONE 'UTC')::date)")
   const found = await client.query('SELECT count(*) AS rows FROM requests')

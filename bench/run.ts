@@ -2,7 +2,7 @@
 // Measures Tollgate in one run against R (reference.ts), the least that a gateway on Node must do. Goals are printed beside the
 // figures, and fail nothing. Exit code 1: figures are void, or with --against a scenario is worse.
 // Without names it takes all scenarios; BENCH_MS is how long a window of closed loops is, 1,000 by default. DATABASE_URL names a
-// Postgres server whose user may create databases, for all subjects: then its CPU is not told apart. Without it, each gets its own.
+// Postgres server whose user may create databases, for all subjects: then its CPU is not measured separately. Without it, each gets its own.
 //
 // --rounds N          5 by default; with --against at most 15, which is the default there.
 // --against REF       Measure another commit too, in a worktree of its own with its own packages, data folder and database. Both

@@ -25,7 +25,7 @@ const eventsOfBurst = 5_000
 /** Enough that the clock of processor time, in steps of 10 ms, is exact to a hundredth. */
 const answersOfRound = 20
 const rounds = 7
-/** One for each part of the soak, of which memory is told. */
+/** One for each part of the soak, whose memory is reported. */
 const soakParts = 6
 const soakPartMs = Number(process.env.SOAK_PART_SECONDS ?? 60) * 1000
 const soakLanes = 32

@@ -22,7 +22,7 @@ import { isIgnored, type Step, stagesOf } from './dockerfile.ts'
  * debootstrap, with the Node and npm of this machine in the place of `node:24-slim`. The image's root is read-only, /data and /tmp
  * are not. It does not show that Docker takes the file, nor that the official base image is like ours.
  *
- * It mounts /dev and /proc below its folder. `unshare --mount` lets nobody else see that, and ends it with this process: whoever clears
+ * It mounts /dev and /proc below its folder. `unshare --mount` lets no one else see that, and ends it with this process: anyone who clears
  * the temporary folder of a trial that was killed would delete the machine's devices.
  */
 

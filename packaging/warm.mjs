@@ -1,4 +1,4 @@
-// Imports what a start loads, so that its compiled code stands where each start looks for it: in an image, whose root may be read-only.
+// Imports what a start loads, so that its compiled code is where each start looks for it: in an image, whose root may be read-only.
 import { enableCompileCache, flushCompileCache } from 'node:module'
 
 const entry = (name) => new URL(`../${name}.js`, import.meta.url).href

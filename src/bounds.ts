@@ -66,7 +66,7 @@ export const boundSettings = {
   /** Such a WebSocket closes after this time without a request, and takes none from this age on. */
   upstreamSocketIdleMs: milliseconds(5 * 60 * second),
   upstreamSocketAgeMs: milliseconds(55 * 60 * second),
-  /** After the end of a streamed answer: longest wait for what the upstream sends behind it. */
+  /** After the end of a streamed answer: longest wait for what the upstream sends after it. */
   streamTailMs: milliseconds(500, 0),
   /** How often a process reads the upstreams' own lists of models. 0: never. */
   modelListRefreshMs: milliseconds(600 * second, 0),

@@ -67,7 +67,7 @@ export class SecretKeeper {
   }
 
   /**
-   * Take these master keys in place of those that it has. Answers whether they are other ones, or in another
+   * Take these master keys instead of those that it has. Answers whether they are other ones, or in another
    * order.
    */
   learn(secret: string, former: readonly MasterSecret[]): boolean {
@@ -132,7 +132,7 @@ export class SecretKeeper {
   }
 
   /**
-   * What a former master key sealed, sealed anew. `current`: the current one sealed it. Undefined: no key
+   * What a former master key sealed, resealed. `current`: the current one sealed it. Undefined: no key
    * opens it.
    */
   resealed(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {

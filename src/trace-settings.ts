@@ -65,7 +65,7 @@ export const traceSettings = {
    * Where collectors listen. Traces go to `/v1/traces` below it. Absent, as the next: there are no traces.
    */
   otelExporterOtlpEndpoint: url,
-  /** The whole URL for traces, in place of the one above. */
+  /** The whole URL for traces, instead of the one above. */
   otelExporterOtlpTracesEndpoint: url,
   /** Sent with each export. They may hold a key of the collector. */
   otelExporterOtlpHeaders: headers,
@@ -91,7 +91,7 @@ export const traceSettings = {
   otelBspMaxExportBatchSize: count(256, 1, 100_000),
   otelBspScheduleDelay: milliseconds(5_000),
   /**
-   * What becomes of the `traceparent` of clients. `parent`: we go on with it. `link`: we begin a trace that
+   * What becomes of the `traceparent` of clients. `parent`: we continue it. `link`: we begin a trace that
    * names it.
    */
   traceClientContext: z

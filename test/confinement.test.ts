@@ -19,7 +19,7 @@ test('no handler of an emitter or a timer throws: it goes through confined, or c
   expect(throwingHandlers(code)).toEqual([])
 })
 
-test('a stream is destroyed with an error by breakOff alone, which hears the error, and no error is emitted', () => {
+test('a stream is destroyed with an error by breakOff alone, which gets the error, and no error is emitted', () => {
   expect(loudEnds(code)).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
-/** What comes from others: package-lock.json says which bytes, under which licence; the SBOM says it to whoever runs a release. */
+/** What comes from others: package-lock.json says which bytes, under which licence; the SBOM says it to anyone who runs a release. */
 
 const root = resolve(import.meta.dirname, '..')
 

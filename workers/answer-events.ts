@@ -6,7 +6,7 @@ export interface AnswerEventsOptions {
   first: number
   /** The bytes of one answer's events. */
   bytesMax: number
-  /** False: the lease is lost. Rejects while Postgres is away. */
+  /** False: the lease is lost. Rejects while Postgres is down. */
   keep(first: number, events: readonly string[]): Promise<boolean>
   onLost(): void
   /** Called when more may come after `full`. */

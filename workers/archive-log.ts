@@ -8,7 +8,7 @@ import { repeatedly } from '../src/runtime/repeatedly.ts'
 const lookMs = 30_000
 const everyMs = 3_600_000
 const askMs = 5_000
-/** A pass that takes longer is ended, and the next one goes on. */
+/** A pass that takes longer is ended, and the next one continues. */
 const passMs = 6 * 3_600_000
 
 /**

@@ -131,7 +131,7 @@ async function storageTrouble({ images }: ImageGateway, job: Job): Promise<Gatew
 }
 
 /**
- * Only an error from making the images may fail the job. Any other error means that Postgres is away: the job
+ * Only an error from making the images may fail the job. Any other error means that Postgres is down: the job
  * runs again.
  */
 async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {

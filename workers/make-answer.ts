@@ -35,7 +35,7 @@ const finishRetryMs = 1_000
 export interface AnswerRunner {
   /** As `ImageRunner.run`. */
   run(id: string): Promise<{ again: number } | undefined>
-  /** Put back all answers of which nothing is kept yet, and end the others. */
+  /** Put back all answers that have nothing kept yet, and end the others. */
   stop(): void
 }
 
@@ -56,7 +56,7 @@ type AnswerContext = Pick<
 
 /**
  * Makes answers in the background, each from its claim to its end. The events of an answer are of one run: a
- * job whose worker died before it had kept one runs again, and one of which some are kept fails with what it
+ * job whose worker died before it had kept one runs again, and one that has kept some fails with what it
  * has.
  */
 export function answerRunner(context: AnswerContext): AnswerRunner {
@@ -402,7 +402,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
+/** What another SECRET_KEY has sealed. Throws where Postgres is down: the job runs again. */
 function unreadable(error: unknown): GatewayError {
   if (error instanceof GatewayError) throw error
   return gatewayError('answer_sealed_elsewhere')

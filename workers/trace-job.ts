@@ -5,7 +5,7 @@ import { own } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'
 
-/** A run of a job goes on with the trace of the request that became the job, also in another process. */
+/** A run of a job continues the trace of the request that became the job, also in another process. */
 export function jobTrace(
   { traces }: Pick<Gateway, 'traces'>,
   { id, opened, runs }: Job,

@@ -39,7 +39,7 @@ export async function keys(rig: Rig): Promise<Table[]> {
   return [{ title: 'Keys, 1,000 of them in use', heads: ['keys', 'ready s', 'MB, most', ...costHeads], rows }]
 }
 
-/** Keys that nobody uses: no secret has such a hash. */
+/** Keys that no one uses: no secret has such a hash. */
 async function addKeys(sql: postgres.Sql, count: number): Promise<void> {
   if (count === 0) return
   const [tenant, group] = [randomUUID(), randomUUID()]

@@ -37,7 +37,7 @@ export function simulateAdmission(
     nextShipMs: ((n + 1) * shipEveryMs) / processes,
   }))
   const waits: number[] = []
-  /** When the account is free again. Whoever asks takes it from then on. */
+  /** When the account is free again. The next request takes it from then on. */
   let freeMs = 0
   /** Batches that have the account, or a place before it: the moments of their ends, in order. */
   const ends: { atMs: number; member: (typeof members)[number]; batch: readonly number[] }[] = []

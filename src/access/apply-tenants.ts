@@ -246,7 +246,7 @@ function settingsOf(
   return {
     groupId,
     ...keyColumns(key, existing),
-    // What a file disables is no member's to enable.
+    // A member cannot enable what the file disables.
     disabledByMember: false,
     managedBy,
     ...(endsFormer && { formerSecretHash: null, formerSecretUntil: null }),

@@ -5,7 +5,7 @@ import type { Queries } from '../db/transactions.ts'
 
 export type ExportRows = Awaited<ReturnType<typeof readExportRows>>
 
-/** All that a gateway.yaml can say, disabled rows too. The secrets of keys are no columns. */
+/** All that a gateway.yaml can say, disabled rows too. The secrets of keys are not columns. */
 export async function readExportRows(db: Queries) {
   const { secretHash: _, ...keyColumns } = keyColumnsOf()
   return {

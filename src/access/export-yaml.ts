@@ -104,7 +104,7 @@ function channelEntry(
   const { offers, credentials } = storedChannel(row, rows, keeper)
   const sealed = rows.credentials.filter(({ channelId }) => channelId === row.id)
   const place = row.name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
-  // An empty credential is no secret. A credential that cannot be opened counts as a secret.
+  // An empty credential is not a secret. A credential that cannot be opened counts as a secret.
   const api_keys = sealed.map((_, index) =>
     credentials?.[index] === ''
       ? ''

@@ -7,7 +7,7 @@ import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import { addKeys, addTenants, hasTenants } from './queries.ts'
 
 /**
- * Make tenant `default` with key `first` in group `default` when there is no tenant at all, and return the
+ * Make tenant `default` with key `first` in group `default` when no tenant exists, and return the
  * key: its secret is shown only now. Undefined when there is a tenant, so at every later start.
  */
 export function ensureFirstKey(

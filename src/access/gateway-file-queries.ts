@@ -9,7 +9,7 @@ export interface FileInForce extends FilePlace {
   hash: Buffer
   revision: number | undefined
   appliedAt: Date
-  /** Catalog or keys have changed since, as by hand. */
+  /** Catalog or keys have changed since, for example by SQL. */
   isOverwritten: boolean
 }
 

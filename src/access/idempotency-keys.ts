@@ -58,7 +58,7 @@ export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
 /**
  * Idempotency keys, in Postgres. Of all processes' requests with a key, the first one to claim it runs. We
  * try the write that ends a claim until Postgres takes it. So a claim outlives its request only while
- * Postgres is away, when no request can claim a key anyway.
+ * Postgres is down, when no request can claim a key anyway.
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions
@@ -66,7 +66,7 @@ export class IdempotencyKeys {
   #ended = false
   #timer: NodeJS.Timeout | undefined
 
-  /** It also deletes old keys, now and then every hour. */
+  /** Also deletes expired keys: once now, then hourly. */
   static start(options: IdempotencyKeysOptions): IdempotencyKeys {
     const keys = new IdempotencyKeys(options)
     void keys.#deleteOld()

@@ -103,7 +103,7 @@ export async function claimKey(
 
 /**
  * True when the process that runs the request is dead. A process without a row may still write one. A process
- * with an old heartbeat may live, if Postgres was away: both get `instanceDeadMs` from the start of Postgres.
+ * with an old heartbeat may live, if Postgres was down: both get `instanceDeadMs` from the start of Postgres.
  */
 function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claimant) {
   const since = sql`now() - make_interval(secs => ${instanceDeadMs / 1000})`

@@ -15,7 +15,7 @@ export function looksMistyped(secret: string): boolean {
 }
 
 /**
- * The hash that is stored in place of a key. It is useless without the pepper, which is not in the database.
+ * The hash that is stored instead of a key. It is useless without the pepper, which is not in the database.
  */
 export function hashKeySecret(secret: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(secret).digest()

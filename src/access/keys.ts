@@ -61,7 +61,7 @@ export class Keys {
     )
   }
 
-  /** The hash that is stored in place of a new secret. */
+  /** The hash that is stored instead of a new secret. */
   hashOf(secret: string): Buffer {
     return hashKeySecret(secret, this.#options.peppers.current)
   }

@@ -1,7 +1,7 @@
 /**
  * The hashes of all keys, so that a guessed key is refused without a query to Postgres. It keeps the first
  * 8 bytes of each hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash
- * leaves it only when it is filled anew: it never says that a key exists, only that none can.
+ * leaves it only when the set is filled again: it never says that a key exists, only that none can.
  */
 export class KnownHashes {
   readonly #most: number
@@ -37,7 +37,7 @@ export class KnownHashes {
   }
 
   /**
-   * Fill it anew. `readPage` gives the hashes behind a place, and the next place; undefined: they were the
+   * Fill it again. `readPage` gives the hashes after a place, and the next place; undefined: they were the
    * last.
    */
   async load(readPage: (after: string | undefined) => Promise<HashPage>): Promise<void> {
@@ -131,8 +131,8 @@ class HashTable {
 }
 
 /**
- * Its first 8 bytes as two numbers, the second of them not 0. Rows that were written by hand may have shorter
- * hashes.
+ * Its first 8 bytes as two numbers, the second of them not 0. Rows that someone wrote with SQL may have
+ * shorter hashes.
  */
 function startOf(hash: Buffer): [high: number, low: number] {
   const start = Buffer.alloc(8)

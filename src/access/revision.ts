@@ -157,7 +157,7 @@ class Follower {
     if (isAllNew || (this.#loadingHashes === undefined && !keys.hashes.isLoaded)) this.#loadHashes()
   }
 
-  /** Changes of keys from now on come with the looks. When it fails, the next look begins anew. */
+  /** Changes of keys from now on come with the looks. When it fails, the next look starts over. */
   #loadHashes() {
     const { keys, log } = this.#options
     const loading = keys.hashes

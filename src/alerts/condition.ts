@@ -65,7 +65,7 @@ const errorRate = z
       .number()
       .min(0)
       .max(99.9)
-      .describe('Of the requests that failed; those that were refused are no failures.'),
+      .describe('Of the requests that failed; those that were refused are not failures.'),
   })
   .meta({ id: 'AlertErrorRate' })
 

@@ -23,7 +23,7 @@ const passMs = 60_000
 
 /**
  * Evaluate all rules once, one after the other. A rule that fails leaves its episodes as they are, and the
- * others go on. Returns the messages to send.
+ * others continue. Returns the messages to send.
  */
 export async function evaluateRules(context: EvaluationContext): Promise<MessageKey[]> {
   const { database, bounds, log } = context

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** The network of an address: its /24, or its /48 where it is IPv6. Undefined: the text is no address. */
+/** The network of an address: its /24, or its /48 where it is IPv6. Undefined: the text is not an address. */
 export function networkOf(address: string): string | undefined {
   // A zone (`%eth0`) names an interface.
   const bare = address.replace(/%.*$/, '')

@@ -25,7 +25,7 @@ export function reportLedger({ database, instanceId, state, alertMs }: LedgerRep
             set_aside = excluded.set_aside, reported_at = excluded.reported_at`,
     )
   }
-  // No failure is logged: the next report comes soon, and while Postgres is away the watch of the ledger
+  // No failure is logged: the next report comes soon, and while Postgres is down the watch of the ledger
   // raises its own alarm.
   return repeatedly(report, { pauseMs: alertMs, unref: true })
 }

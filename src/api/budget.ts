@@ -43,7 +43,7 @@ export const budgetAnswer = z
 
 type MoneyContext = Omit<UsageContext, 'archive'>
 
-/** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
+/** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is down. */
 export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',

@@ -162,7 +162,7 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
     newest = undefined
     if (changed === undefined) return
     const position = await placeOf(gateway, changed)
-    // Links differ each time they are made: they are no change.
+    // Links differ each time they are made: that does not count as a change.
     const { showsRouting } = gateway
     const attempts = showsRouting ? changed.attempts : []
     const now = JSON.stringify([changed.state, position, attempts, changed.partials])

@@ -22,7 +22,7 @@ export const traitMembers = {
   reasoning_efforts: words.describe('The efforts that it takes, the least first.'),
   web_search: yesOrNo,
   caching: yesOrNo.describe('It caches prompts.'),
-  prefill: yesOrNo.describe('It goes on with an assistant turn.'),
+  prefill: yesOrNo.describe('It continues an assistant turn.'),
 }
 
 const traitCapabilities = z.object(traitMembers)
@@ -48,7 +48,7 @@ export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof trait
 
 /**
  * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that
- * no verdict in force has, or has otherwise, is absent.
+* no verdict in force has, or has differently, is absent.
  */
 export function provedAt(
   shown: z.output<typeof traitCapabilities>,

@@ -55,7 +55,7 @@ function formatOf(endpoint: ModelEndpoint): string {
 
 const accepted: Json = {
   description:
-    'The job goes on. While the database is away, only `id`, `object`, `status` and `model` are known.',
+    'The job continues. While the database is down, only `id`, `object`, `status` and `model` are known.',
   headers: { ...refsTo(['x-request-id', 'retry-after']), ...limitHeaderRefs },
   content: { 'application/json': { schema: { anyOf: [referenceTo(imageJob), { type: 'object' }] } } },
 }

@@ -82,7 +82,7 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
 
 interface HeldEndpoint {
   method: 'GET' | 'DELETE' | 'POST'
-  /** The end of the path behind the id. */
+  /** The end of the path after the id. */
   below?: '' | '/input_items' | '/cancel'
   summary: string
   description: string
@@ -193,7 +193,7 @@ function startingAfter(url: URL): number {
 }
 
 /**
- * The items before an answer that is not kept yet: those of its request, behind the conversation that it
+ * The items before an answer that is not kept yet: those of its request, after the conversation that it
  * continues.
  */
 async function itemsBefore(

@@ -7,7 +7,7 @@ export const translationNote = z
   .object({
     path: z
       .string()
-      .describe("The field in the client's body, or behind `answer.` the part of the upstream's answer."),
+      .describe("The field in the client's body, or after `answer.` the part of the upstream's answer."),
     action: z.string().describe('`mapped`, `emulated`, `defaulted`, `clamped` or `dropped`.'),
     reason: z.string(),
   })

@@ -141,7 +141,7 @@ function baseAdvice(tail: string, path: string): string[] {
   const before = tail.slice(0, -(isWhole ? path : withoutVersion(path)).length)
   if (isWhole) return before === '' ? [] : [`Leave ${before} out of the SDK's base URL.`]
   if (before.startsWith('/v1/')) return [`Leave ${before.slice('/v1'.length)} out of the SDK's base URL.`]
-  const place = before === '' ? '' : ` in place of ${before}`
+  const place = before === '' ? '' : ` instead of ${before}`
   return path.startsWith('/v1/messages')
     ? [
         `Anthropic's SDK adds /v1${path.slice('/v1'.length)} to a base URL without a path; for any other, let it end in /v1${place}.`,

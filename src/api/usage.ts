@@ -35,7 +35,7 @@ export interface UsageContext {
 
 /**
  * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects
- * `unknown_path` for a request that is not there, `unavailable` while Postgres is away, and `rate_limited`
+ * `unknown_path` for a request that is not there, `unavailable` while Postgres is down, and `rate_limited`
  * while too many queries of the tenant wait.
  */
 export function usageEndpoints({

@@ -145,6 +145,6 @@ function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
 
 /** Columns are names of our own, never of clients. */
 function named(column: string): string {
-  if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`"${column}" is no column`)
+  if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`"${column}" is not a column`)
   return `"${column}"`
 }

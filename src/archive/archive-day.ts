@@ -37,7 +37,7 @@ export type DayOutcome = 'done' | 'later'
 /**
  * Move one day of one table into the archive: write a file, store it, read it back from there and compare it
  * with the partition; only then drop the partition. Each step is noted in `archived_days` before the next, so
- * that an archiver that dies anywhere leaves a day that the next one finishes or begins anew. Rejects when a
+ * that an archiver that dies anywhere leaves a day that the next one finishes or redoes. Rejects when a
  * file is not what was written.
  */
 export async function archiveDay(archiver: Archiver, table: string, day: string): Promise<DayOutcome> {

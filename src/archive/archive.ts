@@ -275,7 +275,7 @@ export class Archive {
   }
 }
 
-/** The rows behind a position. */
+/** The rows after a position. */
 function before({ createdAt, id }: Position): SqlCondition {
   return condition('created_at < ? OR (created_at = ? AND id < ?)', createdAt, createdAt, id)
 }

@@ -6,5 +6,5 @@ export class ListAgainError extends Error {
   override readonly name = 'ListAgainError'
 }
 
-/** How often a query begins anew for it. */
+/** How often a query starts over for it. */
 export const listAgainMax = 2

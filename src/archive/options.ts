@@ -29,7 +29,7 @@ export interface ArchiverOptions {
   /** A directory of its own, which it empties. */
   staging: string
   duck: DuckBounds
-  /** Days (UTC) that Postgres keeps, beside today. 0: nothing is archived. */
+  /** Days (UTC) that Postgres keeps, besides today. 0: nothing is archived. */
   hotDays: number
   /** Days after which rows are deleted from the archive. */
   rowDays: number

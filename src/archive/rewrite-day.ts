@@ -47,7 +47,7 @@ export function noReport(): RewriteReport {
 }
 
 /**
- * Write the files of a day anew without what is to go. The new files are verified as all others, and come
+ * Rewrite the files of a day without what is to go. The new files are verified as all others, and come
  * into force each in one statement; the former ones are then deleted. Rejects when a file is damaged. A call
  * after a kill goes on where the killed one was, and a further call changes nothing.
  */
@@ -192,7 +192,7 @@ async function rewriteParts(
     })
     const former = parts.map(({ part }) => part)
     if (!(await replaceParts(sql, begun, file, former, 'content was deleted from it')))
-      throw new Error(`the files of ${table} of ${day} have changed while they were written anew`)
+      throw new Error(`the files of ${table} of ${day} have changed while they were rewritten`)
     await archiver.reached('dropped')
   } catch (error) {
     await abandonPart(sql, begun, error instanceof Error ? error.message : String(error))

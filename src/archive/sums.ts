@@ -14,7 +14,9 @@ export interface FileFacts {
   lastAt: Date | null
 }
 
-/** Read files of Parquet, and sum up their rows that `which` holds for. Rejects when one is no whole file. */
+/**
+ * Read files of Parquet, and sum up their rows that `which` holds for. Rejects when one is not a whole file.
+ */
 export async function sumUp(
   connection: DuckDBConnection,
   paths: readonly string[],

@@ -85,7 +85,7 @@ export class BackgroundAnswers {
   }
 
   /**
-   * Keep events behind those that the job has. Called again with the same events, it keeps them once. False:
+   * Keep events after those that the job has. Called again with the same events, it keeps them once. False:
    * the lease is lost.
    */
   async keepEvents({ id, fence }: Lease, first: number, events: readonly string[]): Promise<boolean> {

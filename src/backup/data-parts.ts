@@ -6,7 +6,7 @@ import { bytesOf, copyStored, eachOf, filesBelow, type OnProgress } from './stor
 /** Where a backup has the parts of DATA_DIR. */
 export const dataFolder = 'data'
 
-/** Of DATA_DIR a backup has these, and nothing else: pages, caches, logs and drafts are made anew. */
+/** Of DATA_DIR a backup has these, and nothing else: pages, caches, logs and drafts are made again. */
 export const dataParts = ['secret.key', 'journal', 'images', 'files', 'archive'] as const
 type DataPart = (typeof dataParts)[number]
 

@@ -35,7 +35,7 @@ const manifest = z.strictObject({
   files: z.array(storedFile),
 })
 
-/** `manifest.json`: what a backup has. It is written last, so a folder without it is no backup. */
+/** `manifest.json`: what a backup has. It is written last, so a folder without it is not a backup. */
 export type Manifest = z.output<typeof manifest>
 
 export const manifestFile = 'manifest.json'
@@ -56,7 +56,7 @@ export function readManifest(folder: string): Manifest {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new Error(`${folder} is no whole backup: it has no ${manifestFile} that can be read`, { cause })
+    throw new Error(`${folder} is not a whole backup: it has no ${manifestFile} that can be read`, { cause })
   }
   try {
     return manifest.parse(JSON.parse(text))

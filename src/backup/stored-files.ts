@@ -104,7 +104,7 @@ export async function checkStored(
       onBytes(piece.length)
     })
     if (read !== bytes)
-      throw new Error(`the backup is damaged: ${path} has ${read} bytes in place of ${bytes}`)
+      throw new Error(`the backup is damaged: ${path} has ${read} bytes instead of ${bytes}`)
     if (hash.digest('hex') !== sha256) throw new Error(`the backup is damaged: ${path} has another content`)
   } finally {
     await file.close()

@@ -6,7 +6,7 @@ export interface AnswerChoice {
   content: AnswerPart[]
   /** Null: the client did not get the end. */
   end: FinishReason | null
-  /** The error that the client got in place of the end. */
+  /** The error that the client got instead of the end. */
   error?: string
 }
 
@@ -31,7 +31,7 @@ interface Block {
 }
 
 /**
- * Puts the events of one choice together. Signatures and encrypted thoughts are left out: they are no text,
+ * Puts the events of one choice together. Signatures and encrypted thoughts are left out: they are not text,
  * and clients send them back.
  */
 export class AnswerParts {
@@ -39,7 +39,7 @@ export class AnswerParts {
   #end: FinishReason | null = null
   #error: string | undefined
 
-  /** What comes behind the end, or behind an error, is no part of the answer. */
+  /** What comes after the end, or after an error, is not part of the answer. */
   take(event: ChatEvent): void {
     if (this.#end !== null || this.#error !== undefined) return
     switch (event.type) {

@@ -61,7 +61,7 @@ function readStream(choices: AnswerChoices, bytes: Buffer): boolean {
   return true
 }
 
-/** False: it is no whole JSON object. */
+/** False: it is not a whole JSON object. */
 function readWhole(choices: AnswerChoices, bytes: Buffer): boolean {
   try {
     const body: unknown = JSON.parse(bytes.toString('utf8'))

@@ -34,7 +34,7 @@ export interface CountedBody {
   own: { bytes: Uint8Array<ArrayBuffer>; model: ByteRange | undefined; notes: TranslationNote[] } | undefined
 }
 
-/** Throws GatewayError `invalid_request` for a body that is no JSON object within the bounds. */
+/** Throws GatewayError `invalid_request` for a body that is not a JSON object within the bounds. */
 export function countBody(
   { bytes, client, complete, names }: CountInput,
   { bounds, envelope }: Pick<ReadSettings, 'bounds'> & { envelope: Envelope },

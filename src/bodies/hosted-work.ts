@@ -38,6 +38,6 @@ const search =
 const compaction = /"type"\s*:\s*"compact_\d{8}"/
 const advisor = /"type"\s*:\s*"advisor_\d{8}"/
 /**
- * A letter, a digit or `_`. Behind an even number of backslashes the escape itself is escaped, and is text.
+ * A letter, a digit or `_`. After an even number of backslashes the escape itself is escaped, and is text.
  */
 const escapedLetter = /(?<!\\)(?:\\\\)*\\u00(?:3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i

@@ -8,7 +8,7 @@ import type { KeptWishes } from '../protocols/kept-wishes.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 import type { ToolNames } from '../protocols/tool-names.ts'
 
-/** What a translation reads, beside its target. */
+/** What a translation reads, besides its target. */
 export interface TranslationInput {
   client: ClientSide
   /** The client's body, parsed. */

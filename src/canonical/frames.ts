@@ -37,7 +37,7 @@ export interface FrameReader {
 export type ReadFrame =
   /** `bytes` of the answer; they may be none. `last`: the answer is over. */
   | { kind: 'event'; bytes: Buffer; last: LastEvent | undefined }
-  /** In place of an answer: what HTTP says with a status. */
+  /** Instead of an answer: what HTTP says with a status. */
   | { kind: 'refusal'; status: number; headers: Headers; body: Buffer; isOfConnection: boolean }
 
 export interface LastEvent {

@@ -44,7 +44,7 @@ export function wordsOf(bytes: Buffer): Int32Array {
 }
 
 /**
- * A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte behind a
+ * A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte after a
  * quote.
  */
 function quoteMarks(word: number): number {

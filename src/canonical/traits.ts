@@ -60,7 +60,7 @@ export interface Traits {
   effortDefault?: ReasoningEffort
   /** The member of a Chat Completions request that bounds its output. */
   outputBound?: 'max_tokens' | 'max_completion_tokens'
-  /** It goes on with an assistant turn that ends the conversation. */
+  /** It continues an assistant turn that ends the conversation. */
   prefill?: boolean
   /** The JSON Schemas that it takes for an answer; `none`: no schema at all. */
   schema?: SchemaSubset

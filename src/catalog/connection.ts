@@ -6,7 +6,7 @@ import type { ChannelRow } from './queries.ts'
 export interface ConnectionEntry {
   /** URL of the proxy, with its credentials. */
   proxy?: string
-  /** Certificates in PEM that count beside the system's. */
+  /** Certificates in PEM that count in addition to the system's. */
   ca?: string
   /** Our own certificate and its key, in PEM. */
   cert?: string
@@ -168,14 +168,14 @@ function proxyOf(text: string): EgressProxy {
   }
 }
 
-/** A credential behind the name of its scheme, as in `Token abc`: an error may quote the credential alone. */
+/** A credential after the name of its scheme, as in `Token abc`: an error may quote the credential alone. */
 function secretsOfHeader(value: string): string[] {
   const [, credential] = /^[A-Za-z-]+ +(\S+)$/.exec(value) ?? []
   return credential === undefined ? [value] : [value, credential]
 }
 
 /**
- * Every form in which an error could quote the password, or the token given alone in place of a user.
+ * Every form in which an error could quote the password, or the token given alone instead of a user.
  */
 function secretsOfUrl(text: string): string[] {
   const { username, password } = new URL(text)

@@ -183,7 +183,7 @@ const keeping = keepingWords.transform(keptDays)
 const groupKeeping = keepingWords
   .extend({
     store: z.boolean().default(false),
-    /** The model that sums up conversations, in place of the client's. */
+    /** The model that sums up conversations, instead of the client's. */
     compact_model: name(256).optional(),
   })
   .transform((of) => ({ keptDays: keptDays(of), compactModel: of.compact_model }))

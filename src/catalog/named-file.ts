@@ -11,7 +11,7 @@ export function readNamedFile(path: string): string {
   const found = statSync(path)
   // A pipe would keep the reader waiting.
   if (!found.isFile())
-    throw Object.assign(new Error('it is no file'), { code: found.isDirectory() ? 'EISDIR' : 'EINVAL' })
+    throw Object.assign(new Error('it is not a file'), { code: found.isDirectory() ? 'EISDIR' : 'EINVAL' })
   if (found.size > bytesMax) throw Object.assign(new Error('it is too large'), { code: 'EFBIG' })
   return readFileSync(path, 'utf8')
 }

@@ -150,7 +150,7 @@ export type VerdictKey = readonly [
 
 export type VerdictRow = Awaited<ReturnType<typeof listVerdicts>>[number]
 
-/** Verdicts in the order of their keys, expired ones too. `after`: those behind this key. */
+/** Verdicts in the order of their keys, expired ones too. `after`: those after this key. */
 export function listVerdicts(
   db: Queries,
   { channel, model, after, limit }: { channel?: string; model?: string; after?: VerdictKey; limit: number },

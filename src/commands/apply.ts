@@ -78,7 +78,7 @@ async function planAndApply(
   if (applied !== undefined && applied.kind !== 'applied')
     throw new CommandError(
       exitCodes.notWell,
-      'nothing is applied: another file was put in force meanwhile. Call this again.',
+      'nothing is applied: another file came into force meanwhile. Run this again.',
     )
   const generated = applied?.kind === 'applied' ? applied.generated : []
   if (json)

@@ -98,7 +98,7 @@ function explained(error: unknown): unknown {
     return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
   if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
     return unreachable(
-      `the database does not go on: ${messageOf(cause)}. It has rolled back what was not committed: call this again.`,
+      `the database stopped working: ${messageOf(cause)}. It has rolled back what was not committed: call this again.`,
     )
   // Not the error of drizzle, whose message has the parameters, which may be secrets.
   return cause

@@ -56,7 +56,7 @@ function planJson({ lines, problems, generated }: Plan, written: boolean) {
   return { written, counts: countsOf(lines), rows: lines, problems, generated_keys: generated }
 }
 
-/** The file must not be there: it may be in force. */
+/** The file must not exist: it may be in force. */
 export function writeYaml(
   { yaml, problems }: Imported,
   { isJson }: ImportOptions,

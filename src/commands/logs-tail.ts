@@ -14,7 +14,7 @@ export const logsTail = command({
   group: 'Look',
   does: 'follow the usage log of a running gateway, until Ctrl-C',
   details:
-    'It goes on where it was when the gateway is started again or does not answer for a while. The filters are those of `logs find`. --json prints a line of JSON for each row.',
+    'It continues where it was when the gateway restarts or does not answer for a while. The filters are those of `logs find`. --json prints a line of JSON for each row.',
   options: { json, ...gatewayOptions },
   arguments: { filters },
   async run({ options, arguments: { filters }, terminal, ...call }) {
@@ -58,7 +58,7 @@ async function follow(
   while (!signal.aborted) {
     try {
       const stream = await gateway.stream('requests/tail', query, place)
-      if (isAway) terminal.tell(`${gateway.url} answers again; the tail goes on where it was.`)
+      if (isAway) terminal.tell(`${gateway.url} answers again; the tail continues where it was.`)
       isAway = false
       isFirst = false
       pauses.reset()

@@ -54,7 +54,7 @@ async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Pro
     .catch((error: unknown) => {
       // Postgres's have one.
       if (!(error instanceof Error) || 'code' in error) throw error
-      throw new CommandError(exitCodes.notWell, `${error.message}\nRun it again: it goes on where it was.`)
+      throw new CommandError(exitCodes.notWell, `${error.message}\nRun it again: it continues where it was.`)
     })
   const sealed = await sealAnew(sql, keys, terminal)
   const renewals = await readRenewals(sql)
@@ -112,12 +112,12 @@ async function sealAnew(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise
     import('../secrets/reseal.ts'),
   ])
   const keeper = await readKeeper(sql, keys)
-  return await terminal.during('sealing all secrets anew', () => resealAll(sql, keeper))
+  return await terminal.during('resealing all secrets', () => resealAll(sql, keeper))
 }
 
 function linesOf({ name, resealed, unreadable }: Resealed): string[] {
   return [
-    ...(resealed > 0 ? [`  ${name}: ${resealed} sealed anew`] : []),
+    ...(resealed > 0 ? [`  ${name}: ${resealed} resealed`] : []),
     ...(unreadable > 0
       ? [`  ${name}: ${unreadable} cannot be opened with any master key, and stay as they are`]
       : []),

@@ -18,7 +18,7 @@ export interface Output {
 /** How a terminal shows a text. */
 export interface Look {
   hasColour: boolean
-  /** Characters in a line; undefined: as many as it takes. */
+  /** Characters in a line; undefined: unlimited. */
   columns: number | undefined
 }
 
@@ -86,10 +86,10 @@ export class Terminal {
   }
 
   /** Whether the user says yes. False where there is no one to ask, and at Ctrl-C and Ctrl-D. */
-  async agrees(question: string, signal: AbortSignal): Promise<boolean> {
+  async agrees(prompt: string, signal: AbortSignal): Promise<boolean> {
     const { stdin, stdout, stderr } = this.#streams
     if (stdin.isTTY !== true || stdout.isTTY !== true) return false
-    stderr.write(`${question} [y/N] `)
+    stderr.write(`${prompt} [y/N] `)
     const lines = createInterface({ input: stdin })
     // After Ctrl-D a prompt stays open indefinitely.
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))

@@ -25,7 +25,7 @@ export interface Database extends Record<PoolPurpose, Pick<Pool, 'ask'>> {
 }
 
 export type PoolPurpose =
-  /** Admission: it holds the money that requests may cost, and gives it back. Also entries by hand. */
+  /** Admission: it holds the money that requests may cost, and gives it back. Also manual entries. */
   | 'money'
   /** Look-ups of keys by their secret. Every caller can cause one, even without a good key. */
   | 'keys'

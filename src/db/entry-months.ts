@@ -77,7 +77,7 @@ function change(sql: Sql, step: Step, month: string): Promise<PartitionCounts> {
   return changePartitions([{ parent: 'entries', make }])
 }
 
-/** The months that ended so long ago, the oldest first. */
+/** The months that ended at least this long ago, the oldest first. */
 async function months(sql: Sql, which: string, ago: string): Promise<string[]> {
   const rows = await sql.unsafe<{ month: string }[]>(
     `SELECT month::text FROM entry_months WHERE ${which} AND ends_at < now() - $1::text::interval ORDER BY month`,

@@ -36,7 +36,7 @@ function firstKind(folder: string): number | undefined {
     const segment = fs.readdirSync(folder).find((name) => name.endsWith('.log'))
     if (segment === undefined) return undefined
     const file = fs.openSync(join(folder, segment), 'r')
-    // Behind a length and a check.
+    // After a length and a checksum.
     const head = Buffer.alloc(9)
     fs.readSync(file, head)
     fs.closeSync(file)

@@ -82,7 +82,7 @@ async function migrateSchema(session: postgres.Sql, migrationsFolder: string): P
 
 /**
  * All migrations are one transaction. Writers wait behind a lock that it waits for, as while a backup reads
- * the table, so it does not wait for long: it gives up all its locks, and begins anew a little later.
+ * the table, so it does not wait for long: it gives up all its locks, and starts over a little later.
  */
 async function migrateWhenUnlocked(session: postgres.Sql, migrationsFolder: string): Promise<void> {
   const endAt = performance.now() + longestTryMs

@@ -68,7 +68,7 @@ export class Subscriptions {
   #begin(subscription: Subscription): void {
     const { channel, listener } = subscription
     const client = this.#client
-    // postgres.js goes on trying by itself. What a refused client hears ends with it, when we renew it.
+    // postgres.js goes on trying by itself. What a refused client listens to ends with it, when we renew it.
     let isRefused = false
     const isWanted = () => !isRefused && client === this.#client && this.#subscriptions.has(subscription)
     const listening = client.listen(

@@ -67,7 +67,7 @@ function unknownVariables(env: Environment): Finding[] {
     if (known.has(name) || others.has(name) || !env[name] || isServiceLink(name, env[name])) return []
     const meant = nearest(name, known)
     if (meant === undefined) return []
-    const fault = `${name} is no variable of Tollgate; ${meant} is`
+    const fault = `${name} is not a variable of Tollgate; ${meant} is`
     return [
       warning('configuration.unknown', fault, {
         why: env[meant]

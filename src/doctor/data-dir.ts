@@ -115,7 +115,7 @@ function checkSpace(folder: string, { bounds }: Config): Finding[] {
   const { bavail, bsize, files, ffree } = statfsSync(folder)
   const free = bavail * bsize
   const isFull = free < leastBytes || (files > 0 && ffree < 100)
-  const what = `${sizeOf(free)} are free, and the journal may take ${sizeOf(bounds.journalBytesMax)} while Postgres is away`
+  const what = `${sizeOf(free)} are free, and the journal may take ${sizeOf(bounds.journalBytesMax)} while Postgres is down`
   const advice = {
     why: isFull
       ? 'The gateway refuses requests that it cannot record.'

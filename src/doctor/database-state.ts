@@ -187,7 +187,7 @@ export async function checkClock(sql: Sql): Promise<Finding[]> {
     why: 'Leases, sessions and the days of the usage log go by the clock of Postgres, links and certificates by ours.',
     fix: 'Keep both machines by NTP.',
     run: 'timedatectl status',
-    docs: 'docs/reference/failures.md#when-something-is-away',
+    docs: 'docs/reference/failures.md#when-something-is-down',
   }
   const fault = `the clock of Postgres is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} ours`
   return [

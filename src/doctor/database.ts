@@ -78,7 +78,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     sql = bareClient(url)
   } catch (error) {
     return [
-      wrong('database.url', 'DATABASE_URL is no address that can be read', {
+      wrong('database.url', 'DATABASE_URL is not an address that can be read', {
         why: `${codeOf(error)}: a character in user or password may need an escape, such as %40 for @.`,
         fix: 'It must be such as postgres://USER:PASSWORD@HOST:5432/DATABASE',
         docs: 'docs/reference/deployment.md#a-postgres-of-your-own',

@@ -34,7 +34,7 @@ const driftMs = 100
 
 /** Both clocks are read together, so a busy machine moves them by the same. */
 async function checkClock(): Promise<Finding[]> {
-  const docs = 'docs/reference/failures.md#when-something-is-away'
+  const docs = 'docs/reference/failures.md#when-something-is-down'
   const releasedAt = knownMigrations(ownMigrations).newestAt
   if (Date.now() < releasedAt) {
     const why = `It says ${new Date().toISOString()}, and this release is of ${new Date(releasedAt).toISOString().slice(0, 10)} or later.`

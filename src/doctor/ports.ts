@@ -63,7 +63,7 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return wrong('port.host', `${hostVariable} ${host} is no address of this machine`, {
+      return wrong('port.host', `${hostVariable} ${host} is not an address of this machine`, {
         why: `${codeOf(failure)}.`,
         run: 'ip -brief address',
         docs: 'docs/reference/configuration.md#place',
@@ -98,7 +98,7 @@ async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
     ...(answer === 'silence'
       ? {
           why: `It takes connections, and did not answer within ${answerMs / 1000} s: a gateway that is busy or hangs, or another program.`,
-          fix: `See what it is. If it is no gateway, end it, or set ${variable} to a free one.`,
+          fix: `See what it is. If it is not a gateway, end it, or set ${variable} to a free one.`,
         }
       : {
           why: 'What listens there is no gateway: it does not answer as one.',
@@ -142,7 +142,7 @@ function askAt(
   })
 }
 
-/** The process that listens on a port; undefined: it belongs to another user, or this is no Linux. */
+/** The process that listens on a port; undefined: it belongs to another user, or this is not Linux. */
 function ownerOf(port: number): { pid: number; program: string } | undefined {
   const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningOn(port, path)))
   if (sockets.size === 0) return undefined

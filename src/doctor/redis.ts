@@ -14,7 +14,7 @@ export async function checkRedis({ redisUrl: url, processes }: Config): Promise<
   }
   if (!URL.canParse(url))
     return [
-      wrong('redis.url', 'REDIS_URL is no address that can be read', {
+      wrong('redis.url', 'REDIS_URL is not an address that can be read', {
         why: 'A character in the password may need an escape, such as %40 for @.',
         fix: 'It must be such as redis://:PASSWORD@HOST:6379',
         docs,

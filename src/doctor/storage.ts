@@ -132,7 +132,7 @@ function clockFindings(apartMs: number | undefined, name: string): Finding[] {
     why: 'Requests are signed with our time. S3 refuses them when it is a quarter of an hour away.',
     fix: 'Keep this machine by NTP.',
     run: 'timedatectl set-ntp true',
-    docs: 'docs/reference/failures.md#when-something-is-away',
+    docs: 'docs/reference/failures.md#when-something-is-down',
   }
   const judge = Math.abs(apartMs) < apartMost.wrong ? warning : wrong
   return [judge('storage.clock', what, advice)]

@@ -17,7 +17,7 @@ type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
  * Delete from the archive what tenants keep for fewer days than all: a few days at a time, the oldest first,
- * all tenants of a day together, because its files are written anew. It goes as far as `sweepTenants` has
+ * all tenants of a day together, because its files are rewritten. It goes as far as `sweepTenants` has
  * gone in Postgres: a day whose rows are still there may be archived with them. `isBusy`: another archiver
  * works, so call again soon.
  */

@@ -63,7 +63,7 @@ export async function noteErasure(
     leaseMs: number
     waitsFor?: string
     error?: string
-    /** A pass begins anew: `passes` have ended before it, the last with these counts. */
+    /** A pass starts over: `passes` have ended before it, the last with these counts. */
     pass?: { passes: number; countsBefore: Record<string, number> | null }
   },
 ): Promise<boolean> {
@@ -111,7 +111,7 @@ export async function readErasure(sql: Sql, id: string): Promise<Erasure | undef
   return row
 }
 
-/** The newest first, behind an id: the ids are in the order of time. */
+/** The newest first, after an id: ids are in the order of time. */
 export function listErasures(
   sql: Sql,
   { before, tenantId, limit }: { before: string | undefined; tenantId: string | undefined; limit: number },

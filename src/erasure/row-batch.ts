@@ -15,7 +15,7 @@ export interface Subject {
   to: Date
 }
 
-/** Where the next batch of a partition begins: behind this row. */
+/** Where the next batch of a partition begins: after this row. */
 export interface RowPosition {
   at: Date
   id: string
@@ -66,8 +66,8 @@ export async function partitionsOf(sql: Sql, { from, to }: Pick<Subject, 'from' 
 }
 
 /**
- * The next rows of a subject in a partition, by an index of the tenant or of its end users. Undefined: there
- * are no more.
+ * The next rows of a subject in a partition, by an index of the tenant or of its end users. Undefined: none
+ * are left.
  */
 export async function nextBatch(
   sql: Sql,

@@ -78,7 +78,7 @@ async function erase(work: Work): Promise<void> {
   let { passes, counts_before: before } = job
   if (job.state === 'waiting') await note(work, { state: 'running', leaseMs })
   // A pass that finds nothing is the last one: rows may have come, or moved to a partition of their own,
-  // behind the one before.
+  // after the one before.
   for (;;) {
     await pass(work, subjectOf(job))
     const counts = (await ask((sql) => readErasure(sql, job.id)))?.counts ?? {}

@@ -37,7 +37,7 @@ const mark = randomUUID()
 
 const dataUrl = ({ mime }: SourceFile) => `data:${mime};base64,${mark}`
 
-/** Also in place of an `input_file`: it is a picture that the model is to see. A screenshot stays one. */
+/** Also instead of an `input_file`: it is a picture that the model is to see. A screenshot stays one. */
 function inputImage({ file_id: _, filename: __, ...others }: Json, file: SourceFile): Json {
   const type = others.type === 'computer_screenshot' ? others.type : 'input_image'
   return { ...others, type, image_url: dataUrl(file) }

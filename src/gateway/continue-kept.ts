@@ -10,7 +10,7 @@ import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
  * Where the gateway keeps answers for this key: note whether it keeps this one, and put the kept turns into
- * the request in place of `previous_response_id`. From here on the request is as if the client had sent the
+ * the request instead of `previous_response_id`. From here on the request is as if the client had sent the
  * whole conversation, so that money, limits, routing and translation see all of it. An id that the gateway
  * does not keep is left for the channel that may hold it.
  *

@@ -38,7 +38,7 @@ export async function holdersOf(
 
 /**
  * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id.
- * Throws `unavailable` while Postgres is away.
+ * Throws `unavailable` while Postgres is down.
  */
 export async function findHolder(
   gateway: Gateway,

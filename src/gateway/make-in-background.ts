@@ -152,6 +152,6 @@ const endpoint = textEndpoint('/v1/responses')
 
 function textEndpoint(path: string) {
   const found = modelEndpoints.find((each) => each.path === path)
-  if (found === undefined) throw new Error(`${path} is no endpoint`)
+  if (found === undefined) throw new Error(`${path} is not an endpoint`)
   return found
 }

@@ -65,7 +65,7 @@ export class Preparation {
   #own: OwnBody | undefined
 
   /**
-   * `upstreamPath`: the path to call in place of the protocol's own, of a target that speaks the client's
+   * `upstreamPath`: the path to call instead of the protocol's own, of a target that speaks the client's
    * format.
    */
   constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {

@@ -180,7 +180,7 @@ const webSearchesHeld = 10
 const consultationsHeld = 3
 
 /**
- * A translation that is sent again without a parameter may be longer by so much: other words may take its
+ * A translation that is sent again without a parameter may be longer by this much: other words may take its
  * place, such as an effort that of a budget. The upstream charges for one of the two.
  */
 export const retryBytes = 256

@@ -11,7 +11,7 @@ export function kindOfLabel(contentType: string): AnswerKind {
 
 /**
  * What the first bytes say; undefined: they are too few. Servers send streams as text/plain, as JSON, or
- * without a label, and errors as streams that are none: https://github.com/containers/ramalama/issues/2837.
+ * without a label, and errors labelled as streams: https://github.com/containers/ramalama/issues/2837.
  */
 export function kindOfBytes(begin: Buffer): AnswerKind | undefined {
   // A byte order mark has three bytes.

@@ -99,7 +99,7 @@ export interface BodyShare {
    */
   grow(bytes: number): void
   /**
-   * Count these bytes in place of what the share counted. Throws as `grow` does, and then counts what it
+   * Count these bytes instead of what the share counted. Throws as `grow` does, and then counts what it
    * counted before.
    */
   set(bytes: number): void

@@ -54,7 +54,7 @@ export function clientAddressOf(request: IncomingMessage): string {
   if (proxies === undefined) return address
   // Not proxyaddr.compile: it refuses `0.0.0.0/0`, and takes no hop with a port.
   const hops = proxyaddr.all(request, (hop, index) => index === 0 || isWithin(hopAddress(hop) ?? '', proxies))
-  // A hop that is no address breaks the chain: we cannot know which proxy wrote the hops before it.
+  // A hop that is not an address breaks the chain: we cannot know which proxy wrote the hops before it.
   return (
     hops
       .slice(1)

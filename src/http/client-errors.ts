@@ -24,9 +24,9 @@ const lingerMs = 5_000
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
- * For a server's `clientError` event: bytes that are no HTTP request, headers too large, or a request that
- * did not arrive in time. Writes a row, sends an answer and closes the connection. When a request had begun,
- * they are its row and its answer.
+ * For a server's `clientError` event: bytes that are not an HTTP request, headers too large, or a request
+ * that did not arrive in time. Writes a row, sends an answer and closes the connection. When a request had
+ * begun, they are its row and its answer.
  */
 export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
@@ -46,7 +46,7 @@ export function refuseUnparsed(refuser: Refuser) {
 }
 
 /**
- * For a server's `connect` event: bytes after a `CONNECT` request are no HTTP. Writes a row, sends an answer
+ * For a server's `connect` event: bytes after a `CONNECT` request are not HTTP. Writes a row, sends an answer
  * and closes the connection. Node no longer handles the socket, so we read it, and destroy it when the client
  * does not close its side. Node cannot finish an answer to an earlier request on it either: the connection
  * then closes at once, and the earlier request ends as one whose client left.

@@ -71,7 +71,7 @@ export function decodeWhole(
     })
     stream.on('end', () => {
       if (stream.bytesWritten === bytes.length) resolve(pieces)
-      else reject(new Error('bytes behind the end'))
+      else reject(new Error('bytes after the end'))
     })
     stream.on('error', reject)
     stream.end(bytes)

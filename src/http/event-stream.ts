@@ -28,7 +28,7 @@ export class EventStream {
     })
     response.flushHeaders()
     this.#keepAlive = setInterval(() => {
-      // A comment would only queue behind the events that wait.
+      // A comment would only queue behind the waiting events.
       if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
     response.once('close', () => clearInterval(this.#keepAlive))

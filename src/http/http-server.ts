@@ -128,8 +128,8 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // A failed handshake is no request, so it has no row. Its bytes may be anything, so it gets no plain-text
-  // answer.
+  // A failed handshake is not a request, so it has no row. Its bytes may be anything, so it gets no
+  // plain-text answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)

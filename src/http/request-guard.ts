@@ -14,7 +14,7 @@ export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListe
   return (request, response) => {
     // Ignore requests that follow a refused one on its connection.
     if (closingSockets.has(request.socket)) return
-    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes behind it, so the
+    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes after it, so the
     // connection must close.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const violation = violationIn(request, allowsPlain)
@@ -58,7 +58,7 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
     return gatewayError('plain_http_refused')
   }
   if (request.httpVersionMajor !== 1) return gatewayError('not_http')
-  // Some parsers read a host name behind two slashes.
+  // Some parsers read a host name after two slashes.
   if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
     return gatewayError('request_target_invalid')
   }

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 /** A connection whose client asks for another protocol. */
 export interface Upgrade {
   socket: Duplex
-  /** What came behind the request. */
+  /** What came after the request. */
   head: Buffer
 }
 

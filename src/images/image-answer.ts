@@ -14,7 +14,7 @@ import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from '
 /**
  * Answer a client that asked not to wait (`Prefer: respond-async`). It gets the job, not its images, and
  * always 202, even when the job has ended by now: 200 is for answers in the client's own format. After a job
- * is accepted, a failure of ours is no error for the client: a client that sees an error would ask for a
+ * is accepted, a failure of ours is not an error for the client: a client that sees an error would ask for a
  * second job.
  */
 export async function answerAtOnce(

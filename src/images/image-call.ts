@@ -171,7 +171,7 @@ export class ImageCall implements Listener {
       if (event.type === 'completed') this.#completed.push(event.answer)
       else if (this.#previews < this.#options.previewsMax) {
         this.#previews++
-        // A preview that cannot be stored is no loss: the image will come.
+        // A preview that cannot be stored is not a loss: the image will come.
         const image = await this.#images.find(event.source).catch(() => undefined)
         if (image !== undefined && 'file' in image) await this.#options.onPartial(image, event.index)
       }

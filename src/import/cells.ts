@@ -17,7 +17,7 @@ export function textOf(row: Row, column: string): string {
   return ''
 }
 
-/** Undefined where the cell has no value. Throws ImportError for one that is no whole number. */
+/** Undefined where the cell has no value. Throws ImportError for one that is not a whole number. */
 export function wholeOf(row: Row, column: string, where: string): bigint | undefined {
   const text = textOf(row, column).trim()
   if (text === '') return undefined

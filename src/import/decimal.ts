@@ -3,8 +3,8 @@
 const decimals = 9
 
 /**
- * The product with at most 9 decimals, rounded half up. Undefined where a factor is no decimal that is 0 or
- * more.
+ * The product with at most 9 decimals, rounded half up. Undefined where a factor is not a decimal that is 0
+ * or more.
  */
 export function product(...factors: readonly string[]): string | undefined {
   let digits = 1n

@@ -33,7 +33,7 @@ function keyRows(text: string): Row[] {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new ImportError(`the file of keys is no JSON: ${cause instanceof Error ? cause.message : ''}`, {
+    throw new ImportError(`the file of keys is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
       cause,
     })
   }
@@ -43,7 +43,7 @@ function keyRows(text: string): Row[] {
   return list.map((row, at) => {
     if (isMap(row)) return row
     throw new ImportError(
-      `keys[${at}] is no map: ask LiteLLM for GET /key/list?return_full_object=true, which says more than hashes`,
+      `keys[${at}] is not a map: ask LiteLLM for GET /key/list?return_full_object=true, which says more than hashes`,
     )
   })
 }
@@ -92,7 +92,7 @@ function budgetOf(row: Row, where: string, problems: Problems): Record<string, s
   if (text === '') return undefined
   const usd = product(text)
   if (usd === undefined) {
-    problems.lost(where, 'its max_budget, which is no decimal')
+    problems.lost(where, 'its max_budget, which is not a decimal')
     return undefined
   }
   const duration = textOf(row, 'budget_duration')

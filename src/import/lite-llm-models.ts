@@ -83,7 +83,7 @@ export class Deployments {
       return undefined
     }
     if (base !== undefined && !URL.canParse(base)) {
-      problems.lost(where, 'its api_base is no URL')
+      problems.lost(where, 'its api_base is not a URL')
       return undefined
     }
     if (provider === 'azure') problems.changed(where, 'Azure is called by its API v1, without an api_version')

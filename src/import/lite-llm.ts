@@ -54,7 +54,7 @@ function readConfig(text: string): Record<string, unknown> {
     data = document.toJS({ maxAliasCount: 1000 })
   } catch (cause) {
     const message = cause instanceof Error ? cause.message.split('\n')[0] : ''
-    throw new ImportError(`the configuration is no YAML: ${message}`, { cause })
+    throw new ImportError(`the configuration is not YAML: ${message}`, { cause })
   }
   if (!isMap(data) || data.model_list === undefined) {
     throw new ImportError('the configuration has no model_list: is it the config.yaml of LiteLLM?')

@@ -67,7 +67,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
     problems.lost(
       where,
       foreign === undefined
-        ? `its type ${number} is not known here: add the channel by hand, with the protocol of its upstream`
+        ? `its type ${number} is not known here: add the channel yourself, with the protocol of its upstream`
         : `its type ${number} (${foreign}) speaks no protocol of Tollgate`,
     )
     return undefined
@@ -78,7 +78,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
     return undefined
   }
   if (!URL.canParse(origin)) {
-    problems.lost(where, 'its base URL is no URL')
+    problems.lost(where, 'its base URL is not a URL')
     return undefined
   }
   if (number === 1 && stated === '') return { vendor: 'openai' }
@@ -106,7 +106,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
 /** Its own names, and those of its `model_mapping`, which may go through several names. */
 function offersOf(row: Row, where: string, problems: Problems): Record<string, string> {
   const mapping = mapOf(textOf(row, 'model_mapping'))
-  if (mapping === undefined) problems.lost(where, 'its model_mapping, which is no JSON map')
+  if (mapping === undefined) problems.lost(where, 'its model_mapping, which is not a JSON map')
   const offers = new Map<string, string>()
   for (const model of listOf(row, 'models')) {
     if (model === '*' || visibleName(model, 256) !== model) {

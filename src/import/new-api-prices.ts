@@ -29,7 +29,7 @@ export function readRatios(options: readonly Row[], problems: Problems): Ratios 
     if (known === undefined) continue
     const map = mapOf(textOf(row, 'value'))
     if (map === undefined) {
-      problems.lost(`option ${name}`, 'it is no JSON map')
+      problems.lost(`option ${name}`, 'it is not a JSON map')
       continue
     }
     maps.set(known, new Map(Object.entries(map).map(([key, value]) => [key, String(value)])))
@@ -58,7 +58,7 @@ export function priceOf(
   if (perCall !== undefined) {
     const image = product(perCall)
     if (image === undefined) {
-      problems.lost(where, 'its price for a call, which is no decimal')
+      problems.lost(where, 'its price for a call, which is not a decimal')
       return undefined
     }
     problems.changed(

@@ -40,7 +40,7 @@ function readJson(text: string, path: string): Tables {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new ImportError(`${basename(path)} is no JSON: ${cause instanceof Error ? cause.message : ''}`, {
+    throw new ImportError(`${basename(path)} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
       cause,
     })
   }

@@ -5,7 +5,7 @@ import type { ImportProblem } from './problems.ts'
 /** How a terminal shows a plan. */
 export interface PlanLook {
   hasColour: boolean
-  /** Characters in a line; undefined: as many as it takes. */
+  /** Characters in a line; undefined: unlimited. */
   columns: number | undefined
 }
 
@@ -71,7 +71,7 @@ function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], lo
 
 const rest = (count: number) => (count > shownMax ? [`  … ${count - shownMax} more: --json lists all`] : [])
 
-/** The text in as many lines as it takes, each below the first, behind `used` characters. */
+/** The text in as many lines as it takes, each below the first, after `used` characters. */
 function fitted(text: string, used: number, { columns }: PlanLook): string {
   const visible = plain(text)
   if (columns === undefined) return visible

@@ -35,7 +35,7 @@ export function readImport(
     case 'gateway-yaml': {
       problems.note(
         'gateway.yaml',
-        'leave it behind then: start without GATEWAY_CONFIG, or the file takes its rows back',
+        'stop using it then: start without GATEWAY_CONFIG, or the file takes its rows back',
       )
       return {
         file: readGatewaySource(file, env).parse(),

@@ -59,7 +59,7 @@ function mapWords(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** Texts in which `${NAME}` is no variable. */
+/** Texts in which `${NAME}` is not a variable. */
 function escaped(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\$\{[^}]*\}/g, '$$$&')
   if (Array.isArray(value)) return value.map(escaped)

@@ -61,7 +61,7 @@ function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
   )
 }
 
-/** In place of a value that only the environment of the gateway will have. */
+/** Instead of a value that only the environment of the gateway will have. */
 const standIn = 'http://not-set.invalid'
 
 function namesOfUnset(draft: Draft, env: Terms['env']): string[] {

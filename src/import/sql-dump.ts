@@ -10,7 +10,7 @@ export type Tables = Map<string, Record<string, unknown>[]>
  * read.
  */
 export function readSqlDump(text: string): Tables {
-  if (text.includes('\0')) throw new ImportError('the dump has NUL bytes: it is no SQL text')
+  if (text.includes('\0')) throw new ImportError('the dump has NUL bytes: it is not SQL text')
   const reader = new SqlReader(text)
   const columnsOf = new Map<string, string[]>()
   const tables: Tables = new Map()

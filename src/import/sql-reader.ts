@@ -176,7 +176,7 @@ export class SqlReader {
   /** What `.dump` of sqlite3 writes for texts with line breaks. */
   #call(name: string): SqlValue {
     if (!this.#take('('))
-      throw this.error(`${JSON.stringify(name.slice(0, 40))} is no value that is known here`)
+      throw this.error(`${JSON.stringify(name.slice(0, 40))} is not a value that is known here`)
     const args = [this.#value()]
     while (this.#take(',')) args.push(this.#value())
     this.#expect(')')
@@ -274,7 +274,7 @@ export class SqlReader {
   }
 }
 
-/** What a line of CREATE TABLE begins with that is no column. */
+/** What a line of CREATE TABLE begins with that is not a column. */
 const constraints = new Set(['PRIMARY', 'UNIQUE', 'CONSTRAINT', 'FOREIGN', 'CHECK', 'EXCLUDE'])
 /** In MySQL also these; in Postgres a column may have such a name. */
 const constraintsOfMySql = new Set([...constraints, 'KEY', 'INDEX', 'FULLTEXT', 'SPATIAL'])

@@ -2,7 +2,7 @@ import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
  * Accept a job; when Postgres fails at once, a second time: accepting a job twice keeps it once. A slow
- * Postgres is away or overloaded, and a second statement would only add to its load. `what`: names the jobs
+ * Postgres is down or overloaded, and a second statement would only add to its load. `what`: names the jobs
  * for the client. Rejects `unavailable`, and `rate_limited` where the storage of the tenant is full.
  */
 export async function acceptOrRetry<T>(accept: () => Promise<T>, admitMs: number, what: string): Promise<T> {

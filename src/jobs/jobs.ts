@@ -107,7 +107,7 @@ export interface JobEnding {
 
 /**
  * The jobs in Postgres. Each change is one statement, and names the fence or the state that the caller
- * expects. Methods for which a client or an upstream call waits reject `unavailable` while Postgres is away.
+ * expects. Methods for which a client or an upstream call waits reject `unavailable` while Postgres is down.
  */
 export class Jobs {
   readonly #options: JobsOptions

@@ -20,7 +20,7 @@ const kind = z.enum(errorKinds).catch('internal')
 const reason = z.enum(reasonWords).catch('internal_fault')
 const protocol = z.enum(protocolNames).nullable().catch(null)
 
-/** JSON has no bigint: digits with an `n` behind them. */
+/** JSON has no bigint: digits followed by an `n`. */
 const nano = z
   .string()
   .regex(/^-?\d+n$/)

@@ -12,7 +12,7 @@ export type ListedAnswer = Pick<typeof keptAnswers.$inferSelect, keyof typeof li
 export interface AnswerPage {
   tenantId: string
   protocol: KeptProtocol | undefined
-  /** Behind this one in the order. */
+  /** After this one in the order. */
   after: { createdAt: Date; id: string } | undefined
   descending: boolean
   limit: number

@@ -21,7 +21,7 @@ export interface SealedItem {
   content: Buffer
 }
 
-/** Undefined: the tenant has as many as it may. */
+/** Undefined: the tenant has reached its maximum. */
 export async function insertConversation(
   sql: Sql,
   row: { tenantId: string; id: string; keyId: string; metadata: Buffer; days: number },

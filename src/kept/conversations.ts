@@ -143,7 +143,7 @@ export class Conversations {
     return added.map(({ id, text }) => shownItem(id, text))
   }
 
-  /** `hasMore`: there are items behind the page. Rejects `invalid_request` for an unknown `after`. */
+  /** `hasMore`: there are items after the page. Rejects `invalid_request` for an unknown `after`. */
   async page(
     scope: ConversationScope,
     id: string,
@@ -204,7 +204,7 @@ export class Conversations {
   }
 
   /**
-   * Let the next request in. Does nothing once the items of this one are there. While Postgres is away it
+   * Let the next request in. Does nothing once the items of this one are there. While Postgres is down it
    * tries again and again: the claim of a process that lives has no other end.
    */
   async release(turn: Pick<TurnIn, 'tenantId' | 'id' | 'requestId'>): Promise<void> {

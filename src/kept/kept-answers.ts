@@ -88,7 +88,7 @@ export class KeptAnswers {
 
   /**
    * Throws `rate_limited` where the storage of the tenant has no room for the bytes, and
-   * `unavailable` while Postgres is away. The code that stores them checks again, and refuses where others
+   * `unavailable` while Postgres is down. The code that stores them checks again, and refuses where others
    * were faster; refusing here costs nothing. `field`: the member by which the client asks to keep more.
    */
   async requireRoom(

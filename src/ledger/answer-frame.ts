@@ -43,7 +43,7 @@ export interface ReadAnswer {
 }
 
 /**
- * The frame at `at`; how many bytes it needs, where they are not all there; or `damaged`: the bytes are no
+ * The frame at `at`; how many bytes it needs, where some are missing; or `damaged`: the bytes are no
  * frame of ours.
  */
 export function readAnswerFrame(buffer: Buffer, at: number): ReadAnswer | { needs: number } | 'damaged' {

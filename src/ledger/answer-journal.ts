@@ -77,7 +77,7 @@ export class AnswerJournal {
     this.#starts.set(this.#segment, this.#written)
   }
 
-  /** Half a frame would hide the frames behind it. */
+  /** Half a frame would hide the frames after it. */
   #takeBack(): void {
     if (this.#fd === -1) return
     try {

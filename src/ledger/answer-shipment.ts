@@ -102,7 +102,7 @@ export class AnswerShipment {
     return segments.length > 1
   }
 
-  /** The whole frames from `from` on, within `batchBytes`, but one at least. `left`: bytes behind them. */
+  /** The whole frames from `from` on, within `batchBytes`, but one at least. `left`: bytes after them. */
   #read(segment: number, from: number): { answers: ReadAnswer[]; bytes: number; left: number } {
     const fd = fs.openSync(answerSegmentPath(this.#options.directory, segment), 'r')
     try {

@@ -10,7 +10,7 @@ export interface JournalProgress {
 
 interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
   /**
-   * The bytes before `written` and behind the mark before were written after this moment of `Clock.elapsed`.
+   * The bytes before `written` and after the mark before were written after this moment of `Clock.elapsed`.
    */
   since: number
 }
@@ -20,7 +20,7 @@ const marksMax = 4_096
 
 /**
  * Measures the part of a journal that Postgres does not have: its age and its rows. It looks at the journal
- * now and then, and asks Postgres nothing.
+ * periodically, and asks Postgres nothing.
  */
 export class Backlog {
   #marks: Mark[] = []

@@ -92,7 +92,7 @@ export class BatchReader {
       released: [],
       charges: new Map(),
     }
-    // A batch lies wholly before or wholly behind the shipped position.
+    // A batch lies wholly before or wholly after the shipped position.
     const isShipped = from < shipped
     const view = viewOf(bytes)
     let at = 0

@@ -28,5 +28,5 @@ export function boundedUsage(reported: Usage): Usage {
   }
 }
 
-/** More searches in one answer are no count that we believe. */
+/** More searches in one answer are not a count that we believe. */
 const webSearchesMax = 10_000

@@ -8,7 +8,7 @@ export const edgeRowsMax = 200_000
 /**
  * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log
  * here may have lost some of them. `hoursFrom`: sums by hour are kept from then on. They say how many rows
- * an hour had. That is unknown for an earlier hour, so its partition must be there.
+ * an hour had. That is unknown for an earlier hour, so its partition must exist.
  */
 export async function rowsNear(
   sql: postgres.Sql,

@@ -1,4 +1,4 @@
-/** Money that an operator moves by hand. */
+/** Money that an operator moves. */
 export interface NewEntry {
   id: string
   accountId: string

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { buildIndexes, type IndexPass, type MissingIndex } from './index-builder.ts'
 
 /**
- * Build the index that lists entries by hand, on each partition of `entries` that has none, as `buildIndexes`
+ * Build the index that lists manual entries, on each partition of `entries` that has none, as `buildIndexes`
  * does. No migration does so: it would keep writers waiting while it reads all charges. The index has no
  * charges, so a charge does not write to it.
  */

@@ -138,7 +138,7 @@ export interface CloseFrame {
 
 /**
  * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`:
- * the bytes are no frame of ours.
+ * the bytes are not a frame of ours.
  */
 export function readFrame(
   buffer: Buffer,

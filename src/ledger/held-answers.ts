@@ -14,7 +14,7 @@ export interface HeldAnswers {
   remember(tenantId: string, answerId: string, holder: Holder): void
   /** Whether this process knows its channel without asking Postgres. */
   isKnown(tenantId: string, answerId: string): boolean
-  /** Undefined when this tenant has no such answer. Rejects within two seconds while Postgres is away. */
+  /** Undefined when this tenant has no such answer. Rejects within two seconds while Postgres is down. */
   find(tenantId: string, answerId: string): Promise<Holder | undefined>
   forget(tenantId: string, answerId: string): Promise<void>
 }

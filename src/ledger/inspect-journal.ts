@@ -23,7 +23,7 @@ export interface JournalInspection {
   columns: ColumnsInspection
   /** When Postgres had the whole journal; null: it is not marked. */
   shippedAt: string | null
-  /** Bytes at the end that are no whole frame: one is just being written, or a crash has torn it. */
+  /** Bytes at the end that are not a whole frame: one is being written, or a crash has torn it. */
   tailBytes: number
   damaged: readonly DamagedStretch[]
   /** Why the journal cannot be read to its end; null: it was. */

@@ -39,7 +39,7 @@ function journalLines(journal: JournalInspection & { postgres: JournalInPostgres
     ...(journal.shippedAt === null ? [] : field('shipped', `whole, since ${journal.shippedAt}`)),
     ...(tailBytes === 0
       ? []
-      : field('tail', `${tailBytes} bytes are no whole frame: being written, or torn by a crash`)),
+      : field('tail', `${tailBytes} bytes are not a whole frame: being written, or torn by a crash`)),
     ...journal.damaged.flatMap(({ segment, at, bytes, frames }) => [
       ...field('DAMAGED', `segment ${segment}, bytes ${at} to ${at + bytes}:`),
       ...frames.flatMap((frame) => wrapped(damagedText(frame), indent)),

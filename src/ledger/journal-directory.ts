@@ -44,7 +44,7 @@ export function listJournals(root: string): FoundJournal[] {
   })
 }
 
-/** The instance whose journal directory has this name; undefined: it is no such name. */
+/** The instance whose journal directory has this name; undefined: it is not such a name. */
 export function journalNamed(name: string): string | undefined {
   return directoryName.exec(name)?.[0]
 }
@@ -55,7 +55,7 @@ export function journalOwner(directory: string): OwnerState {
   try {
     text = fs.readFileSync(join(directory, ownerFile), 'utf8')
   } catch {
-    // As of a directory that was made by hand.
+    // For example a directory that someone made.
   }
   return ownerState(ownerIn(text))
 }

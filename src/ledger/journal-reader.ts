@@ -54,7 +54,7 @@ export class JournalReader {
     this.#segment = listSegments(options.directory)[0] ?? 0
   }
 
-  /** The COPYs of the last batch, and the requests that are open behind it. */
+  /** The COPYs of the last batch, and the requests that are still open after it. */
   get batches(): BatchReader {
     return this.#batches
   }
@@ -238,7 +238,7 @@ export class JournalReader {
   }
 
   /**
-   * In the segment that grows, bytes that are no frame are one that is just being written, unless they stay
+   * In the segment that grows, bytes that are not a frame are one that is being written, unless they stay
    * so.
    */
   #isStuck(): boolean {
@@ -249,7 +249,7 @@ export class JournalReader {
     return false
   }
 
-  /** A batch without a frame, which moves the position past bytes that are none. */
+  /** A batch without a frame, which moves the position past bytes that are not frames. */
   #skip(bytes: Buffer, shippedTo: number, reason: string): Batch {
     const { segment, at: from } = this.position
     const to = from + bytes.length

@@ -249,7 +249,7 @@ export class Journal {
     return this.#options.sync === 'disk'
   }
 
-  /** New frames must come behind those that wait, and must not go to a file that cannot be synced. */
+  /** New frames must come after those that wait, and must not go to a file that cannot be synced. */
   get #mustWait(): boolean {
     return this.#kept.length > 0 || (this.#isDiskAwaited && this.#syncFailed)
   }
@@ -360,7 +360,7 @@ export class Journal {
     if (failed.size === 0) return
     const [error] = failed.values()
     if (this.#isDiskAwaited) {
-      // Frames that came meanwhile are behind those whose sync failed.
+      // Frames that came meanwhile come after those whose sync failed.
       const behind = this.#awaitingSync.filter(({ segment }) => failed.has(segment))
       this.#awaitingSync = this.#awaitingSync.filter(({ segment }) => !failed.has(segment))
       for (const turn of behind) this.#refuse(turn)

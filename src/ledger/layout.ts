@@ -29,7 +29,7 @@ export function writeLayout(directory: string, layout: Layout): void {
   fs.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
 }
 
-/** `columns.json` is no layout. */
+/** `columns.json` is not a layout. */
 export class LayoutError extends Error {
   override readonly name = 'LayoutError'
 }

@@ -138,7 +138,7 @@ export class LedgerWatch {
       const hasMoved = [...positions].some(([instance, at]) => before?.get(instance) !== at)
       if (before !== undefined && hasMoved) this.#movedAt = this.#options.clock.elapsed()
     } catch {
-      // Postgres is away: then no process moves.
+      // Postgres is down: then no process moves.
     }
   }
 

@@ -222,7 +222,7 @@ export class Ledger {
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
     await (isAggregated ? this.#refusals.add(open, record) : this.#writeRow(open, record))
-    // Nothing was sent upstream and nothing was spent: it does not wait for a Postgres that is away.
+    // Nothing was sent upstream and nothing was spent: it does not wait for a Postgres that is down.
     if (this.#postgresAway === undefined) await this.#commits?.row()
   }
 
@@ -236,8 +236,8 @@ export class Ledger {
   }
 
   /**
-   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when
-   * it takes longer than `shipOnQueryMs`: the usage log is then behind.
+   * Ship all frames that this process has written so far. Resolves with false when Postgres is down, or when
+   * it takes longer than `shipOnQueryMs`: the usage log then lags.
    */
   shipNow(): Promise<boolean> {
     return this.#ownShips.join()

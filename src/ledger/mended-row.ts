@@ -17,7 +17,7 @@ export function mendableOf({ id, content }: SetAsideFolder): {
       return { content, mended: { row: content.row, attempts: [], payload: content.payload } }
     case 'damaged':
       throw new Error(
-        `${id} has damaged bytes, which are no frame: they cannot be put back. Its requests are orphaned, or have the endpoint (lost), or no row`,
+        `${id} has damaged bytes, which are not a frame: they cannot be put back. Its requests are orphaned, or have the endpoint (lost), or no row`,
       )
     case 'unreadable':
       throw new Error(`${id} cannot be read: ${content.error}`)

@@ -3,7 +3,7 @@ import { uuidText } from './tuple.ts'
 
 /**
  * Running requests in Postgres, of processes with DURABILITY=postgres. The shipment writes and deletes them
- * with the rows of its batch, so they are the requests that are open behind its position.
+ * with the rows of its batch, so they are the requests that are open after its position.
  */
 export const openRequestColumns = ['instance_id', 'request_id', 'half']
 

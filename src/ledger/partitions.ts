@@ -25,7 +25,7 @@ export interface PartitionPlan {
 }
 
 /**
- * Make and drop daily partitions of the usage log, and monthly ones of the entries, now and then every hour.
+ * Make and drop daily partitions of the usage log, and monthly ones of the entries, once now, then hourly.
  * Charges are pruned `entryRetentionMonths` after their month; 0: never. A pass that failed or left something
  * is logged, and repeated within a minute. Any number of processes may run it: one works at a time. The timer
  * keeps no process alive.
@@ -70,7 +70,7 @@ export function keepPartitions(
       )
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
       const byHand = await upkeep.ask(({ sql }) => keepEntryIndexes(sql, clock))
-      if (byHand.built > 0) log.info({}, `entries: ${byHand.built} indexes of entries by hand built`)
+      if (byHand.built > 0) log.info({}, `entries: ${byHand.built} indexes of manual entries built`)
       const pruned = await upkeep.ask(({ sql }) =>
         pruneSubKeys(sql, plan.requestRetentionDays, sweepsApartMs),
       )

@@ -302,7 +302,9 @@ interface Multiplier {
   scale: bigint
 }
 
-/** Read `"1.25"` as 125 / 100. Throws an Error when it is no plain decimal number: the caller has a bug. */
+/**
+ * Read `"1.25"` as 125 / 100. Throws an Error when it is not a plain decimal number: the caller has a bug.
+ */
 export function parseMultiplier(text: string): Multiplier {
   const known = multipliers.get(text)
   if (known !== undefined) return known

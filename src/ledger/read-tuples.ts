@@ -9,7 +9,7 @@ export type JsonValue = string | number | boolean | null | readonly (string | nu
 /** A row by column. */
 export type JsonRow = Readonly<Record<string, JsonValue>>
 
-/** The tuples of a COPY as rows. Throws RangeError where the bytes are no tuples. */
+/** The tuples of a COPY as rows. Throws RangeError where the bytes are not tuples. */
 export function rowsIn({ columns, out }: CopyBuffer): JsonRow[] {
   const bytes = out.written
   const rows: JsonRow[] = []
@@ -22,7 +22,7 @@ export function rowsIn({ columns, out }: CopyBuffer): JsonRow[] {
   return rows
 }
 
-/** The columns that begin at `at`, as a row. Throws RangeError where the bytes are no such columns. */
+/** The columns that begin at `at`, as a row. Throws RangeError where the bytes are not such columns. */
 export function rowAt(bytes: Buffer, at: number, columns: readonly string[]): { row: JsonRow; end: number } {
   const row: Record<string, JsonValue> = {}
   let next = at

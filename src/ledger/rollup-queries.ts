@@ -64,7 +64,7 @@ export interface Summary extends TimeRange {
   /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
   exact: boolean
   groups: SummaryGroup[]
-  /** The groups behind the last one together; undefined: there are none. */
+  /** The groups after the last one, together; undefined: there are none. */
   other: (Sums & { groups: number }) | undefined
   total: Sums
   /** Days of the range that were there before the sums, and are not counted yet. */
@@ -136,7 +136,7 @@ export interface Series {
 
 export interface Timeline extends TimeRange {
   exact: boolean
-  /** The highest first. `isOther`: the groups behind them together. */
+  /** The highest first. `isOther`: the groups after them, together. */
   series: Series[]
   waitingDays: number
 }

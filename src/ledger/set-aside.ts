@@ -15,7 +15,7 @@ export interface Aside {
   reason: string
   /** The request of an orphan, whose place in the segment another frame may have had before. */
   request?: string
-  /** Of the frames, which then make a small journal; undefined: the bytes are no frames. */
+  /** Of the frames, which then make a small journal; undefined: the bytes are not frames. */
   layout: Layout | undefined
 }
 

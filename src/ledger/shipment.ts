@@ -17,7 +17,7 @@ export interface Unshipped {
   running: number
 }
 
-/** Postgres has another position of this journal than this shipment expects. Read the positions anew. */
+/** Postgres has another position of this journal than this shipment expects. Read the positions again. */
 export class PositionError extends Error {
   override readonly name = 'PositionError'
 }
@@ -98,7 +98,7 @@ export class Shipment {
    * PositionError.
    *
    * A Postgres that lost its last commits, as after a failover, lost the rows and the position together. The
-   * shipment then reads the journal anew from its first segment, and ships again what Postgres lost.
+   * shipment then reads the journal again from its first segment, and ships again what Postgres lost.
    * `isWrong`: it does so in any case.
    */
   async resume(client: Client, isWrong = false): Promise<void> {

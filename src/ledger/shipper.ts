@@ -107,7 +107,7 @@ interface Parts {
 
 /**
  * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes
- * on this disk. While Postgres is away it waits, and loses nothing.
+ * on this disk. While Postgres is down it waits, and loses nothing.
  */
 class Shipper {
   readonly #port: MessagePort

@@ -143,7 +143,7 @@ export class Succession {
     for (const [id, half] of begun) this.#running.set(id, half)
     for (const id of ended) this.#running.delete(id)
     const last = frames.at(-1)
-    // Bytes that are no frame: the adopter has set them aside, or a write was torn.
+    // Bytes that are not a frame: the adopter has set them aside, or a write was torn.
     const next = last?.end ?? findFrame(bytes, 1)
     if (next <= 0) return false
     this.#position = { segment: segment.number, at: from + next }

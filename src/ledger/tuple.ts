@@ -214,7 +214,7 @@ export function fitText(value: string, unitsMax: number): string {
 
 /**
  * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid,
- * at most the last moment but one that Postgres reads, so that it reads the end of the span behind it too. No
+ * at most the last moment but one that Postgres reads, so that it reads the end of the span after it too. No
  * row has that moment.
  */
 export function momentOf(id: string): number {

@@ -37,7 +37,7 @@ export class SharedState {
   }
 
   /**
-   * Set the gauges, from Postgres where the last values are old. While Postgres is away it leaves them out.
+   * Set the gauges, from Postgres where the last values are old. While Postgres is down it leaves them out.
    */
   async show(metrics: Metrics): Promise<void> {
     if (this.#ageMs > freshMs) await this.#readAgain()

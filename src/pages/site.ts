@@ -63,7 +63,7 @@ export function escapeHtml(text: string): string {
 function readLogo(path: string): Logo {
   const bytes = readLogoFile(path)
   const type = typeOf(bytes)
-  if (type === undefined) throw new Error(`SITE_LOGO: ${path} is no SVG, PNG or WebP image`)
+  if (type === undefined) throw new Error(`SITE_LOGO: ${path} is not an SVG, PNG or WebP image`)
   return { bytes, type }
 }
 

@@ -12,7 +12,7 @@ import { findProbedOffer, type ProbedOffer } from './probed-offer.ts'
 import { beginRun, costsOf, endRun, noteKey, type ProbeRun } from './queries.ts'
 import { verdictsOf } from './verdicts-of.ts'
 
-/** The parts of a process that probes need, beside those of every request. */
+/** The parts of a process that probes need, besides those of every request. */
 export interface ProbeGateway extends Gateway {
   database: Database
   ledger: Ledger

@@ -11,7 +11,7 @@ import { startProbeServer } from './probe-server.ts'
 import { findProbedOffer, type ProbedOffer, probedProtocols } from './probed-offer.ts'
 import { readAttempt } from './queries.ts'
 
-/** The parts of a process that a test of a channel needs, beside those of every request. */
+/** The parts of a process that a test of a channel needs, besides those of every request. */
 export interface TestGateway extends Gateway {
   database: Database
   ledger: Ledger

@@ -23,7 +23,7 @@ const charactersMax = 2000
 /** ` in organization org-abc`, ` for project "x"`. */
 const holder =
   /\s+(?:in|for|of|by|on) (?:the |your )?(?:organi[sz]ation|project|account|workspace|team)(?: (?:id|name))?:?\s+[`'"]?[\w.@-]+[`'"]?/gi
-/** `your organization's rate limit`: Anthropic, with the id behind it: `(org: 1b2c-3d4e, model: x)`. */
+/** `your organization's rate limit`: Anthropic, with the id after it: `(org: 1b2c-3d4e, model: x)`. */
 const owner = /\b(?:your|this) (?:organi[sz]ation|project|account|workspace|team)['\u2019]s /gi
 const labelled = /\b(?:org|organi[sz]ation|project|account|workspace)(?: id)?: ?[\w.@-]+(?:, ?)?/gi
 /** Never a part of a longer word, which may be a secret: redaction must see it as it came. */
@@ -40,7 +40,7 @@ export function maskAccountIds(words: string): string {
   return ids.reduce((text, id) => text.replace(id, '$1(account)'), words)
 }
 
-/** Where a word begins, also behind an escape of JSON: `\n`, or `\u0027` for a quote. */
+/** Where a word begins, also after an escape of JSON: `\n`, or `\u0027` for a quote. */
 const begin = String.raw`(?:(?<![\w-])|(?<=\\(?:[nrtbf]|u[0-9a-fA-F]{4})))`
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 

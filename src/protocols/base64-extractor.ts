@@ -20,8 +20,8 @@ export type ExtractorStep =
  *
  * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it:
  * when the JSON around a placeholder can be parsed, the image is there. The same image may come twice, and
- * some strings are no images (encrypted reasoning is base64 too). The caller throws away what no decoder asks
- * for.
+ * some strings are not images (encrypted reasoning is base64 too). The caller throws away what no decoder
+ * asks for.
  *
  * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
  */
@@ -155,7 +155,7 @@ export class Base64Extractor {
     this.#heldBytes += bytes.length
   }
 
-  /** The held string is no image: it goes on as text. */
+  /** The held string is not an image: it goes on as text. */
   #letGo(steps: ExtractorStep[]): void {
     text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
     this.#heldBytes = 0

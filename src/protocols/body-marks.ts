@@ -17,7 +17,7 @@ export const idMembers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The names and types of the parts of a conversation that are no text, by what an offer needs to take them.
+ * The names and types of the parts of a conversation that are not text, by what an offer needs to take them.
  */
 export const mediaWords = {
   imageInput: ['image_url', 'input_image', 'image'],

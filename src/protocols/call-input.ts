@@ -5,7 +5,7 @@ import { opaqueObject, parseKeepingDigits } from '../canonical/json-digits.ts'
 
 /**
  * The input of a function as an object, for formats that have no text for it. No input is an empty object.
- * Undefined for text that is no JSON object.
+ * Undefined for text that is not a JSON object.
  */
 export function inputObject(text: string): Json | undefined {
   if (text.trim() === '' || text.trim() === 'null') return {}
@@ -47,7 +47,7 @@ export function isCutOff(reason: FinishReason): boolean {
 }
 
 /**
- * The error in place of a call whose input is no JSON object. A client would call the tool with arguments
+ * The error instead of a call whose input is not a JSON object. A client would call the tool with arguments
  * that the model did not give.
  */
 export function brokenInput(name: string): GatewayError {

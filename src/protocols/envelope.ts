@@ -10,7 +10,7 @@ import { type KeyRing, ringOf } from '../canonical/key-ring.ts'
 export interface Envelope {
   /** Returns letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
   wrap(signature: ReasoningSignature): string
-  /** Undefined for a text that is no envelope, or whose signature does not match. */
+  /** Undefined for a text that is not an envelope, or whose signature does not match. */
   open(text: string): ReasoningSignature | undefined
   /** The same for the summary of a conversation. */
   wrapSummary(summary: string): string

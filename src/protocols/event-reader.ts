@@ -10,7 +10,7 @@ export interface ServerEvent {
 
 /**
  * Reads server-sent events from bytes. Any split of the bytes gives the same events. What has no `data:`
- * line, such as a comment, is no event. The caller bounds `heldBytes`.
+ * line, such as a comment, is not an event. The caller bounds `heldBytes`.
  */
 export class EventReader {
   /** Set after the first CR: frames may then end in several ways. */

@@ -52,7 +52,7 @@ function noteInstruction(notes: Notes, reason: string): void {
   notes.add('emulated', notes.pathOf('format'), `${reason}: an instruction asks for it`)
 }
 
-/** The conversation with an instruction behind those that it begins with. */
+/** The conversation with an instruction after those that it begins with. */
 function instructed({ turns, tools }: ChatRequest, format: AnswerFormat): Turn[] {
   const path = turns[0]?.path ?? ''
   const text = instructionFor(format, tools.length > 0)

@@ -5,7 +5,7 @@ import { isForced } from './fit-tools.ts'
 import type { Notes } from './notes.ts'
 
 export interface ThinkingOptions {
-  /** The format takes a budget of tokens beside words for the effort. */
+  /** The format takes a budget of tokens as well as words for the effort. */
   takesBudgets?: boolean
 }
 

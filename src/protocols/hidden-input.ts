@@ -10,7 +10,7 @@ export interface PlainPlace {
   types?: readonly string[]
   /** `data`: a value whose own members mean nothing to the format, such as a schema. */
   members: Readonly<Record<string, PlainPlace | 'data'>>
-  /** True: a text or numbers may be here in place of an object. */
+  /** True: a text or numbers may be here instead of an object. */
   text?: true
   /**
    * By type, or by the empty text where there is none: an object with an `id` and none of these members

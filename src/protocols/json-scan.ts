@@ -79,7 +79,7 @@ export function scanMembers<Name extends string>(
   }
 }
 
-/** Spans of the elements of a JSON array; none if the value is no array. Throws as `scanMembers` does. */
+/** Spans of the elements of a JSON array; none if the value is not an array. Throws as `scanMembers` does. */
 export function scanElements(bytes: Buffer, span: ByteRange, options: ScanOptions): ByteRange[] {
   const elements: ByteRange[] = []
   const text = startScan(bytes, span, options)
@@ -409,7 +409,7 @@ function fault({ bytes, end }: Text, at: number, problem: string): GatewayError 
 }
 
 /**
- * Line and column of an offset, for a message. Columns count characters. Behind more than 4 KB of one line
+ * Line and column of an offset, for a message. Columns count characters. After more than 4 KB of one line
  * they count bytes, because refusing a body must be cheap.
  */
 function placeOf(bytes: Buffer, at: number): string {

@@ -56,7 +56,7 @@ export class WishKeeper {
   readonly #stop: readonly string[]
   /** The index that each block has without the blocks that are left out. */
   readonly #indexes = new Map<number, number>()
-  /** Undefined for blocks that are no text. */
+  /** Undefined for blocks that are not text. */
   readonly #open = new Map<number, OpenText | undefined>()
   #blocks = 0
   #hasCall = false
@@ -68,7 +68,7 @@ export class WishKeeper {
     this.#stop = stop
   }
 
-  /** The events to write in place of this one. */
+  /** The events to write instead of this one. */
   take(event: ChatEvent): ChatEvent[] {
     switch (event.type) {
       case 'start':
@@ -94,7 +94,7 @@ export class WishKeeper {
 
   #takeMore(event: Extract<ChatEvent, { type: 'block-delta' | 'block-end' }>): ChatEvent[] {
     const index = this.#indexes.get(event.index)
-    // Behind a stop sequence, a call that had begun goes on to its end.
+    // After a stop sequence, a call that had begun goes on to its end.
     if (index === undefined || !this.#open.has(index)) return []
     const text = this.#stop.length === 0 ? undefined : this.#open.get(index)
     if (event.type === 'block-end') {

@@ -12,7 +12,7 @@ export interface ModelPage {
 export interface ModelListSide {
   /** Below the channel's base URL. `cursor`: of the page before; undefined: the first page. */
   path(cursor: string | undefined): string
-  /** Undefined: it is no list of models. */
+  /** Undefined: it is not a list of models. */
   read(body: Json): ModelPage | undefined
 }
 

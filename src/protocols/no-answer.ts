@@ -1,7 +1,8 @@
 import type { Usage } from '../canonical/usage.ts'
 
 /**
- * Answers with a good status that are none. Before its client has content of one, another channel is asked.
+ * Answers with a good status that are not answers. Before its client has content of one, another channel is
+ * asked.
  */
 
 /**

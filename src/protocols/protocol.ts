@@ -185,7 +185,7 @@ export interface RequestFacts {
    * False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked.
    */
   namesVendorState?: boolean
-  /** False: no name or text of the body marks a part that is no text. Undefined: nothing has looked. */
+  /** False: no name or text of the body marks a part that is not text. Undefined: nothing has looked. */
   hasMediaWords?: boolean
   /** False: every number of the body is written as JavaScript writes it. Undefined: nothing has looked. */
   losesDigits?: boolean
@@ -342,7 +342,7 @@ export interface Observation {
   error: GatewayError | undefined
   /** True after the format's own end: [DONE], a finish reason or a terminal event. */
   complete: boolean
-  /** Why an answer that ends well is a failure: it is empty, or what it has in place of content says so. */
+  /** Why an answer that ends well is a failure: it is empty, or what it has instead of content says so. */
   none?: GatewayError | undefined
   /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean

@@ -2,7 +2,7 @@ import { type Headers, headerText } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
 
 const daySeconds = 24 * 60 * 60
-/** Limits of a week or a month are common. What is longer is no time to wait. */
+/** Limits of a week or a month are common. Anything longer is not worth waiting for. */
 const secondsMax = 31 * daySeconds
 
 /**

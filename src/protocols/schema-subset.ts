@@ -86,7 +86,7 @@ class SchemaRewriter {
   #asObject(schema: Json): Json {
     if (schema.type === 'object') return schema
     this.#fits = false
-    this.#removed.push({ path: '', what: 'a value that is no object' })
+    this.#removed.push({ path: '', what: 'a value that is not an object' })
     return { type: 'object', properties: {}, required: [], additionalProperties: false }
   }
 

@@ -98,8 +98,8 @@ export type TakeEvent = (data: string, event: string, id: string | undefined) =>
 
 /**
  * Read the events of a text whose lines end with LF, from an offset on; the last one may lack its blank line.
- * The `data:` lines of each are joined, as the standard says. What has none, such as a comment, is no event.
- * `data`: without names and ids.
+ * The `data:` lines of each are joined, as the standard says. What has none, such as a comment, is not an
+ * event. `data`: without names and ids.
  */
 export function takeEvents(text: string, from: number, reads: 'data' | 'all', take: TakeEvent): void {
   let event = ''

@@ -193,7 +193,7 @@ function readBody(body: Buffer, table: Pick<ErrorTable, 'read'>): VendorError | 
   } catch {
     return undefined
   }
-  // Gemini wraps the object in an array, at its OpenAI-compatible endpoint and in streams that are no SSE.
+  // Gemini wraps the object in an array, at its OpenAI-compatible endpoint and in streams that are not SSE.
   if (Array.isArray(value)) value = value[0]
   return isRecord(value) ? (readError(value.error, table) ?? readError(value, table)) : undefined
 }

@@ -121,6 +121,6 @@ async function closeQueue(queue: ReturnType<typeof openQueue>, commandMs: number
   try {
     await inTime(queue.close(), commandMs, 'the queue')
   } catch {
-    // The backend is away; `backend.close` cuts its connections next.
+    // The backend is down; `backend.close` cuts its connections next.
   }
 }

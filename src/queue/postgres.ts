@@ -122,7 +122,7 @@ function inSchema(databaseUrl: string): string {
 }
 
 /**
- * BullMQ's own class checks the schema first; when Postgres is away at that moment, it rejects every call for
+ * BullMQ's own class checks the schema first; when Postgres is down at that moment, it rejects every call for
  * ever.
  */
 class ReadyConnection extends PostgresConnection {

@@ -31,10 +31,10 @@ export interface Queues {
   probes: JobQueue
   alerts: JobQueue
   answers: JobQueue
-  /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
+  /** Run the jobs of a queue in this process from now on. While the backend is down, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
-   * Pages that show the queues. Mount them at `basePath`, behind a check of the admin's token. They change
+   * Pages that show the queues. Mount them at `basePath`, after a check of the admin's token. They change
    * nothing: the state of a job is in Postgres, not in the queue.
    */
   board(basePath: string): Promise<QueuePages>

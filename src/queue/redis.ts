@@ -6,7 +6,7 @@ import type { QueueBackend } from './backend.ts'
 import { describe } from './backend.ts'
 
 /**
- * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait
+ * One connection adds jobs and fails at once while Redis is down. Each worker has two connections, which wait
  * until Redis is back. Rejects when Redis cannot be used within `waitMs`.
  */
 export async function openRedis(

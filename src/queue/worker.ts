@@ -35,7 +35,7 @@ export function startWorker(backend: QueueBackend, name: QueueName, options: Wor
       stalledInterval: Math.ceil(options.lockMs / 2),
       // Practically no limit: Postgres counts how often the workers of a job died.
       maxStalledCount: 1_000_000_000,
-      // Wait between two attempts to reach a backend that is away; the default is 15 seconds.
+      // Wait between two attempts to reach a backend that is down; the default is 15 seconds.
       runRetryDelay: 1_000,
     },
     backend.connect,
@@ -47,7 +47,7 @@ export function startWorker(backend: QueueBackend, name: QueueName, options: Wor
   const close = async () => {
     const closed = worker.close()
     await Promise.race([closed, idle(running).then(() => sleep(options.closeMs, undefined, { ref: false }))])
-    // Cuts calls that still wait for a backend that is away. A job whose end was not reported runs again.
+    // Cuts calls that still wait for a backend that is down. A job whose end was not reported runs again.
     void worker.disconnect().catch(() => {})
   }
   let closing: Promise<void> | undefined

@@ -33,7 +33,7 @@ const nameEnding =
   '(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS|oki|OKI|_bas|_BAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]' +
   '|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|(?:pas|Pas|PAS)[sS]|(?:aut|AUT)[hH]|nature|[?&]sig)'
 
-/** The pattern of a `:`, `=` or `>` behind the name of a secret, for one scan. */
+/** The pattern of a `:`, `=` or `>` after the name of a secret, for one scan. */
 export const announcement =
   // Most colons follow other letters and other quotes. The first alternatives refuse the commonest.
   `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=>])`
@@ -104,7 +104,7 @@ function webhookAt(text: string, from: number, start: number, end: number): Secr
   return undefined
 }
 
-/** The names of secrets, and the quotes behind them, before its place. Group 1 is all of it. */
+/** The names of secrets, and the quotes after them, before its place. Group 1 is all of it. */
 const secretName =
   /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig)|(pass)|(cookie)|(auth))[\\"'`* ]{0,7}))/iy
 const secretNameKinds = [
@@ -149,7 +149,7 @@ function isEscape(text: string, at: number): boolean {
   return isAt(text, at - 1, backslashes) && 'nrtbf'.includes(text.charAt(at))
 }
 
-/** The value of `password: x`, `api_key=x` or `<password>x`; `at` is just behind the `:`, `=` or `>`. */
+/** The value of `password: x`, `api_key=x` or `<password>x`; `at` is just after the `:`, `=` or `>`. */
 export function valueAt(text: string, at: number): SecretSpan | undefined {
   const name = secretNameBefore(text, at - 1)
   if (name === undefined) return undefined
@@ -182,7 +182,7 @@ function elementAt(text: string, from: number): number {
 
 const cookieName = /[\w!#$%&*.^|~-]{1,64}=/y
 
-/** All that a line has behind `Cookie:` or `Set-Cookie:`. */
+/** All that a line has after `Cookie:` or `Set-Cookie:`. */
 function cookiesAt(text: string, behind: number, from: number): SecretSpan | undefined {
   const opened = runEnd(text, behind, backslashes)
   const start = isAt(text, opened, quotes) ? opened + 1 : behind
@@ -206,7 +206,7 @@ function loginAt(text: string, behind: number, from: number): SecretSpan | undef
   return { from: from - 1, start, end, until: closing + 1, kind: 'basic-credentials' }
 }
 
-/** The value that begins at `at`, perhaps in quotes, or behind the scheme of a header. */
+/** The value that begins at `at`, perhaps in quotes, or after the scheme of a header. */
 export function valueBehind(text: string, at: number): { start: number; end: number; isQuoted: boolean } {
   const opened = runEnd(text, at, backslashes)
   const quote = text.charAt(opened)
@@ -224,7 +224,7 @@ const colonCode = 0x3a
 const equalsCode = 0x3d
 const greaterCode = 0x3e
 
-/** Behind the scheme of a header's value, if a value follows it. */
+/** After the scheme of a header's value, if a value follows it. */
 function bareStart(text: string, at: number): number {
   scheme.lastIndex = at
   if (!scheme.test(text)) return at

@@ -22,7 +22,7 @@ const optionLengthMax = 32
 const commandLengthMax = 256
 
 /**
- * The value of `--password x`, `curl -u user:x` or `sshpass -p x`; `at` is just behind the last hyphen before
+ * The value of `--password x`, `curl -u user:x` or `sshpass -p x`; `at` is just after the last hyphen before
  * its name.
  */
 export function optionAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
@@ -44,7 +44,7 @@ export function optionAt(text: string, at: number, runs: Runs): SecretSpan | und
 }
 
 /**
- * The password of `user:password`; `from`: the start of the command, `end`: behind the name of the option.
+ * The password of `user:password`; `from`: the start of the command, `end`: after the name of the option.
  */
 function passwordOf(text: string, from: number, end: number): SecretSpan | undefined {
   const { start, end: until } = valueBehind(text, runEnd(text, end, spaces))
@@ -66,7 +66,7 @@ function span(
   return { from, start, end, until: end, kind }
 }
 
-/** The password of `login x password y`, as in a .netrc; `at` is behind the "g" of "login". */
+/** The password of `login x password y`, as in a .netrc; `at` is after the "g" of "login". */
 export function passwordAfterLogin(text: string, at: number): SecretSpan | undefined {
   const user = gapEnd(text, at + 2)
   const userEnd = runEnd(text, user, bareCharacters, user + userLengthMax)
@@ -83,7 +83,7 @@ export function passwordAfterLogin(text: string, at: number): SecretSpan | undef
 const userLengthMax = 64
 const gapsMax = 8
 
-/** Behind white space, or the escapes of line ends in JSON. */
+/** After white space, or the escapes of line ends in JSON. */
 function gapEnd(text: string, at: number): number {
   let end = at
   for (let gap = 0; gap < gapsMax; gap++) {
@@ -97,7 +97,7 @@ function gapEnd(text: string, at: number): number {
 
 const definedName = /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,7}["']\s{0,4},\s{0,4}\\{0,7}["']/y
 
-/** The value of PHP's `define('DB_PASSWORD', 'x')`; `at` is behind an underscore of the name. */
+/** The value of PHP's `define('DB_PASSWORD', 'x')`; `at` is after an underscore of the name. */
 export function definedAt(text: string, at: number): SecretSpan | undefined {
   definedName.lastIndex = at
   if (!definedName.test(text)) return undefined

@@ -89,7 +89,7 @@ const nameCharactersMax = 256
 const namesMax = 1_000
 const cleanTexts = new CleanTexts()
 
-/** How far behind the end of a text to look for the end of a secret. A longer one shows by its beginning. */
+/** How far past the end of a text to look for the end of a secret. A longer one shows by its beginning. */
 function edgeCharacters(exact: readonly string[]): number {
   return exact.reduce((most, { length }) => Math.max(most, length), 2 * windowBytes)
 }

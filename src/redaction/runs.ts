@@ -59,7 +59,7 @@ function has(code: number, kind: Kind): boolean {
   return (bitsAt(code) & kind) !== 0
 }
 
-/** No bits for NaN, the code behind the end of a text. */
+/** No bits for NaN, the code after the end of a text. */
 function bitsAt(code: number): number {
   if (code < 256) return bitsOf[code] ?? 0
   if (code >= 256) return isWideSpace(code) ? spaceBits : otherBits

@@ -4,7 +4,7 @@ export interface SecretSpan {
   from: number
   start: number
   end: number
-  /** Behind the last character that identifies it, such as the `@` after the credentials of a URL. */
+  /** After the last character that identifies it, such as the `@` after the credentials of a URL. */
   until: number
   kind: string
 }

@@ -90,7 +90,7 @@ function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
   return at + end
 }
 
-/** Behind line breaks, escaped or not. */
+/** After line breaks, escaped or not. */
 function lineBreaksEnd(text: string, at: number): number {
   let end = runEnd(text, at, lineBreaks)
   for (;;) {

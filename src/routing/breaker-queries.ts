@@ -18,7 +18,7 @@ export interface OpenBreaker {
 
 const reasonCharactersMax = 200
 
-/** Replace what this process has reported. Rejects while Postgres is away. */
+/** Replace what this process has reported. Rejects while Postgres is down. */
 export async function reportBreakers(
   { state }: Pick<Database, 'state'>,
   instanceId: string,

@@ -10,7 +10,7 @@ export interface BreakersOptions {
   /** This process in Postgres. Its id may change. */
   instance: { readonly id: string }
   clock: Clock
-  /** Report all breakers of this process that are not closed. Rejects while Postgres is away. */
+  /** Report all breakers of this process that are not closed. Rejects while Postgres is down. */
   report(instanceId: string, open: readonly OpenBreaker[]): Promise<void>
   log: Log
   /** Called for each opening. */

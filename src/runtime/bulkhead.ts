@@ -14,7 +14,7 @@ export interface BulkheadOptions {
   running: number
   /** Most that wait. Default: no bound. */
   waiting?: number
-  /** The same of one owner. An owner that runs as many as it may lets others go first. */
+  /** The same of one owner. An owner at its maximum lets others go first. */
   perOwner?: { running?: number; waiting?: number }
   /** Who is next. `turns`, the default: the owners take turns. `arrival`: first come, first served. */
   order?: 'turns' | 'arrival'

@@ -27,7 +27,7 @@ export interface OpenMasters {
 }
 
 /**
- * The keeper for this database. It writes nothing, and the tables need not be there: then SECRET_KEY is the
+ * The keeper for this database. It writes nothing, and the tables need not exist: then SECRET_KEY is the
  * master key, as it was before there were any. Throws an Error for the operator when SECRET_KEY does not open
  * the master keys.
  */

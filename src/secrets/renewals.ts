@@ -67,6 +67,6 @@ export function renewalsText({
     'No action is needed for these:',
     '  links to images: those of the old key end with their lifetime; a job answers with new ones',
     '  envelopes of reasoning: those of the old key are opened, and new ones are signed with the new key',
-    '  image jobs and kept answers: sealed anew; copies of the database from before can be read',
+    '  image jobs and kept answers: resealed; copies of the database from before can be read',
   ].join('\n')
 }

@@ -154,7 +154,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ]
 
-/** A page of at most `rows` values behind this key, in the order of their keys. */
+/** A page of at most `rows` values after this key, in the order of their keys. */
 export async function readSealed(
   sql: Sql,
   { table, column, key, owner }: SealedColumn,

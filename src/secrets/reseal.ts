@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { SecretKeeper } from '../secret-key.ts'
 import { readSealed, replaceSealed, type SealedColumn, sealedColumns } from './reseal-queries.ts'
 
-/** How many values of a column were sealed anew, and how many no master key opens. */
+/** How many values of a column were resealed, and how many no master key opens. */
 export interface Resealed {
   name: SealedColumn['name']
   resealed: number

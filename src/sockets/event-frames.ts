@@ -123,7 +123,7 @@ function onlyDataIn(bytes: Buffer, start: number, end: number): number {
     return -1
   if (bytes[at + 4] !== colon || bytes[end - 1] !== lineFeed) return -1
   at += bytes[at + 5] === space ? 6 : 5
-  // Behind the data is the end of its line, and then nothing but the blank line.
+  // After the data is the end of its line, and then nothing but the blank line.
   return bytes.indexOf(lineFeed, at) === end - 2 ? at : -1
 }
 
@@ -139,7 +139,7 @@ function frameOf(data: Buffer): Buffer {
   return frame.subarray(0, at + data.copy(frame, at))
 }
 
-/** Answers the offset behind it. */
+/** Returns the offset after it. */
 function writeHeader(frame: Buffer, at: number, length: number): number {
   frame[at] = wholeText
   if (length < 126) {

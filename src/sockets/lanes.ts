@@ -2,7 +2,10 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { LaneState } from './lane-state.ts'
 import type { OpenSockets } from './open-sockets.ts'
 
-/** Answers that run on a connection at once, and requests that wait behind them. The vendor runs as many. */
+/**
+ * Answers that run on a connection at once, and requests that wait behind them. The vendor runs the same
+ * number.
+ */
 export const lanesMax = 16
 
 /** The lane of requests without a `stream_id`. */

@@ -51,7 +51,7 @@ export class OpenSockets {
   }
 
   /**
-   * Count what a connection remembers in place of what it remembered. False: there is no more room, and it
+   * Count what a connection remembers instead of what it remembered. False: there is no more room, and it
    * must remember nothing.
    */
   remember(before: number, after: number): boolean {

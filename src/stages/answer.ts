@@ -20,7 +20,7 @@ export function writeAnswer({ response, life }: Received, chunk: Uint8Array): bo
 
 export function finishAnswer({ response, life }: Received, last?: Uint8Array): void {
   if (last !== undefined) life.claim?.write(last)
-  // Node joins a text with the head before it: one piece to write in place of two. As latin1, each byte stays
+  // Node joins a text with the head before it: one piece to write instead of two. As latin1, each byte stays
   // as it is.
   if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) response.end(last.toString('latin1'), 'latin1')
   else response.end(last)

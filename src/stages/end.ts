@@ -125,7 +125,7 @@ function redactEnding(arrival: Arrival, ending: Ending, secrets: readonly string
   return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
 }
 
-/** Counts that cannot be are none: they would use up the limits of hours. */
+/** Impossible counts do not count: they would use up the limits of hours. */
 function tokensOf({ usage, usageSource }: Metered): number {
   return usage === null || usageSource === 'implausible'
     ? 0

@@ -131,7 +131,7 @@ export interface PathFormat {
   path: string
   protocol: ProtocolName
   client: ClientSide
-  /** How to read answers that may be captured; absent: they are no text. */
+  /** How to read answers that may be captured; absent: they are not text. */
   answers?: ClientAnswerFormat
   /** True: it compacts a conversation. */
   compacts?: boolean

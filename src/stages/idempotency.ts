@@ -32,7 +32,7 @@ export function isKeyed({ request }: Received): boolean {
  *
  * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs,
  * `idempotency_mismatch` when the first request had another path or body, `rate_limited` where the storage of
- * the tenant is full, and `unavailable` while Postgres is away.
+ * the tenant is full, and `unavailable` while Postgres is down.
  */
 export async function answeredBefore(
   gateway: Gateway,
@@ -88,7 +88,7 @@ export function answerIsJob({ life }: Received): void {
 }
 
 /**
- * Whether an earlier request had this key: only reads. False while Postgres is away. Rejects
+ * Whether an earlier request had this key: only reads. False while Postgres is down. Rejects
  * `invalid_request`.
  */
 export async function isTaken(gateway: Gateway, identified: Identified): Promise<boolean> {

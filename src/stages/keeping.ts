@@ -7,8 +7,8 @@ export interface Keeping extends KeptState {
   /** The items or messages that the request adds, as JSON text without the brackets around them. */
   input: string
   /**
-   * Members that hold for all of a thread, as JSON text without the braces; undefined: it is no first request
-   * of one.
+   * Members that hold for all of a thread, as JSON text without the braces; undefined: it is not a first
+   * request of one.
    */
   head: string | undefined
   /**
@@ -18,7 +18,7 @@ export interface Keeping extends KeptState {
   always: boolean
   /** The conversation that gets what the request and its answer add, whether or not we keep the answer. */
   turn?: TurnIn
-  /** What was sent in place of the id. */
+  /** What was sent instead of the id. */
   notes: readonly TranslationNote[]
   /** The request has a claim on the previous answer, which ends when its own answer is kept. */
   claimedFor?: string

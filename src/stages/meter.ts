@@ -16,7 +16,7 @@ export interface Metered {
   costNano: bigint | null
   priceId: string | null
   priceMultiplier: string | null
-  /** The facts beside the counts that decided the cost. Absent: none. */
+  /** The facts, besides the counts, that decided the cost. Absent: none. */
   facts?: readonly CostFact[] | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Pricing {
   at: number
   /** The price of another model that worked on the answer, by the upstream's name. */
   priceOf(model: string): Price | undefined
-  /** False: the request cannot have used so much, whatever its upstream says. */
+  /** False: the request cannot have used this much, whatever its upstream reports. */
   isPlausible(usage: Usage): boolean
   /** True: no more is charged than was held, so that an implausible cost does no harm. */
   isHeld: boolean

@@ -137,7 +137,7 @@ export async function readWhole(
 }
 
 /**
- * Read a body that we made from the client's, in place of it: kept turns come before what the client sent.
+ * Read a body that we made from the client's, instead of it: kept turns come before what the client sent.
  * The row keeps the body as the client sent it. Rejects as `read` does.
  */
 export async function readInstead(

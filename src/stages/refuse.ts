@@ -24,7 +24,7 @@ export interface Unanswered {
   metered: Metered
   /** The last target's own error answer: a client of the same format gets it unchanged. */
   refusal: UpstreamRefusal | undefined
-  /** An HTTP status for this failure, in place of the status of the error kind. */
+  /** An HTTP status for this failure, instead of the status of the error kind. */
   ownStatus?: number
 }
 

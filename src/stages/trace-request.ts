@@ -52,7 +52,7 @@ export function traceArrival(
   if (endpoint.isUnrouted !== true) set(root.attributes, named.route, endpoint.path)
 }
 
-/** What a job keeps of the trace of its request, so that its worker goes on with it. */
+/** What a job keeps of the trace of its request, so that its worker continues it. */
 export function traceparentOf({ trace }: Pick<Traced, 'trace'>): { traceparent?: string } {
   return trace === undefined ? {} : { traceparent: trace.parentHeader() }
 }

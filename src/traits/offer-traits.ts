@@ -5,7 +5,7 @@ import { families } from './families.ts'
 import type { VendorName } from './vendors.ts'
 import { vendors } from './vendors.ts'
 
-/** What the catalog says about an offer, beside the built-in tables. */
+/** What the catalog says about an offer, besides the built-in tables. */
 export interface KnownOfOffer {
   vendor: VendorName | undefined
   /** Of gateway.yaml, the least particular first: of the model, of the channel, of the offer. */

@@ -41,7 +41,7 @@ const notSupported = /^[^.]{0,80}\bis not supported (?:with|for|by|on) this mode
 
 interface Wording {
   /**
-   * From the beginning of the message, where clients cannot write: servers quote the text of a request behind
+   * From the beginning of the message, where clients cannot write: servers quote the text of a request after
    * it. With the flag `y`, each further match follows the one before it. A value that is too high or too low
    * is not meant.
    */
@@ -136,7 +136,8 @@ const wordings: readonly Wording[] = [
     read: oneValue,
   },
   {
-    // A list of errors. Each ends with what the client sent: only behind a number or a plain word we read on.
+    // A list of errors. Each ends with what the client sent: only after a number or a plain word do we read
+    // on.
     pattern:
       /(?:^[^\w]{0,12}(?:detail[^\w]{1,12})?|,\s*\{\\*['"])type\\*['"]:\s*\\*['"]extra_forbidden\\*['"],\s*\\*['"]loc\\*['"]:\s*[[(]\\*['"]body\\*['"],\s*\\*['"](?<member>\w+)\\*['"][\])](?:,\s*\\*['"]msg\\*['"]:\s*\\*['"]Extra inputs are not permitted\\*['"](?:,\s*\\*['"]input\\*['"]:\s*(?:[\w.+-]{1,40}|(?<quote>\\*['"])[\w.+-]{0,40}\k<quote>))?(?:,\s*\\*['"]url\\*['"]:\s*\\*['"]https:\/\/errors\.pydantic\.dev\/[\w./]{1,60}\\*['"])?\})?/gy,
     read: parameter,

@@ -20,9 +20,9 @@ export interface SocketCallParts {
   bounds: UpstreamBounds
   frameBytesMax: number
   open(listener: OpeningListener): Opening
-  /** Send the same request over HTTP, in place of this call. `why`: what the WebSocket was answered. */
+  /** Send the same request over HTTP, instead of this call. `why`: what the WebSocket was answered. */
   overHttp(why: string): UpstreamCall
-  /** Called once, before the listener hears of the end. */
+  /** Called once, before the listener learns of the end. */
   onFinish(): void
 }
 

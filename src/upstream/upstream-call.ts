@@ -53,7 +53,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   /** A proxy reads the request, and may answer it itself. */
   isProxied = false
 
-  /** `onFinish`: called once, before the listener hears of the end. */
+  /** `onFinish`: called once, before the listener learns of the end. */
   constructor(listener: Listener, totalMs: number, onFinish: () => void) {
     this.#listener = listener
     this.#onFinish = onFinish

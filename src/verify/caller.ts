@@ -27,7 +27,7 @@ export class KeyRefused extends Unreachable {}
 /** How often a run waits for a limit of the server, and how long each time. */
 export const waitsMax = 5
 const waitMsMax = 20_000
-/** A server without keys gets any word for one. That is no secret, and may be in any text. */
+/** A server without keys gets any word for one. That is not a secret, and may be in any text. */
 const secretLengthMin = 8
 const answerLengthMax = 16 * 1024 * 1024
 /** There is no money for the request, or the server is too busy: that says nothing about what it can do. */
@@ -169,7 +169,7 @@ export class Caller {
   /** Throws WrongShape. */
   #json({ status, text }: ReceivedAnswer): unknown {
     const value = jsonOf(text)
-    if (value === undefined) throw new WrongShape(`${status}, and the body is no JSON: ${text.slice(0, 100)}`)
+    if (value === undefined) throw new WrongShape(`${status}, and the body is not JSON: ${text.slice(0, 100)}`)
     return value
   }
 
@@ -201,11 +201,11 @@ class NotStreamed extends Error {}
 
 function readStream(format: WireFormat, { headers, text }: ReceivedAnswer): Reply {
   const type = headers.get('content-type') ?? 'no content-type'
-  if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is no stream: ${type}`)
+  if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is not a stream: ${type}`)
   const reader = new EventReader()
   const events = reader.push(Buffer.from(text))
   const last = reader.end()
-  if (last.isCut) throw new WrongShape('the stream is cut: its last event has no blank line behind it')
+  if (last.isCut) throw new WrongShape('the stream is cut: its last event has no blank line after it')
   events.push(...last.events)
   if (events.length === 0) throw new WrongShape('the stream has no event')
   return format.readStream(events)

@@ -46,7 +46,7 @@ export const chat: WireFormat = {
   read,
   readStream,
   readError: readOpenAiError,
-  malformed: { messages: 'this is no list' },
+  malformed: { messages: 'this is not a list' },
   checks: [...features({ stream_options: { include_usage: true } }), stop, ...chatParameters],
 }
 
@@ -165,7 +165,7 @@ function readStream(events: readonly ServerEvent[]): Reply {
   const calls = new Map<number, Call>()
   let isDone = false
   for (const [at, { data }] of events.entries()) {
-    if (isDone) throw new WrongShape('the stream goes on behind data: [DONE]')
+    if (isDone) throw new WrongShape('the stream continues after data: [DONE]')
     if (data === '[DONE]') {
       isDone = true
       continue

@@ -26,7 +26,7 @@ const oneTool: Ask = asks(weather, { tools: ['get_weather'], choice: { only: 'ge
 const reasoning = 'How many prime numbers are there between 10 and 40? Think, then answer with the number.'
 
 /**
- * What every format can ask, in the order in which integrators go on: one simple request, streaming, tools,
+ * What every format can ask, in the order in which integrators try it: one simple request, streaming, tools,
  * the rest. `usageInStream`: members that ask a stream to tell usage.
  */
 export function features(usageInStream: Ask['extra'] = {}): Check[] {

@@ -57,9 +57,9 @@ export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
 
 function faultOf({ id, name, input }: Call): string | undefined {
   if (id === '') return `the call of ${name} has no id`
-  if (!/^get_(weather|time)$/.test(name)) return `it calls ${quoted(name)}, which is no tool of the request`
+  if (!/^get_(weather|time)$/.test(name)) return `it calls ${quoted(name)}, which is not a tool of the request`
   const value = parsed(input)
-  if (value === undefined) return `the arguments of ${name} are no JSON: ${quoted(input)}`
+  if (value === undefined) return `the arguments of ${name} are not JSON: ${quoted(input)}`
   return toolInput.safeParse(value).success
     ? undefined
     : `the arguments of ${name} have no city: ${quoted(input)}`
@@ -73,14 +73,14 @@ export function judgeSecondTurn({ calls, text }: Reply): CheckFinding {
 
 export function judgeStructured({ text }: Reply): CheckFinding {
   const value = parsed(text)
-  if (value === undefined) return ignored(`the text is no JSON: ${quoted(text)}`)
+  if (value === undefined) return ignored(`the text is not JSON: ${quoted(text)}`)
   return structured.safeParse(value).success
     ? ok(quoted(text))
     : ignored(`the JSON does not follow the schema: ${quoted(text)}`)
 }
 
 export function judgeJson({ text }: Reply): CheckFinding {
-  return parsed(text) === undefined ? ignored(`the text is no JSON: ${quoted(text)}`) : ok(quoted(text))
+  return parsed(text) === undefined ? ignored(`the text is not JSON: ${quoted(text)}`) : ok(quoted(text))
 }
 
 export function judgeReasoning({ thought, usage }: Reply): CheckFinding {
@@ -126,7 +126,7 @@ function counted({ usage }: Reply, known: Known, other: string, atLeast: number)
 export const stopAsk = asks('Repeat exactly these words: alpha beta gamma', { stop: 'beta' })
 
 export function judgeStop({ text }: Reply): CheckFinding {
-  if (/beta/.test(text)) return ignored(`the text goes on behind the stop sequence: ${quoted(text)}`)
+  if (/beta/.test(text)) return ignored(`the text continues after the stop sequence: ${quoted(text)}`)
   return /alpha/.test(text)
     ? ok('the text ends before the stop sequence')
     : unknown(`accepted; the text is ${quoted(text)}`)

@@ -14,7 +14,7 @@ export function messageOf(events: readonly ServerEvent[]): { message: unknown; p
   let pieces = 0
   let isStopped = false
   for (const [at, { event, data }] of events.entries()) {
-    if (isStopped) throw new WrongShape('the stream goes on behind message_stop')
+    if (isStopped) throw new WrongShape('the stream continues after message_stop')
     const part = shaped(streamEvent, jsonOf(data), `event ${at + 1}`)
     const { type } = part
     if (event !== type)

@@ -34,7 +34,7 @@ export const messages: WireFormat = {
     const { error } = shaped(errorEnvelope, body, 'the error')
     return `${error.type}: ${error.message}`
   },
-  malformed: { messages: 'this is no list' },
+  malformed: { messages: 'this is not a list' },
   checks: [...features(), stop, ...messagesParameters],
 }
 

@@ -13,7 +13,7 @@ export interface Options {
   timeoutMs: number
   /** Bounds the answer of each request that has no bound of its own. Default: none. */
   outputBound?: OutputBound
-  /** Texts beside the key that the report may not show, if an answer repeats them. Default: none. */
+  /** Texts other than the key that the report may not show, if an answer repeats them. Default: none. */
   secrets?: readonly string[]
 }
 

@@ -19,7 +19,7 @@ export function finalResponse(events: readonly ServerEvent[]): {
   let ended: unknown
   for (const [at, { event, data }] of events.entries()) {
     if (data === '[DONE]') continue
-    if (ended !== undefined) throw new WrongShape('the stream goes on behind its last event')
+    if (ended !== undefined) throw new WrongShape('the stream continues after its last event')
     const part = shaped(streamEvent, jsonOf(data), `event ${at + 1}`)
     const { type } = part
     if (event !== '' && event !== type && event !== 'message')

@@ -10,7 +10,7 @@ import { responses } from './responses.ts'
 
 const formats: Readonly<Record<FormatId, WireFormat>> = { chat, responses, messages }
 
-/** What a run tells while it goes on. */
+/** What a run reports while it lasts. */
 export interface Watcher {
   starts(callsMax: number, checks: number): void
   /** Before each check. */

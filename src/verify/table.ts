@@ -4,7 +4,7 @@ import { countsOf, faultsOf, type Line, type Report, type Section } from './repo
 /** How a terminal shows the findings. */
 export interface TableLook {
   hasColour: boolean
-  /** Characters in a line; undefined: as many as it takes. */
+  /** Characters in a line; undefined: unlimited. */
   columns: number | undefined
 }
 

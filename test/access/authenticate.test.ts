@@ -297,7 +297,7 @@ test('the set of hashes has every hash that was added, and no other', async () =
   expect(known.find(Buffer.alloc(32))).toBe('known')
 })
 
-describe('while the database is away', () => {
+describe('while the database is down', () => {
   const unavailable = { kind: 'unavailable', retryAfterSeconds: 1 }
 
   test('let cached keys in; other keys get an error that says to try again', async () => {

@@ -202,7 +202,7 @@ test('a process loads a changed catalog again', async () => {
   await until(() => catalog.snapshot.models.size === 1)
 })
 
-describe('while the database is away', () => {
+describe('while the database is down', () => {
   test('one line says so, one says when it is back, and the process then sees the changes of the meantime', async () => {
     let away = false
     let looks = 0

@@ -60,7 +60,7 @@ describe('redaction knows our own secrets', () => {
     expect(made.length + 2).toBe(Object.keys(ownSecrets).length)
   })
 
-  /** Text before random characters that is no beginning of a secret: ids, and names of files. */
+  /** Text before random characters that is not a beginning of a secret: ids, and names of files. */
   const others = ['tollgate_image_']
 
   test('no file makes one with a beginning of its own', () => {

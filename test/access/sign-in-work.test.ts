@@ -79,12 +79,12 @@ async function workOf(email: string, password: string): Promise<string[]> {
 
 const someId = '00000000-0000-7000-8000-00000000000f'
 
-/** The transaction, whose statements `told` hears of. */
-function spied(tx: TypedTransaction, told: (name: string) => void): TypedTransaction {
+/** The transaction, which reports its statements to `onStatement`. */
+function spied(tx: TypedTransaction, onStatement: (name: string) => void): TypedTransaction {
   const statements = new Set([...writes, 'select', 'execute'])
   return new Proxy(tx, {
     get(target, name) {
-      if (typeof name === 'string' && statements.has(name)) told(name)
+      if (typeof name === 'string' && statements.has(name)) onStatement(name)
       const member: unknown = Reflect.get(target, name, target)
       return typeof member === 'function' ? member.bind(target) : member
     },

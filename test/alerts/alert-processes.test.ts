@@ -86,7 +86,7 @@ async function downChannel(openings: number): Promise<void> {
   await reportBreaker(database.sql, channel?.id ?? '', openings, 'answered with 503')
 }
 
-test('a budget at 80 % is told once, under 100 concurrent requests over two processes', async () => {
+test('a budget at 80 % is reported once, under 100 concurrent requests over two processes', async () => {
   const id = await makeRule({ kind: 'budget', of: 'key', spent_percent: 80 })
   const body = JSON.stringify({
     model: 'main',

@@ -68,7 +68,7 @@ async function breaker(openings: number | undefined): Promise<void> {
 const channelDown = { kind: 'channel_down' }
 
 describe('an episode', () => {
-  test('is told once when it opens and once when it closes, signed, and listed', async () => {
+  test('is reported once when it opens and once when it closes, signed, and listed', async () => {
     const { id, secret } = await makeRule(channelDown)
     expect(await pass()).toEqual([])
     await breaker(2)

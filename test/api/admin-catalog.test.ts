@@ -344,7 +344,7 @@ test('a disabled channel is tested with one small request, which has a row of th
   expect(tenant?.name).toBe('tollgate-probes')
 })
 
-test('a channel that nobody answers says so in its test', async () => {
+test('a channel that no one answers says so in its test', async () => {
   const model = `model-${randomUUID()}`
   await admin('POST', '/models', { id: model })
   const { id } = await made({ models: [model], protocols: { 'openai-chat': 'http://127.0.0.1:9' } })

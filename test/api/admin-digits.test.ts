@@ -39,7 +39,7 @@ test.each(numbers)('%s is a number in each body, but for a request that is passe
   }
 })
 
-test.each(numbers)('%s in place of a word is refused as the number that it is', async (number) => {
+test.each(numbers)('%s instead of a word is refused as the number that it is', async (number) => {
   for (const [path, body] of [
     ['models', `{"id":"digits","traits":{"schema":${number}}}`],
     ['keys', `{"name":"k","tenant":"free","metadata":${number}}`],

@@ -123,7 +123,7 @@ describe('each documented error', () => {
     expect(answer?.headers.has('retry-after')).toBe(mayWait)
   })
 
-  test('stands in the document, and there is no other', () => {
+  test('is in the document, and there is no other', () => {
     const page = readFileSync('docs/reference/admin-api.md', 'utf8')
     const rows = [...page.matchAll(/^\| (\d{3}) +\| `(\w+)`/gm)].map(
       ([, status, code]) => `${status} ${code}`,

@@ -211,7 +211,7 @@ test('no batch is read that a slow client has no room for, and none after the cl
 test('a failure in the middle cuts the connection, so that the part is not taken for the whole', async () => {
   const { server, url } = await serve(async function* () {
     yield [['one']]
-    throw new Error('Postgres is away')
+    throw new Error('Postgres is down')
   })
   const response = await new Promise<IncomingMessage>((resolve) => get(url, resolve))
   const parts: Buffer[] = []

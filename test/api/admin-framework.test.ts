@@ -129,7 +129,7 @@ const linesOf = (name: string) =>
       sql`SELECT action, actor_name, address, before, after FROM audit_log WHERE resource_id = ${name}`,
   )
 
-test('a change and its line in the audit log stand together', async () => {
+test('a change and its line in the audit log are one transaction', async () => {
   const name = randomUUID()
   expect((await send('POST', '', { name })).status).toBe(201)
   expect(await linesOf(name)).toEqual([

@@ -210,7 +210,7 @@ describe('a rotation', () => {
 })
 
 describe('a revoked key', () => {
-  test('is refused for ever, and stays in the list', async () => {
+  test('is refused permanently, and stays in the list', async () => {
     const { id, secret, body } = await make()
     const revoked = await admin('POST', `keys/${id}/revoke`)
     expect(revoked.body).toMatchObject({ disabled: true, revoked_at: expect.any(String) })

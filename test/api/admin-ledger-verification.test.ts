@@ -42,7 +42,7 @@ async function ended(at: { url: string } = bed.tollgate) {
   })
 }
 
-/** Nobody reads `entries` meanwhile: the first rule waits. */
+/** No one reads `entries` meanwhile: the first rule waits. */
 async function holdEntries(): Promise<() => Promise<void>> {
   const holder = postgres(bed.databaseUrl, { max: 1, onnotice: () => {} })
   await holder.unsafe('BEGIN; LOCK TABLE entries IN ACCESS EXCLUSIVE MODE')
@@ -63,7 +63,7 @@ test('before the first one there is none to read, and none to cancel', async () 
   expect(await call(bed.tollgate, 'POST', `${path}/cancel`)).toMatchObject({ status: 409 })
 })
 
-test('it tells every rule, and what breaks one, at each process, and stands in the audit log', async () => {
+test('it reports every rule, and what breaks one, at each process, and is in the audit log', async () => {
   await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'Hi' }] })
   await until(async () => (await bed.database.sql`SELECT 1 FROM requests`).length === 1)
   const started = await call(bed.tollgate, 'POST', path, {})
@@ -105,7 +105,7 @@ test('one runs at a time, and another process cancels it with its statement', as
   await until(async () => (await statements()) === 0)
 })
 
-test('one whose process has died is told as failed, and another one may begin', async () => {
+test('one whose process has died is reported as failed, and another one may begin', async () => {
   await bed.database.sql`
     UPDATE ledger_verifications SET state = 'running', ended_at = NULL, seen_at = now() - interval '1 minute'`
   expect(await last()).toMatchObject({ state: 'failed', error: expect.stringContaining('no sign') })
@@ -122,7 +122,7 @@ test('a process that is stopped ends its own', async () => {
   await until(async () => (await statements()) === 0)
 })
 
-test('a month that is none is refused with what it should be', async () => {
+test('a value that is not a month is refused with what it should be', async () => {
   const { status, body } = await call(bed.tollgate, 'POST', path, { since: '2026-13' })
   expect(status).toBe(400)
   expect(JSON.stringify(body)).toContain('expected a month')

@@ -69,7 +69,7 @@ test('a member sees a row of its own tenant, without attempts, and no other row'
   ).toBe(404)
 })
 
-test('an unknown id, and a text that is none, are no path', async () => {
+test('an unknown id, and a text that is not one, get a 404', async () => {
   expect((await bed.read(randomUUIDv7())).status).toBe(404)
   expect((await bed.read('nonsense')).status).toBe(404)
 })

@@ -326,7 +326,7 @@ describe('a member', () => {
     expect(leaks).toEqual([])
   })
 
-  test('hears the same of the rows of another tenant as of none, and changes nothing of them', async () => {
+  test('gets the same answer for rows of another tenant as for none, and changes nothing of them', async () => {
     const before = await rowsOfOther()
     const wrong: string[] = []
     for (const endpoint of endpoints.filter(({ path }) => path.includes('{'))) {

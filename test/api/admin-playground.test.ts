@@ -167,7 +167,7 @@ test('a member plays with the keys of its tenant, and sees no channel', async ()
   expect((await call({ name: 'paid', tenant: 'paid' })).status).toBe(404)
 })
 
-test('the secret of a run is no key of the gateway', async () => {
+test('the secret of a run is not a key of the gateway', async () => {
   const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer play-${'0'.repeat(48)}`, 'content-type': 'application/json' },

@@ -58,7 +58,7 @@ describe('tenants', () => {
     ])
   })
 
-  test('get another name, which nobody else may have', async () => {
+  test('get another name, which no one else may have', async () => {
     const [one, other] = [await make('tenants'), await make('tenants')]
     const taken = await admin('PATCH', `tenants/${one.id}`, { name: other.name })
     expect([taken.status, taken.body.code]).toEqual([409, 'conflict'])

@@ -151,7 +151,7 @@ describe('a page of another site', () => {
     expect(answer.headers.get('x-tollgate-reason')).toBe('other_site')
   })
 
-  test('signs nobody in', async () => {
+  test('signs no one in', async () => {
     const body = { email: ownerEmail, password: goodPassword }
     const answer = await call('POST', 'session', { body, headers: { 'sec-fetch-site': 'cross-site' } })
     expect(answer.status).toBe(403)
@@ -238,7 +238,7 @@ describe('users', () => {
     expect((await call('POST', 'session', { body })).status).toBe(401)
   })
 
-  test('a member has a tenant, and nobody else has one', async () => {
+  test('a member has a tenant, and no one else has one', async () => {
     const invite = (body: unknown) => call('POST', 'invitations', { cookie: owner, body })
     expect((await invite({ email: 'm@example.com', role: 'member' })).status).toBe(400)
     expect((await invite({ email: 'm@example.com', role: 'admin', tenant_id: tenant })).status).toBe(400)

@@ -124,7 +124,7 @@ test('a user who changes the tenant leaves the views of the former one there', a
   expect(await names(userOf(here), '?page=moved')).toEqual(['before'])
 })
 
-test('the views of a user who is deleted go too: nobody else could delete a shared one', async () => {
+test('the views of a user who is deleted go too: no one else could delete a shared one', async () => {
   const leaver = userOf(null)
   const page = 'of-leaver'
   await call(leaver, 'POST', '', { ...view, name: 'private', page })
@@ -145,7 +145,7 @@ test('the operator has views too, and pages follow each other', async () => {
   expect(second.body).toMatchObject({ data: [{ name: 'c' }], next_cursor: null })
 })
 
-test('a view that is none is refused by its field', async () => {
+test('a malformed view is refused by its field', async () => {
   const mine = userOf(null)
   for (const [body, field] of [
     [{ ...view, page: 'No Page' }, '/page'],

@@ -7,7 +7,7 @@ import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { patienceMs } from '../support/until.ts'
 
-/** Concurrent changes by the admin API: each change of something that stands takes `if-match`. */
+/** Concurrent changes by the admin API: each change of something that exists takes `if-match`. */
 
 let bed: Testbed
 let endpoints: AdminEndpoint[]
@@ -255,7 +255,7 @@ describe.each(changes)('$name', ({ method, of, at = itself, body = () => undefin
     }
   })
 
-  test('without if-match the last one stands', async () => {
+  test('without if-match the last one wins', async () => {
     const read = await of()
     const first = await admin(method, await at(read), body(10))
     const last = await admin(method, await at(read), body(11))

@@ -444,14 +444,14 @@ describe('capabilities', () => {
       input: '2026-05-01T10:00:00.000Z',
       json_mode: '2026-06-02T10:00:00.000Z',
     })
-    // Of offers that the group may use, and of nobody's word.
+    // Of offers that the group may use, and of no one's word.
     expect((await shown([one, later], { channels: ['channel-4'] })).capabilities_proved_at).toEqual(
       first.capabilities_proved_at,
     )
     expect((await shown(offers({ tools: true }))).capabilities_proved_at).toEqual({})
   })
 
-  test('say what any offer can, and null where nobody knows', async () => {
+  test('say what any offer can, and null where no one knows', async () => {
     const two = offers(
       {
         input: ['text'],
@@ -535,7 +535,7 @@ describe("upstreams' own lists", () => {
     expect((await api.get('/v1/models/big')).body).toMatchObject({ id: 'vendor/big' })
   })
 
-  test('give sizes that nobody else states, and the price of any name', async () => {
+  test('give sizes that no one else states, and the price of any name', async () => {
     passing()
     const { body } = await api.get('/v1/models/sized')
     expect(body).toMatchObject({ id: 'sized', context_length: 9, max_output_tokens: 3, aliases: [] })

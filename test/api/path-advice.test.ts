@@ -10,7 +10,7 @@ const advice = (path: string, method = 'POST') => adviceOn([...modelEndpoints, .
 test.each([
   // A base URL without /v1, for SDKs that want it, and with a path of another gateway.
   ['/chat/completions', "use POST /v1/chat/completions. Let the SDK's base URL end in /v1."],
-  ['/openai/chat/completions', "Let the SDK's base URL end in /v1 in place of /openai."],
+  ['/openai/chat/completions', "Let the SDK's base URL end in /v1 instead of /openai."],
   ['/openai/v1/chat/completions', "use POST /v1/chat/completions. Leave /openai out of the SDK's base URL."],
   ['/v1/v1/chat/completions', "Leave /v1 out of the SDK's base URL."],
   ['/v1/openai/v1/responses', "Leave /v1/openai out of the SDK's base URL."],
@@ -26,14 +26,14 @@ test.each([
     '/messages',
     "Anthropic's SDK adds /v1/messages to a base URL without a path; for any other, let it end in /v1.",
   ],
-  ['/anthropic/messages', 'for any other, let it end in /v1 in place of /anthropic.'],
+  ['/anthropic/messages', 'for any other, let it end in /v1 instead of /anthropic.'],
 ])('POST %s', (path, says) => {
   expect(advice(path)).toContain(`There is no POST ${path} here; use POST /v1/`)
   expect(advice(path)).toMatch(new RegExp(`${says.replace(/[.?]/g, '\\$&')}$`))
 })
 
 test.each(['/v1/audio/speech', '/v1/realtime', '/v1/messages/batches', '/v2'])(
-  '%s is no endpoint',
+  '%s is not an endpoint',
   (path) => {
     expect(advice(path, 'GET')).toBe(`There is no GET ${path} here. GET /openapi.json lists the paths.`)
   },

@@ -100,7 +100,7 @@ test('recovery codes each work once, however they are written', async () => {
   expect((await signIn(email, second.replaceAll('-', ' ').toUpperCase())).status).toBe(200)
 })
 
-test('the secret is sealed, and stands in no audit line; nor do the recovery codes', async () => {
+test('the secret is sealed, and is in no audit line; nor do the recovery codes', async () => {
   const email = 'sealed@example.com'
   const { secret, recovery } = await withFactor(email)
   const rows = await bed.database.sql`SELECT totp_secret FROM users WHERE email = ${email}`

@@ -35,11 +35,11 @@ test('PUBLIC_URL says the origin of our pages', () => {
   expect(siteOf(requestWith({ origin: 'http://llm.example' }), origin)).toBe('other')
 })
 
-test('an address that somebody typed is no page of ours', () => {
+test('an address that somebody typed is not a page of ours', () => {
   expect(siteOf(requestWith({ 'sec-fetch-site': 'none' }), 'https://llm.example')).toBe('unknown')
 })
 
-test('a host that is none is an error of the client', () => {
+test('a host header that is not a host is an error of the client', () => {
   expect(() => ownOrigin(requestWith({ host: 'gateway.example:99999' }), undefined)).toThrow(
     expect.objectContaining({ reason: 'host_invalid' }),
   )

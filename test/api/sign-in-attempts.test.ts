@@ -144,7 +144,7 @@ describe('callers of several networks', () => {
     expect((await attempt({ from: beside })).status).toBe(beside.includes(':') ? 429 : 200)
   })
 
-  test('a browser that signed in before has its own count, which nobody else uses up', async () => {
+  test('a browser that signed in before has its own count, which no one else uses up', async () => {
     await forget()
     const device = deviceIn(await attempt({ from: '192.0.2.1' }))
     expect(await guess(3, { from: '192.0.2.1', device })).toEqual([401, 401, 429])

@@ -74,7 +74,7 @@ describe('a person whom the issuer vouches for', () => {
     expect(await rolesOf('member@example.com')).toEqual({ role: 'member', tenant_id: tenant?.id })
   })
 
-  test('is known by its subject, also under a new address, and has the role of today: other sessions end', async () => {
+  test('is known by its subject, also under a new address, and has its current role: other sessions end', async () => {
     const first = await come(person('moves', { groups: ['ops'] }))
     const second = await come({ ...person('moves'), email: 'moved@example.com' })
     expect((await call('GET', 'session', { cookie: second.cookie })).body).toMatchObject({

@@ -5,7 +5,7 @@ import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 
-/** What an upstream says that it serves, asked by an admin with a credential that stands nowhere yet. */
+/** What an upstream says that it serves, asked by an admin with a credential that is nowhere yet. */
 
 const secret = 'credential-that-is-only-pasted'
 const bytesMax = 20_000
@@ -198,7 +198,7 @@ test.each([
   },
 )
 
-test('a channel that stands is asked with its own key, also while it is disabled', async () => {
+test('an existing channel is asked with its own key, also while it is disabled', async () => {
   const made = await admin('POST', '/channels', wanted({ name: 'stands', models: {} }))
   expect(made.status).toBe(201)
   await admin('POST', '/channels/stands/disable')

@@ -413,7 +413,7 @@ describe('GET /v1/usage/summary', () => {
   })
 })
 
-test('while Postgres is away the answer is unavailable', async () => {
+test('while Postgres is down the answer is unavailable', async () => {
   const away = openDatabase('postgres://nobody:x@127.0.0.1:9/none')
   const usage = usageEndpoints({
     database: away,

@@ -208,7 +208,7 @@ test('counts begin anew where a day was archived after Postgres was asked', asyn
   expect(asked).toBeGreaterThan(1)
 })
 
-test('older days that take too long end the page before them, and the page behind it waits for them', async () => {
+test('older days that take too long end the page before them, and the page after it waits for them', async () => {
   const bed = await aBed()
   for (const day of [2, 9, 10]) await seedDay(bed.sql, midnight(day), 20, bed.seed)
   const log = logOf(bed)
@@ -247,7 +247,7 @@ test('older days that take too long end the page before them, and the page behin
   expect(rows).toEqual(all)
 })
 
-test('where no reader can open the archive, newer days are shown and the page behind them says why', async () => {
+test('where no reader can open the archive, newer days are shown and the page after them says why', async () => {
   const bed = await aBed({}, { program: new URL('../support/no-duck-process.ts', import.meta.url) })
   for (const day of [2, 9]) await seedDay(bed.sql, midnight(day), 20, bed.seed)
   await archivePass(bed.options)

@@ -7,7 +7,7 @@ import { makePartition } from '../support/make-partition.ts'
 import { aBed } from './archive-bed.ts'
 import { dayMs, midnight, seedDay } from './seeded-log.ts'
 
-/** Rows that come a second time when their day is in the archive, as from a journal that was away for long. */
+/** Rows that come a second time when their day is in the archive, as from a journal that was down for long. */
 
 test('they are deleted by the next pass, which corrects the sums, and other late rows of the day are kept', async () => {
   const bed = await aBed()

@@ -5,7 +5,7 @@ import type { Random } from '../support/random.ts'
 
 export const dayMs = 86_400_000
 
-/** Midnight (UTC) of so many days before today. */
+/** Midnight (UTC) of this many days before today. */
 export function midnight(daysAgo: number): number {
   return Math.floor(Date.now() / dayMs) * dayMs - daysAgo * dayMs
 }

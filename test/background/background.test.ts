@@ -27,7 +27,7 @@ type Event = OpenAI.Responses.ResponseStreamEvent
 
 const asked = (input: string) => ({ model: 'words', background: true, input })
 
-test('an answer that waits or runs is told as it is, and its events come while it is made', async () => {
+test('an answer that waits or runs is reported as it is, and its events come while it is made', async () => {
   const client = bed.client()
   const id = await bed.submit('words:6 hold:3 told')
   const seen: Event[] = []

@@ -54,7 +54,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
     const tollgate = await startTollgate({
       dataDir: at,
       gatewayYaml: plentifulYaml(upstream.url),
-      // Its own key stands in DATA_DIR, and is a part of the backup.
+      // Its own key is in DATA_DIR, and is a part of the backup.
       env: { SECRET_KEY: '', ADMIN_TOKEN: adminToken, SHIP_INTERVAL_MS: '500', INSTANCE_DEAD_MS: '3000' },
     })
     onTestFinished(() => tollgate.kill9())
@@ -71,7 +71,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   const load = startLoad(seeded(57), () => [{ name: 'gateway', url: tollgate.url }])
   await load.more(answers)
 
-  // One that is killed is no backup, and is in nobody's way.
+  // One that is killed is not a backup, and is in no one's way.
   const drafts = () => readdirSync(path).filter((name) => name.startsWith('.backup.'))
   const killed = spawn(process.execPath, [join(repository, 'tollgate.cjs'), 'backup', folder], {
     env: { ...process.env, DATA_DIR: dataDir },

@@ -68,7 +68,7 @@ test('a dump goes only into a database without tables, and a cluster of pg_baseb
   expect((await database.sql`SELECT FROM requests`).length).toBe(0)
 }, 300_000)
 
-test('a backup of a server that is away is exit code 3, one into a folder that is there is 2, and neither leaves anything', async () => {
+test('a backup of a server that is down is exit code 3, one into a folder that is there is 2, and neither leaves anything', async () => {
   const { folder, env } = await ownDatabase()
   const away = await runTollgate(['backup', join(folder, 'one'), '--database-only'], {
     ...env,

@@ -44,8 +44,8 @@ const restored = (more: Partial<Parameters<typeof restoreBackup>[0]> = {}) =>
     ...more,
   })
 
-test('a folder that is no whole backup, or one of a later release', async () => {
-  await expect(restored()).rejects.toThrow(`${folder} is no whole backup: it has no manifest.json`)
+test('a folder that is not a whole backup, or one of a later release', async () => {
+  await expect(restored()).rejects.toThrow(`${folder} is not a whole backup: it has no manifest.json`)
   makeFolder()
   writeFileSync(join(folder, manifestFile), '{"format": 2}')
   await expect(restored()).rejects.toThrow('is damaged, or of a later release of Tollgate')

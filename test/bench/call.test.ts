@@ -25,9 +25,9 @@ test('a right answer that is not streamed has no fault', () => {
 
 test.each([
   ['another status', 500, chatStream, 'status 500'],
-  ['an end without [DONE]', 200, chatStream.subarray(0, -done.length), 'bytes in place of'],
-  ['a byte too many', 200, Buffer.concat([chatStream, Buffer.from('\n')]), 'bytes in place of'],
-  ['two events run into one', 200, replaced(chatStream, '\n\n', '  '), 'events in place of'],
+  ['an end without [DONE]', 200, chatStream.subarray(0, -done.length), 'bytes instead of'],
+  ['a byte too many', 200, Buffer.concat([chatStream, Buffer.from('\n')]), 'bytes instead of'],
+  ['two events run into one', 200, replaced(chatStream, '\n\n', '  '), 'events instead of'],
   ['a damaged [DONE]', 200, replaced(chatStream, '[DONE]', '[GONE]'), 'no data: [DONE]'],
 ])('%s is a fault', (_, status, bytes, fault) => {
   expect(answered('openai-chat', 'burst-3', status, [bytes]).fault).toContain(fault)

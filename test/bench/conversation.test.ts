@@ -35,7 +35,7 @@ test.each(protocols)(
   },
 )
 
-test('two sessions share their tools and nothing behind them', () => {
+test('two sessions share their tools and nothing after them', () => {
   const conversation = conversationOf('openai-chat', 'burst-8')
   const [one, other] = [conversation(1)(3), conversation(2)(3)]
   expect(one.length).toBe(other.length)

@@ -26,22 +26,22 @@ test('a right translation has no fault', () => {
 })
 
 test.each([
-  ['an event too few', [delta, ''], 'event 4: content_block_stop in place of content_block_delta'],
+  ['an event too few', [delta, ''], 'event 4: content_block_stop instead of content_block_delta'],
   [
     'an event too many',
     [delta, delta + delta],
-    'event 5: content_block_delta in place of content_block_stop',
+    'event 5: content_block_delta instead of content_block_stop',
   ],
   ['another text', [' token', ' taken'], 'text: '],
-  ['a stop reason of another format', ['end_turn', 'stop'], 'stop: stop in place of end_turn'],
-  ['an estimate in place of the usage', ['210', '225'], 'input: 225 in place of 210'],
+  ['a stop reason of another format', ['end_turn', 'stop'], 'stop: stop instead of end_turn'],
+  ['an estimate instead of the usage', ['210', '225'], 'input: 225 instead of 210'],
   ['a name that is not the type', ['event: message_stop', 'event: ping'], 'an event named ping'],
   ['an event without a name', ['event: message_stop\n', ''], 'JSON'],
   ['an end within an event', ['{"type":"message_stop"}\n\n', '{"type":'], 'ends within an event'],
   [
-    'more behind the end',
+    'more after the end',
     ['{"type":"message_stop"}\n\n', '{"type":"message_stop"}\n\nevent: ping\ndata: {"type":"ping"}\n\n'],
-    '1 events behind the last',
+    '1 events after the last',
   ],
 ])('%s is a fault of a stream', (_, [from = '', to = ''], fault) => {
   expect(messagesFault(answerFor('burst-3'), stream.replace(from, to))).toContain(fault)
@@ -50,7 +50,7 @@ test.each([
 test.each([
   ['text', ['words', 'woods'], 'text: '],
   ['stop reason', ['"end_turn"', 'null'], 'stop: null'],
-  ['usage', ['190', '0'], 'output: 0 in place of 190'],
+  ['usage', ['190', '0'], 'output: 0 instead of 190'],
 ])('a wrong %s is a fault of a whole message', (_, [from = '', to = ''], fault) => {
   expect(messagesFault(answerFor('json'), whole.replaceAll(from, to))).toContain(fault)
 })

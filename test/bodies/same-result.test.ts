@@ -127,11 +127,11 @@ for (const client of clients) {
     for (const json of bodiesOf(client)) {
       for (const protocol of targets) {
         const target = { protocol, upstreamModel: 'up', traits: {} }
-        const wishes = { strict: random.next() < 0.2, maxOutputTokensDefault: 77 }
+        const options = { strict: random.next() < 0.2, maxOutputTokensDefault: 77 }
         const bytes = shared(Buffer.from(JSON.stringify(json)))
         const here = await settled(() => {
           const { body, notes, tools, asked } = translateRequest(
-            { client: clientSide(client), body: json, envelope, ...wishes },
+            { client: clientSide(client), body: json, envelope, ...options },
             target,
           )
           return {
@@ -142,7 +142,7 @@ for (const client of clients) {
           }
         })
         const there = await settled(async () => {
-          const input = { bytes, client, target, ...wishes }
+          const input = { bytes, client, target, ...options }
           const translated = await threads.run('key', { name: 'translate', input }).done
           const { notes, tools, asked } = translated
           expect([...tools.keys()].map(toolsOf(tools).clientTool)).toEqual([...tools.values()])

@@ -34,7 +34,7 @@ const reason = (word: string) => expect.objectContaining({ reason: word })
 const bounds = { jsonDepthMax: 100, jsonValuesMax: 1_000 }
 
 describe('a WebSocket', () => {
-  test('is refused where the process or the key has as many as it may', () => {
+  test('is refused where the process or the key is at its maximum', () => {
     const of = (socketsMax: number, keySocketsMax: number) =>
       new OpenSockets({ socketsMax, keySocketsMax, socketStatesBytesMax: 1 })
     expect(() => of(0, 1).requireRoom('k')).toThrow(reason('sockets_full'))
@@ -105,7 +105,7 @@ test('an event that cannot be written becomes an error', () => {
   expect(written).toMatchObject([{ type: 'error', error: { reason: 'upstream_answer_unwritable' } }])
 })
 
-test('half a summary is no compaction', () => {
+test('half a summary is not a compaction', () => {
   const context = { model: 'm', requestId: 'r', body: {} } as AnswerContext
   const { encodeResponse } = compactionClient()
   const cut = [{ type: 'finish', reason: 'length' }] as unknown as ChatEvent[]

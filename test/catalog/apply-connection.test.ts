@@ -78,7 +78,7 @@ test('a connection becomes part of the snapshot', async () => {
   expect(await sealed()).toBeNull()
 })
 
-test('a connection by WebSocket stands in the row beside its times, and is gone when the file does not say it', async () => {
+test('a connection by WebSocket is in the row beside its times, and is gone when the file does not say it', async () => {
   const wired = 'protocols: { openai-responses: https://api.example }'
   await apply('websocket: true, timeouts: { idle_ms: 5 }', {}, wired)
   expect((await load()).channels[0]?.connection).toMatchObject({ websocket: true, timeouts: { idleMs: 5 } })
@@ -134,7 +134,7 @@ test('a channel whose connection cannot be opened is left out, and no other chan
   const other = await load(new SecretKeeper('another secret key, also long enough'))
   expect(other.channels).toEqual([])
   expect(other.lines[0]).toContain('Channel "c" is left out')
-  // A credential's bytes are bound to the channel, but are no connection.
+  // A credential's bytes are bound to the channel, but are not a connection.
   await database.sql`UPDATE channels SET connection_sealed = (SELECT sealed FROM channel_credentials LIMIT 1)`
   expect((await load()).channels).toEqual([])
 })

@@ -25,7 +25,7 @@ function read(text: string, env: Record<string, string> = {}) {
   return readGatewayYaml(text, { path: 'gateway.yaml', env, readFile, bounds })
 }
 
-/** One channel with these settings, one a line: the first of them stands in line 3. */
+/** One channel with these settings, one a line: the first of them is in line 3. */
 const channelWith = (lines: string, fixed = 'protocols: { openai-chat: https://api.example }') => `channels:
   - { name: c, ${fixed}, api_keys: [x], models: "*",
 ${lines.replace(/^ */gm, '    ')} }`
@@ -77,7 +77,7 @@ describe('a vendor', () => {
     })
   })
 
-  test('that is not known is told with those that are, and so is a channel that leads nowhere', () => {
+  test('that is not known is reported with those that are, and so is a channel that leads nowhere', () => {
     const known = vendorNames.join(', ')
     expect(problemsOf(channelWith('vendor: minstral', 'base_url: https://a.example'))).toEqual([
       `gateway.yaml:3: channels[0].vendor: must be one of ${known}`,

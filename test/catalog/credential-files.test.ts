@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { gatewaySource } from '../../src/catalog/gateway-source.ts'
 
-/** Credentials of channels that stand in files which gateway.yaml names. */
+/** Credentials of channels that are in files which gateway.yaml names. */
 
 const home = mkdtempSync(join(tmpdir(), 'tollgate-credentials-'))
 afterAll(() => rmSync(home, { recursive: true }))
-// Whoever the test becomes must be able to enter.
+// The user that the test becomes must be able to enter.
 chmodSync(home, 0o755)
 
 const key = Buffer.from('a key for hashes')
@@ -52,7 +52,7 @@ test('are read from beside gateway.yaml or from anywhere, without the line break
   ).toEqual(['sk-plain', 'sk-plain', 'sk-line'])
 })
 
-test('that cannot be used are told with the file and the reason, and never with what the file contains', () => {
+test('that cannot be used are reported with the file and the reason, and never with what the file contains', () => {
   mkdirSync(join(home, 'folder'))
   place('empty', '')
   place('blank', '\n\n')

@@ -476,7 +476,7 @@ channels:
 `
   const env = { HOST_NAME: 'api.example', KEY: 'k-1', EMPTY: '' }
 
-  test('can stand in strings, several in one', () => {
+  test('can be in strings, several in one', () => {
     const [c] = read(channel(`"\${KEY}-\${KEY}", "a$\${KEY}"`), env).channels
     expect(c?.credentials).toEqual(['k-1-k-1', `a$\{KEY}`])
     expect(c?.protocols).toEqual({ 'openai-chat': 'https://api.example/v1' })
@@ -488,7 +488,7 @@ channels:
     ])
   })
 
-  test('are not shown when the text after ${ is no name, because it may be part of a secret', () => {
+  test('are not shown when the text after ${ is not a name, because it may be part of a secret', () => {
     const [line] = problemsOf(channel(`"hunter2\${not a name}"`), env)
     expect(line).toContain('channels[0].api_keys[0]')
     expect(line).not.toMatch(/hunter2|not a name/)

@@ -212,7 +212,7 @@ test('fetched data is refused where it is not what we can read', () => {
       },
     ],
   ]
-  for (const each of wrong) expect(() => readLibrary(each), JSON.stringify(each)).toThrow('no data of prices')
+  for (const each of wrong) expect(() => readLibrary(each), JSON.stringify(each)).toThrow('not price data')
   expect(() => patternOf('a*b*c*')).toThrow('repeats too much')
 })
 

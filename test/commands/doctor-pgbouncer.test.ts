@@ -35,7 +35,7 @@ test('PgBouncer in session mode is well where it leaves our settings out, and sa
   expect(refused.finding('database.pooler_settings')?.run).toContain('plan_cache_mode')
 })
 
-test('DATABASE_POOLER_URL is looked at: well before the same database, wrong where it is away or leads to another one', async () => {
+test('DATABASE_POOLER_URL is looked at: well before the same database, wrong where it is down or leads to another one', async () => {
   const bouncer = await startPgBouncer(bed.databaseUrl, { mode: 'transaction' })
   onTestFinished(() => bouncer.stop())
   const well = await bed.diagnose({ DATABASE_POOLER_URL: bouncer.url })

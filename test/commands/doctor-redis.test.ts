@@ -39,7 +39,7 @@ test('a Redis with a password: right is well, wrong and none are wrong, each wit
   })
 })
 
-test('a Redis that is away, or hangs, each has its own words', async () => {
+test('a Redis that is down, or hangs, each has its own words', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   redis.pause()

@@ -95,7 +95,7 @@ describe('the database', () => {
     expect(what).toContain('refuses the user or the password')
   })
 
-  test('that is away', async () => {
+  test('that is down', async () => {
     const DATABASE_URL = 'postgres://me:hunter2@127.0.0.1:9/tollgate'
     const { why } = await onlyWrong('database.refused', { DATABASE_URL })
     expect(why).toContain('nothing listens at 127.0.0.1:9')
@@ -192,13 +192,13 @@ describe('the machine', () => {
     const { port } = other.address() as AddressInfo
     const finding = await onlyWrong('port.taken', { PORT: String(port) })
     expect(finding.what).toContain(`(pid ${process.pid})`)
-    // It is silent, as a gateway that is too busy: nobody should end it for that.
-    expect(finding.do).toContain('If it is no gateway, end it')
+    // It is silent, as a gateway that is too busy: no one should end it for that.
+    expect(finding.do).toContain('If it is not a gateway, end it')
     const answering = createServer((socket) => void socket.end('220 mail ready\r\n')).listen(0, '127.0.0.1')
     onTestFinished(() => void answering.close())
     await new Promise((listening) => answering.once('listening', listening))
     const at = answering.address() as AddressInfo
-    expect((await onlyWrong('port.taken', { PORT: String(at.port) })).why).toContain('is no gateway')
+    expect((await onlyWrong('port.taken', { PORT: String(at.port) })).why).toContain('is not a gateway')
   })
 
   test('whose files and folders have blanks in their names: what is to be run can be copied', async () => {
@@ -237,7 +237,7 @@ describe('gateway.yaml', () => {
     expect(why).toContain(`\${MAIN_KEY}`)
   })
 
-  test('with a setting that nobody knows', async () => {
+  test('with a setting that no one knows', async () => {
     await onlyWrong('gateway_yaml.refused', { GATEWAY_CONFIG: file('wrong.yaml', 'modls: []\n') })
   })
 

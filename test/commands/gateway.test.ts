@@ -56,7 +56,7 @@ const jsonLines = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
 
 describe('keys', () => {
-  test('one is made, listed, rotated with a grace, and refused for ever; each step is in the audit log', async () => {
+  test('one is made, listed, rotated with a grace, and refused permanently; each step is in the audit log', async () => {
     const made = await run(
       'keys',
       'create',
@@ -80,7 +80,7 @@ describe('keys', () => {
     const next: { secret: string } = JSON.parse(rotated.output)
     expect([await ask(secret, 'demo-chat'), await ask(next.secret, 'demo-chat')]).toEqual([200, 200])
 
-    // Nobody is there to say yes.
+    // No one is there to say yes.
     expect(await run('keys', 'revoke', 'default/first-of-all')).toMatchObject({
       code: 1,
       errors: expect.stringContaining('--yes'),
@@ -154,7 +154,7 @@ describe('topup', () => {
     expect(entries.text.match(/"top_up"/g)).toHaveLength(1)
   })
 
-  test('for an unknown tenant is exit code 4; where nobody answers, 3 with the id to repeat it by', async () => {
+  test('for an unknown tenant is exit code 4; where no one answers, 3 with the id to repeat it by', async () => {
     expect(await run('topup', 'nobody', '1')).toMatchObject({ code: 4 })
     const lost = await runTollgate(['topup', 'acme', '1', '--url', 'http://127.0.0.1:9999'], {
       TOLLGATE_TOKEN: adminToken,
@@ -214,7 +214,7 @@ describe('logs', () => {
     gateway = await startGateway()
     await ask(secret, 'after-the-restart')
     await until(() => models().includes('after-the-restart'))
-    expect(tail.errors()).toContain('answers again; the tail goes on where it was')
+    expect(tail.errors()).toContain('answers again; the tail continues where it was')
     tail.child.kill('SIGINT')
     expect(await tail.ended).toBe(130)
     const rows = await run('logs', 'find', 'key=follower', '--json')
@@ -239,6 +239,6 @@ test('probe waits for the runs, shows what they found, and says by its exit code
   expect(probed.output).toContain('It cost $')
   expect(await run('probe', 'no-such-channel', 'demo-chat')).toMatchObject({
     code: 2,
-    errors: expect.stringContaining('there is no channel of this name'),
+    errors: expect.stringContaining('no enabled channel has this name'),
   })
 })

@@ -34,7 +34,7 @@ const command = `${process.execPath} tollgate.cjs`
 const leaving = 'exec 3> >(exec true); wait $!;'
 
 describe('a disk that is full', () => {
-  test('is told, and is no success', async () => {
+  test('is reported, and is not a success', async () => {
     for (const line of ['$tollgate --help > /dev/full', '$tollgate completion bash > /dev/full']) {
       const { code, errors } = await shell(line)
       expect({ line, code }).toEqual({ line, code: 1 })

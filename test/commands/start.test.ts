@@ -34,7 +34,7 @@ test.each([
   expect(running.errors() + running.output()).toContain('"msg":"ended"')
 })
 
-test('a gateway whose output nobody reads serves all the same', async () => {
+test('a gateway whose output no one reads serves all the same', async () => {
   const port = String(await ownPort())
   const running = beginTollgate(['start'], { ...(await environment()), PORT: port })
   running.child.stdout?.destroy()

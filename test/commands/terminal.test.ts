@@ -22,7 +22,7 @@ test('on a terminal migrate shows its plan and its progress, and asks: n writes 
   expect(no.text).toContain('Nothing is applied')
   const interrupted = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0003' })
   expect(interrupted.code).not.toBe(0)
-  // Ctrl-D: nobody will answer.
+  // Ctrl-D: no one will answer.
   const left = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0004' })
   expect(left).toMatchObject({ code: 1, text: expect.stringContaining('Nothing is applied') })
   const yes = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: 'y\n' })

@@ -3,7 +3,7 @@ import type { Json } from '../../src/canonical/json.ts'
 import { preparedEvents } from '../../src/protocols/openai-responses/response-object.ts'
 import { readAnswer, readEvents } from './open-responses.ts'
 
-/** A stream of one text, by hand. */
+/** A handwritten stream of one text. */
 function stream(): Json[] {
   const { events } = preparedEvents('request-1', 'm', {})
   const [created, completed] = events.map(({ response }) => response)
@@ -51,7 +51,7 @@ test.each(stream().map(({ type }, at) => [String(type), at] as const))(
   },
 )
 
-test('a gap in the numbers is refused, and so is a member that nobody knows', () => {
+test('a gap in the numbers is refused, and so is a member that no one knows', () => {
   expect(() => readEvents(stream().map((event) => ({ ...event, sequence_number: 1 })))).toThrow(
     /has the number/,
   )

@@ -74,7 +74,7 @@ const format = z.discriminatedUnion('type', [
   }),
 ])
 
-/** All settings of the request are repeated. Other members may stand beside them. */
+/** All settings of the request are repeated. Other members may be beside them. */
 const answer = z.looseObject({
   id,
   object: z.literal('response'),
@@ -189,7 +189,7 @@ export function readCompacted(value: unknown): Compacted {
   return compacted.parse(value)
 }
 
-/** The frame in place of an answer on a WebSocket: its code. Throws where it breaks a rule. */
+/** The frame instead of an answer on a WebSocket: its code. Throws where it breaks a rule. */
 export function readRefusedTurn(turn: readonly unknown[]): string | null {
   must(turn.length === 1, `a refusal is one frame, not ${turn.length}`)
   return refusedTurn.parse(turn[0]).error.code
@@ -246,7 +246,7 @@ class StreamReader {
   #last: Answer | undefined
 
   take(event: unknown, at: number, isLast: boolean): void {
-    must(isRecord(event), `event ${at} is no object`)
+    must(isRecord(event), `event ${at} is not an object`)
     const type = String(event.type)
     const schema = eventSchemas.get(type)
     must(schema !== undefined, `event ${at} is ${JSON.stringify(event)}`)

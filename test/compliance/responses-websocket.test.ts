@@ -109,7 +109,7 @@ describe.each(upstreamModels)('over %s', (model) => {
     }
   })
 
-  test('an answer that nobody keeps is continued on its connection', async () => {
+  test('an answer that no one keeps is continued on its connection', async () => {
     const create = await connect()
     const first = readEvents(await create({ ...asked, input: 'Remember the code word: cobalt.' }))
     const second = readEvents(
@@ -124,7 +124,7 @@ describe.each(upstreamModels)('over %s', (model) => {
       expect(second.usage.input_tokens).toBeGreaterThan(first.usage?.input_tokens ?? Number.POSITIVE_INFINITY)
   })
 
-  test('an answer that nobody keeps is unknown on the next connection, which begins anew', async () => {
+  test('an answer that no one keeps is unknown on the next connection, which begins anew', async () => {
     const { id } = readEvents(await (await connect())({ ...asked, input: 'Remember the code word: copper.' }))
     const create = await connect()
     const missed = await create({ ...asked, input: 'Go on.', previous_response_id: id })

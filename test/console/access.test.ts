@@ -78,6 +78,6 @@ test('filters of the list of keys', () => {
   )
 })
 
-test('a link leads to the page, with its token behind the sign #', () => {
+test('a link leads to the page, with its token after the sign #', () => {
   expect(pageOfLink('https://llm.example', 'tgl_aB-9_x')).toBe('https://llm.example/console/link#tgl_aB-9_x')
 })

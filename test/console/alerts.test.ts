@@ -69,7 +69,7 @@ test('conditions are sentences', () => {
   )
 })
 
-test('the answer to a test message is told in words', () => {
+test('the answer to a test message is reported in words', () => {
   expect(testWords({ delivered: true, status: 204, answer: '', problem: null })).toBe(
     'The webhook took the message, with the status 204.',
   )

@@ -5,7 +5,7 @@ import { changesOf, membersOf } from '../../console/src/parts/changes.ts'
 import { readSources } from '../support/sources.ts'
 
 describe('what has changed', () => {
-  test('is told member by member', () => {
+  test('is reported member by member', () => {
     expect(
       changesOf(
         { name: 'a', limits: { rpm: 5, tpm: 9 }, note: 'x' },
@@ -82,7 +82,7 @@ describe('the words of an action', () => {
   /** Types of webhooks. */
   const others = ['alert.opened', 'alert.closed', 'alert.test']
 
-  test('stand in the table for each action that the code writes, and for no other', () => {
+  test('are in the table for each action that the code writes, and for no other', () => {
     const things = [...resources, 'password', 'playground', 'second_factor'].join('|')
     const literal = new RegExp(`'((?:${things})\\.[a-z_]+)'`, 'g')
     const written = readSources()

@@ -133,7 +133,7 @@ test('a form keeps what was typed, takes the rest as it is now, and shows the la
   expect((await read(`tenants/${id}`)).limits).toMatchObject({ concurrency: 4, tokens_per_minute: 600 })
 })
 
-test('settings as JSON stay as they were typed while the page reads the channel anew, and are put upon what stands', async () => {
+test('settings as JSON stay as they were typed while the page reads the channel anew, and are put on the current state', async () => {
   const { id } = await made('channels', {
     name: 'as-json',
     protocols: { 'openai-chat': 'http://127.0.0.1:9' },

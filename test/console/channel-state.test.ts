@@ -11,7 +11,7 @@ const calm = {
 const rest = (credential: string) =>
   ({ credential, why: 'limited', model: null, left_ms: 30_000 }) as (typeof calm.cooldowns)[number]
 
-test('a channel is told by the worst that is known of it', () => {
+test('a channel is described by the worst that is known of it', () => {
   expect(stateOf({ ...enabled, state: 'disabled' }, calm)).toEqual({ tone: 'quiet', words: 'disabled' })
   expect(stateOf({ ...enabled, is_readable: false }, calm).tone).toBe('bad')
   const open = { ...calm, breaker: { state: 'open' } } as typeof calm

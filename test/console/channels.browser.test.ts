@@ -99,7 +99,7 @@ test('models are chosen from the list of the upstream, before there is a channel
   expect(asked?.headers.authorization).toBe('Bearer sk-secret-of-the-vendor-4242')
 })
 
-test('an upstream without a list, and one that refuses the key, are told, and names are typed: dark, on a phone', async () => {
+test('an upstream without a list, and one that refuses the key, are reported, and names are typed: dark, on a phone', async () => {
   let status = 404
   bed.upstream.script((request) =>
     request.path.endsWith('/models')

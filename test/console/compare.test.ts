@@ -78,7 +78,7 @@ test('what is known to be dropped has not moved, though an equal value came', ()
   expect(lines({ top_k: 5 }, { n: 5 }, (path) => path === 'top_k')).toEqual(['- top_k', '+ n'])
 })
 
-test('of values that went or came twice, and of yes and no, nobody can say where they are', () => {
+test('of values that went or came twice, and of yes and no, no one can say where they are', () => {
   expect(lines({ a: 'x', b: 'x' }, { c: 'x' })).toEqual(['- a', '- b', '+ c'])
   expect(lines({ a: 'x' }, { b: 'x', c: ['x'] })).toEqual(['- a', '+ b', '+ c'])
   expect(lines({ a: true, b: '' }, { c: true, d: '' })).toEqual(['- a', '- b', '+ c', '+ d'])
@@ -120,7 +120,7 @@ test('items of lists are aligned by what is equal, and then by role and type', (
   expect(lines([a, b, c], [a, { role: 'user', content: 'B' }, c])).toEqual(['~ [1].content'])
   expect(lines([a, b, c], [a, { role: 'tool', content: 'B' }, c])).toEqual(['- [1]', '+ [1]'])
   expect(lines(['x', 'y'], ['x', 'z', 'y'])).toEqual(['+ [1]'])
-  // An item that stands further down in the second body has its members there.
+  // An item that is further down in the second body has its members there.
   expect(
     lines(
       [{ type: 'a', text: 'Hello' }],
@@ -175,7 +175,7 @@ test('megabytes of text are compared; too many members or too deep ones are not'
   expect(compare(deep, [])).toBeUndefined()
 })
 
-test('neighbours that are equal are folded into one, and the counts are told in words', () => {
+test('neighbours that are equal are folded into one, and the counts are reported in words', () => {
   const compared = compare({ a: 1, b: [1, 2], c: 3, d: 4 }, { a: 1, b: [1, 2], c: 0, d: 4 })
   const groups = groupsOf(compared?.parts ?? [])
   expect(groups.map(({ part, same }) => part?.path ?? same.map(({ path }) => path))).toEqual([
@@ -191,13 +191,13 @@ test('neighbours that are equal are folded into one, and the counts are told in 
   )
 })
 
-test('of two long texts the head that is the same is left out, but for what stands before the difference', () => {
+test('of two long texts the head that is the same is left out, but for what appears before the difference', () => {
   expect(sameHead(`${'x'.repeat(1_000)}a`, `${'x'.repeat(1_000)}b`)).toBe(940)
   expect(sameHead('short a', 'short b')).toBe(0)
   expect(sameHead('x'.repeat(1_000), 5)).toBe(0)
 })
 
-test('where a value went is told in words, and of many places the first three', () => {
+test('where a value went is reported in words, and of many places the first three', () => {
   const part = { name: 'a', path: 'a', value: 1 }
   const moves = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ from: `a[${at}]`, to: `b[${at}]` }))

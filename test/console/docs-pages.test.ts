@@ -13,7 +13,7 @@ const documents = readDocuments(docs)
 const { pages } = documents
 
 describe('the documents as pages', () => {
-  test('each stands in the contents exactly once', () => {
+  test('each is in the contents exactly once', () => {
     expect(readContents(docs).faults).toEqual([])
     expect(pages.map(({ path }) => path).sort()).toEqual(globSync('**/*.md', { cwd: docs }).sort())
   })
@@ -103,7 +103,7 @@ describe('Markdown', () => {
     expect(made).toContain('&lt;script&gt;')
   })
 
-  test('a link to a script is no link', () => {
+  test('a link to a script is not a link', () => {
     expect(html('[go](javascript:alert(1))')).not.toContain('<a')
   })
 

@@ -28,7 +28,7 @@ test.each([
   ['keys', /\/(usage|summary|requests)/, 'Who used the key last'],
   ['channels', /\/(health|summary|offers)/, 'The last hour, by minute'],
 ])(
-  'parts of a page of %s that fail for one reason are told once, with one "Try again"',
+  'parts of a page of %s that fail for one reason are reported once, with one "Try again"',
   async (name, parts, there) => {
     const page = await bed.page({ forgives: /status of 500/ })
     await bed.signIn(page)

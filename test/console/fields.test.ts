@@ -40,7 +40,7 @@ test('a patch has what changed, and null for what is empty now', () => {
   expect(patchOf(fields, before, after)).toEqual({ limits: { concurrency: null }, strict: true })
 })
 
-test('limits of which nothing is set are no limits, so that those of the group count', () => {
+test('limits of which nothing is set are not limits, so that those of the group count', () => {
   const before = valuesOf(fields, key)
   expect(patchOf(fields, before, valuesOf(fields, { ...key, limits: null }))).toEqual({ limits: null })
 })
@@ -92,7 +92,7 @@ test('after a change by somebody else, what was typed stays and all else is as i
   expect(patchOf(fields, now, values)).toEqual({ limits: { concurrency: 7 }, allowed_models: ['main'] })
 })
 
-test('a patch is put upon what stands, map by map, and a null stays to be seen', () => {
+test('a patch is put on the current state, map by map, and a null stays to be seen', () => {
   expect(patched({ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 3 }, d: null })).toEqual({
     a: { b: 3, c: 2 },
     d: null,

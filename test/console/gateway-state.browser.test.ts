@@ -130,7 +130,7 @@ test('the ledger is verified by its page: it goes on when the page is left, is c
   await bed.signIn(page)
   const holder = postgres(bed.databaseUrl, { max: 1, onnotice: () => {} })
   onTestFinished(() => holder.end({ timeout: 0 }))
-  // Nobody reads `entries` meanwhile: the first rule waits.
+  // No one reads `entries` meanwhile: the first rule waits.
   await holder.unsafe('BEGIN; LOCK TABLE entries IN ACCESS EXCLUSIVE MODE')
   await page.goto('/console/ledger')
   await page.getByRole('button', { name: 'Verify the ledger' }).click()

@@ -10,7 +10,7 @@ describe('a link of an image', () => {
     expect(ownAddress(link('s'))).toBe('/v1/images/files/2026-11-24/abc?expires=2000&signature=s')
   })
 
-  test('of a bucket, and what is no link, is not shown', () => {
+  test('of a bucket, and what is not a link, is not shown', () => {
     expect(ownAddress('https://bucket.s3.amazonaws.com/tollgate/abc?X-Amz-Signature=s')).toBeUndefined()
     expect(ownAddress('nonsense')).toBeUndefined()
   })

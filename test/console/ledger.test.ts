@@ -47,7 +47,7 @@ test('the journal is judged by how full it is', () => {
   expect(journalShare({ ...journal, bytes_max: 0 }).percent).toBe(0)
 })
 
-test('held money is told by age, and nothing of ages without it', () => {
+test('held money is shown by age, and nothing of ages without it', () => {
   const held = heldFor({
     complete: true,
     ages: [
@@ -61,7 +61,7 @@ test('held money is told by age, and nothing of ages without it', () => {
   expect(sumOf(held)).toBe('9007199254740999')
 })
 
-test('a process that is silent for a minute is told', () => {
+test('a process that is silent for a minute is reported', () => {
   const now = Date.parse('2026-11-24T12:00:00.000Z')
   expect(signWords('2026-11-24T11:59:56.300Z', now)).toEqual({ tone: 'good', words: '3 s ago' })
   expect(signWords('2026-11-24T12:00:02.000Z', now)).toEqual({ tone: 'good', words: 'now' })

@@ -103,7 +103,7 @@ test('J and K go through the rows, each with its address, and Esc closes', async
   await page.waitForURL('**/console/log')
 })
 
-test('while a row is read, nothing of the former one stands beside its id', async () => {
+test('while a row is read, nothing of the former one appears beside its id', async () => {
   const page = await openLog(`/console/log/${good}`)
   const sheet = page.getByRole('complementary', { name: 'The row that is open' })
   await sheet.getByText('Cost', { exact: false }).first().waitFor()
@@ -293,7 +293,7 @@ test.each([
   ['light', 1280],
   ['dark', 390],
 ] as const)(
-  'a translated request stands beside its original, member by member: %s, %i wide',
+  'a translated request appears beside its original, member by member: %s, %i wide',
   async (colorScheme, width) => {
     const id = await sendTranslated()
     const page = await bed.page({ viewport: { width, height: 844 }, colorScheme })

@@ -206,7 +206,7 @@ test('without a mouse: the arrow keys tell each bar, Enter opens its requests, a
   await page.getByText('1 request matches').waitFor()
 })
 
-test('errors stand in groups with their counts, their times and what clients were told, and lead to their requests', async () => {
+test('errors appear in groups with their counts, their times and what clients were told, and lead to their requests', async () => {
   const page = await open(`/console?${range}`)
   const errors = page.getByRole('region', { name: 'Errors by kind' })
   const group = errors.getByRole('row').filter({ hasText: 'upstream_error: 500' })
@@ -253,7 +253,7 @@ test('a member sees the errors of its own tenant, without channels', async () =>
   await page.getByText('3 requests match').waitFor()
 })
 
-test('an operator chooses the tenant of all numbers, which stands in the address', async () => {
+test('an operator chooses the tenant of all numbers, which is in the address', async () => {
   const page = await open(`/console?${range}`)
   await page.getByRole('link', { name: 'Requests: 11.' }).waitFor()
   await page.getByRole('button', { name: 'All tenants' }).click()

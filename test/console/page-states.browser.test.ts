@@ -38,7 +38,7 @@ test('a page that asks again and again keeps its first error in sight until the 
   expect(await page.getByText('The disk is full.').count()).toBe(0)
 })
 
-test('while the gateway does not say who is signed in, the page is no white sheet', async () => {
+test('while the gateway does not say who is signed in, the page is not a white sheet', async () => {
   const page = await bed.page()
   await bed.signIn(page)
   let answer = () => {}

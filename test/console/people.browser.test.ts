@@ -80,7 +80,7 @@ test('a member sees its own tenant on every page, and nothing of another one', a
     expect(await page.content(), address).not.toContain('foreign')
   }
   await page.goto(`/console/log/${ids[1]}`)
-  // As for an id that nobody has used.
+  // As for an id that no one has used.
   await page.getByText('It has no row yet').waitFor()
   expect(await page.content()).not.toContain('foreign')
   await page.goto(`/console/keys/${foreign.id}`)

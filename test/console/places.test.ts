@@ -9,7 +9,7 @@ test('menu, palette and keys offer members no page that only operators may open'
   expect(titles('member')).toContain('Keys')
 })
 
-test('a page of an area that nobody may read is not offered, and neither is an empty group of pages', () => {
+test('a page of an area that no one may read is not offered, and neither is an empty group of pages', () => {
   expect(placesOf((area) => area === 'catalog', 'viewer').map(({ title }) => title)).toEqual([
     'Where requests go',
   ])

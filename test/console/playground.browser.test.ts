@@ -79,6 +79,6 @@ test('the playground asks which key pays, says whose it is, and remembers the ch
   await page.getByRole('button', { name: email }).waitFor()
   await page.goto('/console/playground')
   await page.getByText('Choose a key: its tenant pays').waitFor()
-  // The entry for any other name is no model that can be asked.
+  // The entry for any other name is not a model that can be asked.
   await expect.poll(() => page.getByPlaceholder("A model's id").inputValue()).toBe('main')
 })

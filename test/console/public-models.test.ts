@@ -4,7 +4,7 @@ import { filled, filledHtml } from '../../console/src/public/fill.ts'
 import { comparePrices } from '../../console/src/public/models/prices.ts'
 
 describe('prices', () => {
-  test('are compared exactly, and those that nobody knows come last', () => {
+  test('are compared exactly, and those that no one knows come last', () => {
     const sorted = ['0.30', null, '0.150000001', '12.00', '0.15', '2.00'].sort(comparePrices)
     expect(sorted).toEqual(['0.15', '0.150000001', '0.30', '2.00', '12.00', null])
     expect(comparePrices('2.00', '2.000')).toBe(0)

@@ -51,7 +51,7 @@ test('a view is renamed and deleted, and says when somebody else was quicker', a
   await expect.poll(views).toEqual([])
 })
 
-test('an entry that was booked while its answer was lost is told as that, and is booked again only by another press', async () => {
+test('an entry that was booked while its answer was lost is reported as that, and is booked again only by another press', async () => {
   const page = await bed.page({ forgives: /Failed to load resource/ })
   await bed.signIn(page)
   const [tenant] = (await owner.call('GET', 'tenants?search=paid')).body.data

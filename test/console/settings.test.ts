@@ -19,7 +19,7 @@ describe('settings', () => {
     expect(inGroups.map(({ name }) => name).sort()).toEqual([...names].sort())
   })
 
-  test('that nobody has put into a group stand at the end', () => {
+  test('that no one has put into a group appear at the end', () => {
     expect(grouped([{ name: 'XYZ' }, { name: 'PORT' }]).map(({ title }) => title)).toEqual([
       'Place and process',
       'Others',

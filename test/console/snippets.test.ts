@@ -134,7 +134,7 @@ test('a literal of JavaScript is the value', () => {
   expect(Function(`return ${inJs(value)}`)()).toEqual(value)
 })
 
-test('no secret stands in the code unless it is given', () => {
+test('no secret is in the code unless it is given', () => {
   const secret = 'tg-very-secret'
   for (const source of sources()) {
     const all = (one: SnippetSource) => [curlSnippet(one), ...sdkSnippets(one)]

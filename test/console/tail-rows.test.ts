@@ -28,7 +28,7 @@ test('a row never overtakes one that still waits', () => {
   expect(after([...steps, 'release', { row: row('c'), isHeld: false }])).toEqual([['c', 'b', 'a'], []])
 })
 
-test('a row that comes again stands once', () => {
+test('a row that comes again appears once', () => {
   expect(
     after([
       { row: row('a'), isHeld: false },

@@ -32,7 +32,7 @@ test('raw statements and typed queries read the same rows, and each reads money 
   expect((await db.select().from(tenants))[0]?.createdAt).toBeInstanceOf(Date)
 })
 
-test('statements and subscriptions work again after Postgres was away', async () => {
+test('statements and subscriptions work again after Postgres was down', async () => {
   const dataDir = temporaryDirectory()
   const embedded = await startEmbedded({ dataDir, log: silentLog, settings: { shared_buffers: '16MB' } })
   onTestFinished(() => embedded.stop())

@@ -37,7 +37,7 @@ test('one of the waiting processes breaks the lock of a dead process', async () 
   expect(readdirSync(directory)).toEqual([])
 })
 
-test('a lock that names no holder keeps nobody out, as when the machine failed while it was written', async () => {
+test('a lock that names no holder keeps no one out, as when the machine failed while it was written', async () => {
   for (const text of ['', ownerText().slice(0, 20)]) {
     writeFileSync(path, text)
     expect(await withFileLock(path, async () => 'mine')).toBe('mine')

@@ -84,7 +84,7 @@ test('two gateways behind PgBouncer in transaction mode keep rows, money and rev
   const load = startLoad(seeded(56), () => gateways.map(({ url }, at) => ({ name: `${at}`, url })))
   await load.more(answers)
   expect(await pooler.transactions()).toBeGreaterThan(before + answers / 10)
-  // Postgres sees the pooler's own connections in place of those for money and keys.
+  // Postgres sees the pooler's own connections instead of those for money and keys.
   const [seen] = await sql<{ pooled: number }[]>`
     SELECT count(*)::int AS pooled FROM pg_stat_activity
     WHERE datname = current_database() AND application_name ~ '^tollgate (money|keys|answers|jobs)$'`

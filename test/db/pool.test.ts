@@ -35,7 +35,7 @@ async function aLock() {
   await sql`SELECT pg_advisory_lock(1)`
   onTestFinished(end)
   return {
-    /** Resolves when so many backends wait for it. */
+    /** Resolves when this many backends wait for it. */
     async untilWaiting(backends: number) {
       const waiting = () =>
         sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -124,7 +124,7 @@ test('a caller that leaves ends its query on the server, and its waiting query i
   await expect(running).rejects.toBe(reason)
   await expect(waiting).rejects.toBe(reason)
   await expect(one(pool, { signal })).rejects.toBe(reason)
-  // Nobody gave the lock back: the server has ended the statement.
+  // No one gave the lock back: the server has ended the statement.
   await lock.untilWaiting(0)
   expect(await next).toEqual([{ one: 1 }])
   expect(sent).toBe(false)
@@ -146,7 +146,7 @@ test('a signal that outlives its queries keeps none of them', async () => {
   await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('a query that cannot be ended because Postgres is away harms nothing', async () => {
+test('a query that cannot be ended because Postgres is down harms nothing', async () => {
   const wire = await aWire()
   const pool = aPool({ url: wire.url })
   const lock = await aLock()
@@ -170,11 +170,11 @@ test('a query that does not get its turn in time is refused and never sent', asy
       sent = true
       return sql`SELECT 1`
     },
-    { withinMs: 50, unavailable: 'Nothing to read just now. Try again.', retryAfterSeconds: 7 },
+    { withinMs: 50, unavailable: 'Nothing to read right now. Try again.', retryAfterSeconds: 7 },
   )
   await expect(late).rejects.toMatchObject({
     kind: 'unavailable',
-    message: 'Nothing to read just now. Try again.',
+    message: 'Nothing to read right now. Try again.',
     retryAfterSeconds: 7,
     cause: { message: 'the database did not answer within 50 ms' },
   })

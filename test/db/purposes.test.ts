@@ -64,7 +64,7 @@ test('while tenants run many slow queries, money, keys, catalog and reports work
   }
   await expect.poll(reading, { timeout: patienceMs }).toBe(3)
 
-  const wishes = Array.from({ length: 20 }, () => ({
+  const holds = Array.from({ length: 20 }, () => ({
     requestId: randomUUIDv7(),
     accountId: payer.tenant,
     keyId: payer.key,
@@ -72,7 +72,7 @@ test('while tenants run many slow queries, money, keys, catalog and reports work
     amountNano: 10n,
     hasLeft: () => false,
   }))
-  const verdicts = await Promise.all(wishes.map((wish) => reservations.hold(wish)))
+  const verdicts = await Promise.all(holds.map((one) => reservations.hold(one)))
   expect(new Set(verdicts.map(({ kind }) => kind))).toEqual(new Set(['granted']))
   expect(await keys.lookup(secret)).toMatchObject({ keyName: 'first' })
   await expect(Catalog.load(database, keeper, silentLog)).resolves.toBeDefined()

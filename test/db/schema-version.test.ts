@@ -75,7 +75,7 @@ test('a process that may not migrate waits for one that may, says so once, and t
   expect(await database.sql`SELECT to_regclass('expanded') IS NULL AS missing`).toEqual([{ missing: false }])
 })
 
-test('it ends when nobody migrates in time, with the same line', async () => {
+test('it ends when no one migrates in time, with the same line', async () => {
   const { guest } = await withGuest()
   const folder = laterMigrations('CREATE TABLE expanded ();')
   const waiting = whenReachable(guest, 300, silentLog, () =>
@@ -84,7 +84,7 @@ test('it ends when nobody migrates in time, with the same line', async () => {
   await expect(waiting).rejects.toThrow(/^cannot use the database .*the schema is older than this release/)
 })
 
-test('two releases that start at once: the older one finds its schema or a newer one, whoever is first', async () => {
+test('two releases that start at once: the older one finds its schema or a newer one, whichever is first', async () => {
   const { url, database } = await aDatabase()
   const folder = laterMigrations('CREATE TABLE expanded ();')
   await Promise.all(

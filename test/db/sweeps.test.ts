@@ -164,7 +164,7 @@ test('what is old is deleted by one process at a time: held answers, budget peri
   for (const name of names) await sql`SELECT claim_sweep(${name}, 1000)`
   await isDue()
   await sql.begin(async (tx) => {
-    // Another process deletes these just now.
+    // Another process deletes these right now.
     for (const name of names) await tx`SELECT claim_sweep(${name}, 1000)`
     await deleteHeldAnswers(db, 30, 1_000)
     await forgetInstances(sql, 90, 1_000)
@@ -174,7 +174,7 @@ test('what is old is deleted by one process at a time: held answers, budget peri
   await pass()
   const kept = [holding, young, live].sort()
   await expect.poll(left).toEqual({ answers: 0, periods: 0, kept, positions: kept })
-  // A moment later nobody deletes again.
+  // A moment later no one deletes again.
   const halfHourMs = 30 * minuteMs
   await old()
   const again = await left()

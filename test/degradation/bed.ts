@@ -57,9 +57,9 @@ export interface Answer {
   reason: string | null
   requestId: string
   text: string
-  /** `text` parsed; undefined when it is no JSON. */
+  /** `text` parsed; undefined when it is not JSON. */
   json: unknown
-  /** Without the time in which the machine stood still: for the most that an answer may take. */
+  /** Without the time in which the machine froze: for the most that an answer may take. */
   tookMs: number
   /** For the least. */
   elapsedMs: number
@@ -170,7 +170,7 @@ export async function revokeColdKey(bed: DegradationBed): Promise<void> {
 }
 
 /**
- * Calls again while the answer is 503: when the machine stands still for longer than ADMIT_MS, Postgres does not answer in
+ * Calls again while the answer is 503: when the machine freezes for longer than ADMIT_MS, Postgres does not answer in
  * time, and the client is told to try again.
  */
 export function served(ask: () => Promise<Answer>): Promise<Answer> {
@@ -180,7 +180,7 @@ export function served(ask: () => Promise<Answer>): Promise<Answer> {
   })
 }
 
-/** Sends SIGTERM. The process must end in time with exit code 0, whatever is away. */
+/** Sends SIGTERM. The process must end in time with exit code 0, whatever is down. */
 export async function expectEnd({ tollgate }: DegradationBed): Promise<void> {
   const watch = startStopwatch()
   expect(await tollgate.stop()).toBe(0)

@@ -95,7 +95,7 @@ test('a machine that is lost with its disk loses no row of an answered request, 
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
 })
 
-test('while Postgres is away new requests get 503, and a running answer ends after DURABLE_MS and has its row later', async () => {
+test('while Postgres is down new requests get 503, and a running answer ends after DURABLE_MS and has its row later', async () => {
   const bed = await startBed({ DURABLE_MS: '700' })
   const { release } = holdStreams(bed)
   const stream = bed.call(chatPath, { body: { ...chatBody, stream: true } })
@@ -116,7 +116,7 @@ test('while Postgres is away new requests get 503, and a running answer ends aft
   await expect.poll(async () => (await bed.call(chatPath, { body: chatBody })).status, patient).toBe(200)
 })
 
-test('a process that ends while Postgres is away names what it leaves behind, and where', async () => {
+test('a process that ends while Postgres is down names what it leaves behind, and where', async () => {
   const bed = await startBed({ DURABLE_MS: '100' })
   const { release } = holdStreams(bed)
   const stream = bed.call(chatPath, { body: { ...chatBody, stream: true } })

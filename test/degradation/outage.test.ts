@@ -15,7 +15,7 @@ import {
 const outageMs = amount('OUTAGE_MS', { test: 2_000, chaos: 60_000 })
 const MiB = 1024 * 1024
 
-test('while Postgres is away the journal grows only to its bound, reports it, and loses no row', {
+test('while Postgres is down the journal grows only to its bound, reports it, and loses no row', {
   timeout: outageMs + 120_000,
 }, async () => {
   const bed = await startDegradationBed({

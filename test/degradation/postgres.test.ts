@@ -21,7 +21,7 @@ import {
 /** The time that a busy machine may add to a bound. A hang takes longer. */
 const slackMs = 5_000
 
-/** The promise of docs/reference/failures.md for each kind of request while Postgres is away. */
+/** The promise of docs/reference/failures.md for each kind of request while Postgres is down. */
 interface Promised {
   name: string
   call: CallOptions & { path: string }

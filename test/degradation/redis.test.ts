@@ -99,7 +99,7 @@ test('while Redis is frozen a revoked key is refused, and SIGTERM ends the proce
   await expectRows(bed.database, [answer.requestId])
 })
 
-test('while Redis is away the process limits its keys by itself, and can start', async () => {
+test('while Redis is down the process limits its keys by itself, and can start', async () => {
   const redis = await startRedis()
   onTestFinished(redis.stop)
   const wire = await startWire(redis.url)

@@ -407,7 +407,7 @@ async function askGemini(question: Question): Promise<Answer> {
   }
 }
 
-/** By hand, because no client of the gateway speaks this format. */
+/** Handwritten, because no client of the gateway speaks this format. */
 async function postGemini(verb: string, body: object) {
   const response = await fetch(`${demo.url}/v1beta/models/${model}:${verb}?alt=sse`, {
     method: 'POST',

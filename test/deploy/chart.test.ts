@@ -181,13 +181,13 @@ test('an archive on the disk of a worker, which goes with its pod, is refused', 
   expect(refusalOf([...proxied, 'env.HOT_DAYS=14'])).toBe('')
 })
 
-test('metrics for the Prometheus operator are refused where the network policy lets nobody read them', () => {
+test('metrics for the Prometheus operator are refused where the network policy lets no one read them', () => {
   const monitored = [...proxied, 'metrics.podMonitor.enabled=true']
   expect(refusalOf(monitored)).toContain('networkPolicy.metricsFrom is empty')
   expect(refusalOf([...monitored, 'networkPolicy.enabled=false'])).toBe('')
 })
 
-test('env of a values file reaches gateways, workers and the migration as it stands there', () => {
+test('env of a values file reaches gateways, workers and the migration as it is there', () => {
   const file = 'env: { BODY_BYTES_MAX: 67108864, OTEL_TRACES_SAMPLER_ARG: 0.02, ROUTING_HEADERS: show }'
   const pods = podsOf(render(proxied, file))
   expect(pods.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'Job', 'StatefulSet'])

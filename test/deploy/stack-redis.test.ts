@@ -60,7 +60,7 @@ test('the SDKs of both vendors work through Caddy, with plain and streamed answe
   await expect(
     anthropic.messages.create({ model: 'error-429', max_tokens: 9, messages }),
   ).rejects.toBeInstanceOf(Anthropic.RateLimitError)
-  // The address of the client, and not Caddy's, stands in the rows.
+  // The address of the client, and not Caddy's, is in the rows.
   const database = openDatabase(stack.postgres.url, { max: 2 })
   const addresses = await until(async () => {
     const rows = await database.sql<{ address: string; n: number }[]>`

@@ -78,7 +78,7 @@ export async function archiveBeside({ url, sql }: ErasureBed) {
         `tenant_id = '${id}'`,
         'id',
       ),
-    /** All that stands of a tenant in the archive. */
+    /** All that the archive has of a tenant. */
     async all({ id }: SeededTenant) {
       const ids = (await read('requests', 'id', `tenant_id = '${id}'`)).map((row) => `'${row.id}'`)
       const of = `request_id IN (${ids.length === 0 ? 'NULL' : ids.join(', ')})`
@@ -89,7 +89,7 @@ export async function archiveBeside({ url, sql }: ErasureBed) {
         answers: await read('request_answers', '*', of, 'request_id'),
       }
     },
-    /** What is wrong with the files: one that is missing, damaged, or that nobody knows. */
+    /** What is wrong with the files: one that is missing, damaged, or that no one knows. */
     async faults(): Promise<string[]> {
       const known = await inForce()
       const faults = files().filter((file) => !known.some(({ location }) => location === file))

@@ -18,7 +18,7 @@ export interface SeededTenant {
   name: string
   keyId: string
   groupId: string
-  /** Stands in all content of its rows. */
+  /** Is in all content of its rows. */
   marker: string
 }
 
@@ -130,7 +130,7 @@ export async function erasureBed() {
     facts: (tenant: SeededTenant) => sql`
       SELECT id, created_at, tenant_id, key_id, endpoint, served_model, channel, status, outcome, error_kind, input_tokens, output_tokens,
         cost_nano, total_ms, attempt_count, folded FROM requests WHERE tenant_id = ${tenant.id} ORDER BY id`,
-    /** All that stands about a tenant in the usage log. */
+    /** All that the usage log has about a tenant. */
     all: async (tenant: SeededTenant) => ({
       rows: await sql`SELECT * FROM requests WHERE tenant_id = ${tenant.id} ORDER BY id`,
       bodies: await sql`

@@ -129,7 +129,7 @@ test('rows that come while the job works are erased when they are of its time, a
     storage: {
       isShared: true,
       remove: async () => {
-        // Within a pass, behind the place that it has reached: a journal of yesterday is shipped.
+        // Within a pass, after the place that it has reached: a journal of yesterday is shipped.
         if (calls++ > 0) return
         await bed.sql`INSERT INTO requests ${bed.sql([markedRow(tenant, Date.now() - 86_400_000 * 1.9, 1)])}`
         await bed.sql`INSERT INTO requests ${bed.sql([markedRow(later, Date.now() + 1_000, 1)])}`
@@ -224,11 +224,11 @@ test('a job that is cancelled stops; one whose error passes goes on', async () =
     storage: {
       isShared: true,
       remove: async () => {
-        throw new Error('the bucket is away')
+        throw new Error('the bucket is down')
       },
     },
   })
-  expect(await bed.job(id)).toMatchObject({ state: 'waiting', error: 'the bucket is away' })
+  expect(await bed.job(id)).toMatchObject({ state: 'waiting', error: 'the bucket is down' })
   await bed.work()
   expect(await bed.job(id)).toMatchObject({ state: 'succeeded', error: null })
   expect(await bed.found(tenant.marker)).toEqual([])

@@ -28,7 +28,7 @@ test.each(['content', 'rows'] as const)(
       child.kill('SIGKILL')
       await exit
     }
-    // Nobody holds the lease of a dead process for ever.
+    // No one holds the lease of a dead process indefinitely.
     await bed.sql`UPDATE erasures SET leased_until = now()`
     await bed.work()
     expect(await bed.job(id)).toMatchObject({

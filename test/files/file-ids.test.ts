@@ -137,7 +137,7 @@ test('a picture does for a file, and a file for no picture', async () => {
   )
 })
 
-test('bytes outside of the part stay as they came, and one file may stand in two places', async () => {
+test('bytes outside of the part stay as they came, and one file may be in two places', async () => {
   const id = await upload(bed.openai(), pdf, 'paper.pdf')
   const part = `{"type":"input_file","file_id":"${id}"}`
   const body = (one: string) =>

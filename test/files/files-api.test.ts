@@ -90,7 +90,7 @@ test.each([
   ['bytes of no known type', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), {}, /file: its content is not of a type/],
   ['a text that is not UTF-8', Buffer.from('caf\xe9', 'latin1'), {}, /file: its content is not of a type/],
   [
-    'a NUL behind the first bytes',
+    'a NUL after the first bytes',
     Buffer.concat([Buffer.alloc(9000, 'x'), Buffer.alloc(1)]),
     {},
     /file: its content is not of a type/,

@@ -42,7 +42,7 @@ test('in a bucket, files come, are named in requests and go, and large ones come
   })
   expect(bed.seen.at(-1)).toContain(pdf.toString('base64'))
 
-  // A client that leaves while its file is read is no error.
+  // A client that leaves while its file is read is not an error.
   const held = Promise.withResolvers<void>()
   let reads = 0
   s3.before(async (request) => {

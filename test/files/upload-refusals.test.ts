@@ -55,7 +55,7 @@ const noFile = /^file: required: a part with the bytes of the file$/
 
 const refusals: Record<string, Refused> = {
   'two files': { body: [file(), file(), purpose, end], says: twice },
-  'two files behind the purpose': { body: [purpose, file(), file(), end], says: twice },
+  'two files after the purpose': { body: [purpose, file(), file(), end], says: twice },
   'three files': { body: [file(), file(), file(), end], says: twice },
   'no file': { body: [purpose, end], says: noFile },
   'no part': { body: [end], says: noFile },
@@ -70,12 +70,12 @@ const refusals: Record<string, Refused> = {
     says: unknownType,
   },
   'an unknown part before the file': { body: [field('colour', 'red'), file(), purpose, end], says: unknown },
-  'an unknown part behind the file': { body: [file(), field('colour', 'red'), purpose, end], says: unknown },
+  'an unknown part after the file': { body: [file(), field('colour', 'red'), purpose, end], says: unknown },
   'an unknown file before the file': {
     body: [part(disposition('; name="f"; filename="a"')), file(), purpose, end],
     says: unknown,
   },
-  'an unknown file behind the file': {
+  'an unknown file after the file': {
     body: [file(), part(disposition('; name="f"; filename="a"')), purpose, end],
     says: twice,
   },
@@ -109,7 +109,7 @@ const refusals: Record<string, Refused> = {
     body: [...times(9, part('x: y')), file(), purpose, end],
     says: /^body: has too many parts$/,
   },
-  'many parts behind the file': {
+  'many parts after the file': {
     body: [file(), purpose, ...times(500, part('x: y')), end],
     says: /^body: has too many parts$/,
   },
@@ -124,7 +124,7 @@ const refusals: Record<string, Refused> = {
     says: /^expires_after.seconds: expected a whole number/,
   },
   'a name of 256 characters': { body: [named('x'.repeat(256)), purpose, end], says: nameRule },
-  'a name of 256 characters behind the purpose': {
+  'a name of 256 characters after the purpose': {
     body: [purpose, named('x'.repeat(256)), end],
     says: nameRule,
   },
@@ -133,7 +133,7 @@ const refusals: Record<string, Refused> = {
     body: [named('x'.repeat(20_000)), purpose, end],
     says: nameRule,
   },
-  'a long name of a file that is no text': {
+  'a long name of a file that is not text': {
     body: [file(`; filename="${'x'.repeat(256)}"`, Buffer.from([0, 1])), purpose, end],
     says: nameRule,
   },
@@ -196,11 +196,11 @@ const refusals: Record<string, Refused> = {
     body: ['some text\r\n', field('colour', 'red'), file(), end],
     says: unknown,
   },
-  'text behind the form, and no purpose': {
+  'text after the form, and no purpose': {
     body: [file(), end, 'some text'.repeat(50)],
     says: /^purpose: required/,
   },
-  'text behind the form, and a long name': {
+  'text after the form, and a long name': {
     body: [named('x'.repeat(256)), purpose, end, 'text'],
     says: nameRule,
   },
@@ -218,7 +218,7 @@ const refusals: Record<string, Refused> = {
     body: [part(`${'x: y\r\n'.repeat(5000)}${disposition('; name="file"')}`), purpose, end],
     says: noFile,
   },
-  'a header that is no header': { body: [part('nonsense'), purpose, end], says: noFile },
+  'a header that is not a header': { body: [part('nonsense'), purpose, end], says: noFile },
 }
 
 interface Answer {
@@ -250,7 +250,7 @@ async function leave(bytes: Buffer, at: number, type: string): Promise<void> {
   await once(socket, 'close')
 }
 
-/** Five places within the form. What stands behind its end cuts nothing off. */
+/** Five places within the form. What comes after its end cuts nothing off. */
 function cutsOf(bytes: Buffer): number[] {
   const form = bytes.indexOf('--B--') === -1 ? bytes.length : bytes.indexOf('--B--')
   return [1, 2, 3, 4, 5].map((sixth) => Math.floor((form * sixth) / 6))

@@ -74,7 +74,7 @@ test.each(masked)('%s', (_vendor, words, rest) => {
   expect(JSON.parse(maskAccountIds(escaped))).toEqual({ error: { message: rest } })
 })
 
-test('ids behind an escape of JSON', () => {
+test('ids after an escape of JSON', () => {
   const words =
     "in:\norg-AbC123def456 'org-zZz999yyy888'\tproject 123456789012\nprojects/123456789 \rarn:aws:iam::123456789012:x"
   const rest = "in:\n(account) '(account)'\tproject (account)\nprojects/(account) \rarn:aws:iam::(account):x"

@@ -71,7 +71,7 @@ test('a request of unbounded cost is refused to a limited key, with the reason, 
   expect((await bed.chat({ model: 'no-price', messages })).status).toBe(200)
 })
 
-test(`while Postgres is away for ${outageMs} ms, keys without a hard budget get no error and all their rows; budgeted keys get 503 and Retry-After`, {
+test(`while Postgres is down for ${outageMs} ms, keys without a hard budget get no error and all their rows; budgeted keys get 503 and Retry-After`, {
   timeout: outageMs + 180_000,
 }, async () => {
   const directory = temporaryDirectory()

@@ -4,7 +4,7 @@ import { until } from '../support/until.ts'
 import type { Plan } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
-/** Nobody starves another: a channel that hangs and a key that asks too much have bounds of their own. */
+/** No one starves another: a channel that hangs and a key that asks too much have bounds of their own. */
 
 let bed: Testbed
 let release: PromiseWithResolvers<void>

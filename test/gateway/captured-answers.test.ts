@@ -261,7 +261,7 @@ test('of a 50 MB answer the log keeps the beginning and says so; the client gets
   expect(kept.json.raw).toContain('It begins. ')
 })
 
-test('an error in place of an answer is no answer', async () => {
+test('an error instead of an answer is no answer', async () => {
   bed.upstream.script(() => ({
     status: 400,
     body: JSON.stringify({ error: { message: 'no', type: 'invalid_request_error' } }),

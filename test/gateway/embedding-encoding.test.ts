@@ -64,7 +64,7 @@ test.each([
   ['the encoding of an upstream that was left the choice', {}, answerOf([base64])],
   ['vectors of another type', { encoding_format: 'float', output_dtype: 'int8' }, answerOf([base64])],
   ['lists of vectors', { encoding_format: 'base64' }, answerOf([[vector, vector]])],
-  ['what is no vector', { encoding_format: 'float' }, answerOf(['AAA='])],
+  ['what is not a vector', { encoding_format: 'float' }, answerOf(['AAA='])],
   ['no data at all', { encoding_format: 'base64' }, JSON.stringify({ object: 'list', data: [] })],
 ])('%s passes byte for byte, without a note', async (_, encoding, body) => {
   const { text, note } = await ask(encoding, body)

@@ -212,7 +212,7 @@ test('when a client leaves before a whole answer has come, the upstream is read 
   })
 })
 
-test('bytes that are no HTTP request get a 400 and a row', async () => {
+test('bytes that are not an HTTP request get a 400 and a row', async () => {
   const answer = await new Promise<string>((resolve) => {
     const socket = connect(bed.tollgate.port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'))
     let text = ''

@@ -176,7 +176,7 @@ test('a model without a context length is a 403 that says so', async () => {
   expect((await post('chat/completions', { model: 'unsized', ...hello })).status).toBe(200)
 })
 
-/** As clients do, it asks again after a 503: a machine of CI stands still for seconds. */
+/** As clients do, it asks again after a 503: a machine of CI freezes for seconds. */
 async function post(path: string, body: unknown, key = poorKey): Promise<Response> {
   const answer = await fetch(`${bed.tollgate.url}/v1/${path}`, {
     method: 'POST',

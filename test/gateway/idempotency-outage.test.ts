@@ -86,7 +86,7 @@ test('when the heartbeat of a process on another machine is old, one of the wait
   expect(upstream.requests).toHaveLength(2)
 })
 
-test('while Postgres is away a keyed request is a 503 with Retry-After; when it is back, repeats get the answers of the meantime', {
+test('while Postgres is down a keyed request is a 503 with Retry-After; when it is back, repeats get the answers of the meantime', {
   timeout: 180_000,
 }, async () => {
   const directory = temporaryDirectory()
@@ -209,7 +209,7 @@ function rowsWith(key: string) {
     SELECT status, outcome FROM requests WHERE idempotency_key = ${key}`
 }
 
-/** The outcomes of the requests with a key, when they have so many rows. */
+/** The outcomes of the requests with a key, when they have this many rows. */
 async function outcomes(key: string, count: number): Promise<Record<string, number>> {
   await expect.poll(async () => (await rowsWith(key)).length).toBe(count)
   const counts: Record<string, number> = {}

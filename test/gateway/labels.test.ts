@@ -49,7 +49,7 @@ const labelled: [what: string, body: object, headers: Record<string, string>, la
   ],
   ['two names', { user: 'u', safety_identifier: 'safe' }, {}, ['u', null, null]],
   ['a safety identifier alone', { safety_identifier: 'safe', user: '' }, {}, ['safe', null, null]],
-  ['what is no name', { user: 7, safety_identifier: null, metadata: 'x' }, {}, nothing],
+  ['what is not a name', { user: 7, safety_identifier: null, metadata: 'x' }, {}, nothing],
   ['a secret for a user', { user: secret }, {}, ['[REDACTED openai-key]', null, null]],
   ['a long user', { user: '\u4e2d'.repeat(1500) }, {}, ['\u4e2d'.repeat(256), null, null]],
   ['a cache key', { prompt_cache_key: 'thread 1' }, {}, [null, 'thread 1', null]],

@@ -81,7 +81,7 @@ describe('two processes on one Redis', () => {
     }
     expect((await ask(bed.tollgate.url, keys.repeating)).status).toBe(200)
     expect((await ask(bed.tollgate.url, keys.messages)).status).toBe(200)
-    // The third command is the settlement, for which nobody waits.
+    // The third command is the settlement, for which no one waits.
     await expect.poll(() => asked('messages'), { timeout: patienceMs }).toBe(3)
     expect(asked('repeating')).toBe(1)
   })

@@ -218,7 +218,7 @@ const nones: None[] = [
     words: 'boom',
   },
   {
-    is: 'an error behind the role',
+    is: 'an error after the role',
     of: 'chat',
     stream: true,
     plan: sse(chunk({ role: 'assistant', content: '' }), { error: { message: 'boom' } }, '[DONE]'),
@@ -288,7 +288,7 @@ const nones: None[] = [
   },
   { is: 'an error', of: 'messages', stream: true, plan: sse(slow), status: 429, words: 'slow' },
   {
-    is: 'an error behind the start',
+    is: 'an error after the start',
     of: 'messages',
     stream: true,
     plan: sse(begun, { type: 'ping' }, slow),
@@ -342,7 +342,7 @@ const nones: None[] = [
     words: 'boom',
   },
   {
-    is: 'an answer that failed behind its start',
+    is: 'an answer that failed after its start',
     of: 'responses',
     stream: true,
     plan: sse(created, {
@@ -431,7 +431,7 @@ test.each([
   expect(bed.asked('second-good')).toHaveLength(0)
 })
 
-test('an error behind content ends the stream, and its bytes pass', async () => {
+test('an error after content ends the stream, and its bytes pass', async () => {
   const plan = sse(chunk({ content: 'Hel' }), { error: { message: 'boom' } }, '[DONE]')
   bed.answers['first-good'] = () => plan
   const asked = await ask('pair-good', 'chat', true)

@@ -179,7 +179,7 @@ describe.each(kinds)(`${count} requests at once $kind`, ({ kind }) => {
         await until(async () => (await totals(one)).rows === seeds)
       }
       const ended = await Promise.all(Array.from({ length: count }, (_, turn) => ask(one, turn)))
-      // A busy machine may have 503, for which nobody pays.
+      // A busy machine may have 503, for which no one pays.
       const expected: unknown[] = [200, 402, 503, ...(one.statuses ?? [])]
       expect(ended.filter((status) => !expected.includes(status))).toEqual([])
       const { balance, charged, cost, ...rest } = await until(async () => {

@@ -184,7 +184,7 @@ interface Asked {
   bytes: Buffer
   /** The gateway waits for more, or its answer has no end: the client ends the connection. */
   isOpenEnded: boolean
-  /** Leaves when so many bytes are sent; undefined: stays until the answer is over. */
+  /** Leaves when this many bytes are sent; undefined: stays until the answer is over. */
   leavesAt: number | undefined
 }
 

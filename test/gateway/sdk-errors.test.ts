@@ -428,7 +428,7 @@ async function whileFirstRuns<T>(ask: (turn: 'first' | 'second') => Promise<T>):
   }
 }
 
-/** Runs `run` while so many requests wait for the upstream's answer. */
+/** Runs `run` while this many requests wait for the upstream's answer. */
 async function whileHeld<T>(count: number, key: string, run: () => Promise<T>): Promise<T> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {

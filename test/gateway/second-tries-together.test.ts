@@ -81,9 +81,9 @@ interface Case {
   model: Name
   path: string
   request: Record<string, unknown>
-  /** The request ends behind a turn with sealed thoughts. */
+  /** The request ends after a turn with sealed thoughts. */
   continues?: 'messages' | 'responses'
-  /** What the upstream says while one of these words stands in the body. */
+  /** What the upstream says while one of these words is in the body. */
   refuses: string[]
   says: string
   /** Members or words that the second try is without, of those that the first one had. */
@@ -241,7 +241,7 @@ test.each(cases)('$name', async (each) => {
     .toEqual(each.learns)
 })
 
-test('a refusal of what must stay beside what may go is no reason for another try', async () => {
+test('a refusal of what must stay beside what may go is not a reason for another try', async () => {
   const says =
     'tools: Extra inputs are not permitted; messages.1.content.0: Invalid `signature` in `thinking` block'
   const turn = await turnOf('messages')

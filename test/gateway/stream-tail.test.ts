@@ -81,7 +81,7 @@ describe.each(formats)('%s', (_name, path, frames, body) => {
     expect(await ask([...frames, later, 'data: [DONE]\n\n'], 'stall')).toBe(`${whole}data: [DONE]\n\n`)
   })
 
-  test('a connection that breaks behind the answer breaks nothing', async () => {
+  test('a connection that breaks after the answer breaks nothing', async () => {
     expect(await ask([...frames, later, 'data: [DONE]\n\n', 'data: [D'], 'cut')).toContain(whole)
   })
 })

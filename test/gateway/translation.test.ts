@@ -118,7 +118,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {},
   })
 const versioned = { 'anthropic-version': '2023-06-01' }
 
-test('what an answer loses stands in its row, and in the header of an answer that is not streamed', async () => {
+test('what an answer loses is in its row, and in the header of an answer that is not streamed', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
   const message = { role: 'assistant', content: 'A cat.', images: [image] }
   const answer = { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { channelLine, hello, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
 
-/** What no offer can do is refused by name; what some offer may be able to do goes there. The traits stand in gateway.yaml. */
+/** What no offer can do is refused by name; what some offer may be able to do goes there. The traits are in gateway.yaml. */
 
 const models = `
   - { id: blind, traits: { input: [text] } }
@@ -110,7 +110,7 @@ test('a channel that cannot is left out, and another one of the model answers', 
   expect(plain.headers.get('x-tollgate-channel')).toBe('half')
 })
 
-test('a fallback that can answers in place of a model that cannot', async () => {
+test('a fallback that can answers instead of a model that cannot', async () => {
   const asked = await bed.ask('blind-too', { messages: seen })
   expect(asked.status).toBe(200)
   expect(asked.headers.get('x-tollgate-model')).toBe('seeing')
@@ -120,7 +120,7 @@ test('a fallback that can answers in place of a model that cannot', async () => 
   ])
 })
 
-test('what nobody knows is not refused', async () => {
+test('what no one knows is not refused', async () => {
   expect((await bed.ask('unknown', { messages: seen })).status).toBe(200)
   const odd = [{ role: 'wizard', content: [image] }]
   expect((await bed.ask('blind', { messages: odd })).status).toBe(200)

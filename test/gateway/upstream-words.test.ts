@@ -146,7 +146,7 @@ test.each(lacking)(
   },
 )
 
-test('it opens no breaker for other models, and is no overload where one channel has the model', async () => {
+test('it opens no breaker for other models, and is not an overload where one channel has the model', async () => {
   const missing = refusal(503, lacking[0])
   bed.answers['any-1'] = bed.answers['any-2'] = () => missing
   for (let i = 0; i < 12; i++) await ask('missing', 'chat')

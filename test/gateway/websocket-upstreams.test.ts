@@ -285,7 +285,7 @@ describe('an answer', () => {
     await until(() => wired.lines[0]?.isClosed === true)
   })
 
-  test('that nobody has seen anything of is asked of the next channel when the connection ends', async () => {
+  test('that no one has seen anything of is asked of the next channel when the connection ends', async () => {
     wired.onAsk = (line) => line.socket.terminate()
     const answer = await post({ model: 'broken', input: 'Hi.', stream: true })
     expect(await answer.text()).toContain('Hello over HTTP.')

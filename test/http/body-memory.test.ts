@@ -78,7 +78,7 @@ test('a body in chunks counts as it arrives, and is refused in its middle', asyn
   expect(memory.bytes).toBe(0)
 })
 
-test('a decoded body counts in place of its encoded bytes, and has a bound of its own', async () => {
+test('a decoded body counts instead of its encoded bytes, and has a bound of its own', async () => {
   const memory = new BodyMemory(bounds)
   const encoded = gzipSync(Buffer.alloc(900_000))
   const ask = () => {

@@ -48,7 +48,7 @@ test('a request whose listener throws has its connection closed, and others are 
   expect(lines.filter((line) => line.includes('a request could not be begun'))).toHaveLength(requests.length)
 })
 
-test('a stream that is broken off gives its error to who reads it, and ends nothing where nobody does', async () => {
+test('a stream that is broken off gives its error to who reads it, and ends nothing where no one does', async () => {
   breakOff(new PassThrough(), new Error('unheard'))
   const read = adopt(new PassThrough())
   const reading = read.toArray()

@@ -140,7 +140,7 @@ test.each([
   'null',
   'https://me@app.example',
   '',
-])('%j is no origin', (value) => {
+])('%j is not an origin', (value) => {
   if (value === '') expect(readConfig({ CORS_ORIGINS: value }).corsOrigins).toBeUndefined()
   else expect(() => readConfig({ CORS_ORIGINS: value })).toThrow('CORS_ORIGINS: must be origins such as')
 })

@@ -98,7 +98,7 @@ describe('connections beyond CONNECTIONS_MAX', () => {
     const [worker, ...idle] = open
     await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
     const ended = Promise.all(idle.map(heardFrom))
-    // We do not know which of them the process has accepted. This one stands behind the rest in the queue.
+    // We do not know which of them the process has accepted. This one is behind the rest in the queue.
     expect(await heardFrom(connect(bed.tollgate.port, '127.0.0.1'))).toBe('')
     worker?.write(`${head}connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
     expect(worker === undefined ? [] : statusesOf(await heardFrom(worker))).toEqual([200])

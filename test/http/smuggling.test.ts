@@ -121,7 +121,7 @@ test.each([
   ['a negative size', `-1\r\n${body}\r\n0\r\n\r\n`],
   ['a size with 0x', `0x${chunked}`],
   ['a size with a space', `${body.length.toString(16)} \r\n${body}\r\n0\r\n\r\n`],
-  ['a bare line feed behind a size', chunked.replace('\r\n', '\n')],
+  ['a bare line feed after a size', chunked.replace('\r\n', '\n')],
   ['a chunk longer than its size', `1\r\n${body}\r\n0\r\n\r\n`],
   ['20 kB of extensions', `${body.length.toString(16)};${'a'.repeat(20_000)}\r\n${body}\r\n0\r\n\r\n`],
   ['a length in the trailers', `${chunked.slice(0, -2)}content-length: 3\r\n\r\n`],
@@ -198,7 +198,7 @@ test('a host with an empty port is served', async () => {
   expect(statusesOf(received)).toEqual([200])
 })
 
-test('a request to upgrade is answered in HTTP/1.1, and the bytes behind it are no request', async () => {
+test('a request to upgrade is answered in HTTP/1.1, and the bytes after it are not a request', async () => {
   const upgrade = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
   const received = await say(bed.tollgate.port, good.replace(who, who + upgrade) + good)
   expect(statusesOf(received)).toEqual([200])
@@ -216,7 +216,7 @@ test('a tunnel whose client never closes its side is closed by the gateway', asy
   clearInterval(talking)
 })
 
-test('a tunnel behind a running request ends both: one row of a client that left, and one of the tunnel', async () => {
+test('a tunnel after a running request ends both: one row of a client that left, and one of the tunnel', async () => {
   const held = Promise.withResolvers<void>()
   bed.upstream.script((request) => {
     const plan = chatStream(request)
@@ -240,7 +240,7 @@ test('a tunnel behind a running request ends both: one row of a client that left
   held.resolve()
 })
 
-test('a bad request behind a good one: the good one is answered, the bad one refused, and the bytes behind it are no request', async () => {
+test('a bad request after a good one: the good one is answered, the bad one refused, and the bytes after it are not a request', async () => {
   const received = await say(bed.tollgate.port, good + good.replace(length, length + length) + good)
   expect(statusesOf(received)).toEqual([200, 400])
   expect(bed.upstream.requests.map(({ body }) => body.toString())).toEqual([body])

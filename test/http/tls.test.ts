@@ -204,7 +204,7 @@ function commonName(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN)
 }
 
-/** Replaces the file at once, as certbot does: nobody sees it half written. */
+/** Replaces the file at once, as certbot does: no one sees it half written. */
 function write(file: keyof typeof files, text: string): void {
   writeFileSync(`${files[file]}.new`, text)
   renameSync(`${files[file]}.new`, files[file])

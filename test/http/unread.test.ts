@@ -83,7 +83,7 @@ test('a request that was answered before its body came has one row, even when th
   expect(await onlyRowOf(answer)).toMatchObject({ status: 401, error_kind: 'unauthenticated' })
 })
 
-test('headers that do not come in time are one 408 without a key, also behind an answered request', async () => {
+test('headers that do not come in time are one 408 without a key, also after an answered request', async () => {
   const body = JSON.stringify({ model: 'any', messages })
   const answer = await say(`${post(`content-length: ${body.length}`, body)}POST /v1/chat`)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408'])

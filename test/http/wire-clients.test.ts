@@ -464,7 +464,7 @@ function send(text: string, port = bed.tollgate.port) {
   }
 }
 
-/** The newest row of a model, when it has so many rows. */
+/** The newest row of a model, when it has this many rows. */
 async function onlyRow(model: string, count = 1): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model} ORDER BY id`
   await expect.poll(async () => (await read()).length, { timeout: patienceMs }).toBe(count)

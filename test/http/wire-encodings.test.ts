@@ -132,7 +132,7 @@ test.for(names)('a stream in %s reaches its client event by event, while it arri
 const broken: [how: string, bytes: (whole: Buffer) => Buffer][] = [
   ['cut off', (whole) => whole.subarray(0, -9)],
   ['damaged', (whole) => Buffer.concat([whole.subarray(0, 20), Buffer.from('!!!!!!!!'), whole.subarray(28)])],
-  ['with something behind its end', (whole) => Buffer.concat([whole, Buffer.from('behind')])],
+  ['with something after its end', (whole) => Buffer.concat([whole, Buffer.from('after')])],
 ]
 
 test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, bytes }))))(
@@ -329,7 +329,7 @@ test('a frame that needs more memory than the standard allows is refused', async
     pledgedSrcSize: undefined,
   })
   const header = Buffer.from(body)
-  // The byte behind the magic number and the descriptor: a window of 2^27 bytes.
+  // The byte after the magic number and the descriptor: a window of 2^27 bytes.
   header[4] = 0
   header[5] = (27 - 10) << 3
   const response = await bed.chat(header, { headers: { 'content-encoding': 'zstd' } })

@@ -82,8 +82,8 @@ const cases: Record<string, Case> = {
     act: end(chunkedHead('application/json') + chunkBytes(json).subarray(0, 90).toString()),
     ...broke('upstream_connection_broke', 200),
   },
-  'what is no HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke('upstream_http_invalid') },
-  'a tunnel that nobody asked for': {
+  'what is not HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke('upstream_http_invalid') },
+  'a tunnel that no one asked for': {
     act: write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
     ...broke('upstream_connection_broke'),
   },
@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
   },
   'an end without a word': { act: ({ socket }) => void socket.end(), ...broke('upstream_connection_broke') },
   'a reset': { act: ({ socket }) => void socket.resetAndDestroy(), ...broke('upstream_connection_broke') },
-  'what is no JSON': {
+  'what is not JSON': {
     act: write(answerBytes('<html>hello</html>')),
     ...broke('upstream_not_json', 200),
   },
@@ -122,7 +122,7 @@ const cases: Record<string, Case> = {
     },
     ...whole,
   },
-  'trailers behind the last chunk': {
+  'trailers after the last chunk': {
     act: write(
       `${chunkedHead('application/json')}${chunkBytes(json)}0\r\nx-checksum: 1\r\nset-cookie: a=b\r\n\r\n`,
     ),
@@ -198,7 +198,7 @@ const cases: Record<string, Case> = {
     row: { outcome: 'failed', error_kind: 'upstream_timeout', stream_end: 'timeout' },
     attempt: { status: 200, error: /stopped/ },
   },
-  'a stream of what is no event': {
+  'a stream of what is not an event': {
     act: end(`${chunkedHead(sse)}${chunkBytes('<html>\n\n{"a":1}\n\nhello')}0\r\n\r\n`),
     stream: true,
     status: 200,
@@ -391,7 +391,7 @@ test('a kept connection that is reset at its next request is an error, and this 
   })
 })
 
-test('a second, unasked answer behind an answer reaches no client', async () => {
+test('a second, unasked answer after an answer reaches no client', async () => {
   for (let turn = 0; turn < 5; turn++) {
     const response = await bed.chat({ model: modelOf('unasked'), messages })
     expect(await response.json()).toMatchObject({ id: 'chatcmpl-scripted' })

@@ -40,7 +40,7 @@ describe('answers to requests that became jobs', () => {
     return (row?.result.images ?? []).map(({ file }) => join(bed.api.dataDir, 'images', file))
   }
 
-  test('while the storage of made images is away, the client gets 202 and the job, so that it does not ask for a second one', async () => {
+  test('while the storage of made images is down, the client gets 202 and the job, so that it does not ask for a second one', async () => {
     const dataDir = brokenDataDir()
     const api = await bed.startApi({ DATA_DIR: dataDir })
     const answer = await fetch(`${api.url}${path}`, {
@@ -173,7 +173,7 @@ describe('clients that do not read', () => {
 })
 
 describe('a database that does not answer', () => {
-  test('is no error after a job was accepted: the client gets 202 with the known facts', async () => {
+  test('is not an error after a job was accepted: the client gets 202 with the known facts', async () => {
     const warned: string[] = []
     const log = relayLog((_level, _fields, message) => void warned.push(message))
     const database = openDatabase('postgres://nobody@127.0.0.1:1/none')

@@ -245,7 +245,7 @@ describe('images that were made count, even if others failed', () => {
   })
 
   test.each(['kept nowhere', 'links kept nowhere'])(
-    'a storage failure is no fault of the upstream (%s)',
+    'a storage failure is not a fault of the upstream (%s)',
     async (prompt) => {
       const images = join(bed.api.dataDir, 'images')
       await rename(images, `${images}-away`)
@@ -335,7 +335,7 @@ describe('the end of making images', () => {
     return generate(gateway, generation)
   }
 
-  const away = errorOfKind('unavailable', 'Postgres is away.')
+  const away = errorOfKind('unavailable', 'Postgres is down.')
 
   test('when takeTurn fails, the images made before are kept', async () => {
     const made = await begun('breaks:1 then away', async (_, { name }) => {

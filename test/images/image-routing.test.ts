@@ -105,7 +105,7 @@ interface Beginning {
 }
 
 const asked = ({ attempts }: Generation) => attempts.map(({ channel }) => channel)
-/** After so many failures the breaker is still closed: the next call decides. */
+/** After this many failures the breaker is still closed: the next call decides. */
 const failuresBefore = 4
 
 function failOften(channel: string): void {
@@ -148,7 +148,7 @@ test.each([
   expect(routing.breakers.whyNot('best')).toBeDefined()
 })
 
-test('dead links are no failure of the channel that gave them', async () => {
+test('dead links are not a failure of the channel that gave them', async () => {
   for (let i = 0; i < 12; i++) {
     const { made } = begin('links deadlink:0', { channels: ['best'] })
     await expect(made).resolves.toMatchObject({ images: [], error: { kind: 'upstream_error' } })

@@ -183,7 +183,7 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
     expect(row).toMatchObject({ outcome: 'failed', cost_nano: '0', images: 0 })
   })
 
-  test('bytes that are no image are not delivered', async () => {
+  test('bytes that are not an image are not delivered', async () => {
     const id = await bed.submit({ prompt: 'garbage' })
     const job = await bed.ended(id)
     expect(job).toMatchObject({ status: 'failed', result: null, error: { kind: 'upstream_error' } })

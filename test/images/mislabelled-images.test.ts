@@ -18,11 +18,11 @@ const usage = { input_tokens: 10, output_tokens: 100, total_tokens: 110 }
 const event = (type: string, data: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 const kinds = {
   events: `${event('image_generation.partial_image', { b64_json: image, partial_image_index: 0 })}${event('image_generation.completed', { b64_json: image, usage })}`,
-  'events behind a comment': `: hello\n\n${event('image_generation.completed', { b64_json: image, usage })}`,
-  'events behind a mark': `\uFEFF\n${event('image_generation.completed', { b64_json: image, usage })}`,
+  'events after a comment': `: hello\n\n${event('image_generation.completed', { b64_json: image, usage })}`,
+  'events after a mark': `\uFEFF\n${event('image_generation.completed', { b64_json: image, usage })}`,
   json: JSON.stringify({ created: 1, data: [{ b64_json: image }], usage }),
-  'json behind blanks': `\n  ${JSON.stringify({ created: 1, data: [{ b64_json: image }], usage })}`,
-  'json behind a mark': `\uFEFF${JSON.stringify({ created: 1, data: [{ b64_json: image }], usage })}`,
+  'json after blanks': `\n  ${JSON.stringify({ created: 1, data: [{ b64_json: image }], usage })}`,
+  'json after a mark': `\uFEFF${JSON.stringify({ created: 1, data: [{ b64_json: image }], usage })}`,
 }
 const labels = [
   'text/event-stream',

@@ -164,7 +164,7 @@ test('keys of LiteLLM are hashes: each gets a new secret, and its limits, and sa
 })
 
 test.each([
-  ['a: [', /is no YAML/],
+  ['a: [', /is not YAML/],
   ['', /has no model_list/],
   ['model_list: 3', /model_list must be a list/],
   ['model_list: [3]', /model_list\[0\] must be a map/],
@@ -172,8 +172,8 @@ test.each([
     'model_list: [{ model_name: a, litellm_params: { model: unknown/x } }]',
     /no model of model_list can be carried over/,
   ],
-  ['model_list: &a [*a]', /must be a map|is no YAML/],
-])('a configuration that is none is refused: %s', (text, message) => {
+  ['model_list: &a [*a]', /must be a map|is not YAML/],
+])('a malformed configuration is refused: %s', (text, message) => {
   expect(() => read(text)).toThrow(ImportError)
   expect(() => read(text)).toThrow(message)
 })
@@ -188,7 +188,7 @@ test('a master key that is too short is lost, with the reason', () => {
   )
 })
 
-test('a credential that would name a file of the gateway leaves its channel out, and is told without its text', () => {
+test('a credential that would name a file of the gateway leaves its channel out, and is reported without its text', () => {
   const dump = `
 model_list:
   - model_name: chat

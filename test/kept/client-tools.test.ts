@@ -134,7 +134,7 @@ describe.each(translatedModels)('an agent over %s', (model) => {
   test('gets its calls by WebSocket, and goes on there', async () => {
     const { ResponsesWS } = await import('openai/resources/responses/ws')
     const socket = new ResponsesWS(bed.openai(forgettingKey))
-    // Without it, the SDK rejects a promise that nobody has.
+    // Without it, the SDK rejects a promise that no one has.
     socket.on('error', () => undefined)
     const ask = (params: object) => {
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()

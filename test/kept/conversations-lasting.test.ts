@@ -195,7 +195,7 @@ test('a conversation that has become large goes on, and its money is held for al
   }
 })
 
-test('a process that is killed in the middle of its answer keeps nobody out, and has added nothing', {
+test('a process that is killed in the middle of its answer keeps no one out, and has added nothing', {
   timeout: 180_000,
 }, async () => {
   const { url, drop } = await freshDatabase()
@@ -255,7 +255,7 @@ test('a client that leaves in the middle leaves its conversation free', async ()
   await until(async () => (await next(client, id)) === 'completed')
 })
 
-test('while Postgres is away no answer pretends to be in its conversation, and the claim ends when it is back', {
+test('while Postgres is down no answer pretends to be in its conversation, and the claim ends when it is back', {
   timeout: 180_000,
 }, async () => {
   const { url, drop } = await freshDatabase()

@@ -37,7 +37,7 @@ test('a process that was killed after the last byte has kept the answer, and ano
   expect(await inputTexts(openai(second.url), next.id)).toEqual(['Remember the word parsnip.', 'Which word?'])
 })
 
-test('while Postgres is away no answer pretends to be kept, and "store": false still answers', {
+test('while Postgres is down no answer pretends to be kept, and "store": false still answers', {
   timeout: 180_000,
 }, async () => {
   const { url, drop } = await freshDatabase()

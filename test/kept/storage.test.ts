@@ -96,7 +96,7 @@ async function running(): Promise<number> {
   return row?.count ?? 0
 }
 
-/** What stands in the tables, and what is booked. */
+/** What is in the tables, and what is booked. */
 async function stored(): Promise<{ real: number; booked: number }> {
   const [row] = await bed.database.sql<{ real: number; booked: number }[]>`
     SELECT (
@@ -127,7 +127,7 @@ describe.each(Object.keys(kinds))('%s', (name) => {
       expect(failure.status).toBe(429)
       expect(String(failure.message)).toContain(`may store ${bytesMax} bytes`)
     }
-    // An answer that nobody asked to be kept is no failure: its repeat runs again.
+    // An answer that no one asked to be kept is not a failure: its repeat runs again.
     if (name !== 'answers for repeats') expect(failures.length).toBeGreaterThan(5)
     const rules = await verifyLedger(bed.database.sql)
     expect(rules.findings.filter(({ differences }) => differences > 0)).toEqual([])
@@ -139,7 +139,7 @@ describe.each(Object.keys(kinds))('%s', (name) => {
   })
 })
 
-test('all kinds together have one bound, and a tenant that is full keeps nobody else from storing', async () => {
+test('all kinds together have one bound, and a tenant that is full keeps no one else from storing', async () => {
   const all = Object.values(kinds)
   const tries = await Promise.allSettled(Array.from({ length: 15 }, (_, at) => all[at % all.length]?.store()))
   expect(tries.some(({ status }) => status === 'fulfilled')).toBe(true)

@@ -121,7 +121,7 @@ const calls: Readonly<Record<string, Call>> = {
   'frame, previous_response_id': (_, key) => frame(key, { previous_response_id: kept.answer }),
   'frame, previous_response_id of an answer in the background': (_, key) =>
     frame(key, { previous_response_id: kept.background }),
-  'frame, behind one that only prepares': (_, key) =>
+  'frame, after one that only prepares': (_, key) =>
     frame(key, { previous_response_id: kept.answer, generate: false }, true),
   'frame, conversation': (_, key) => frame(key, { conversation: kept.conversation }),
   'frame, file_id': (_, key) => frame(key, input({ type: 'input_file', file_id: kept.file })),
@@ -177,7 +177,7 @@ async function messages(key: string, more: object): Promise<{ id: string }> {
   } as Anthropic.Beta.MessageCreateParamsNonStreaming)
 }
 
-/** Rejects with the error of the frame, or of one that goes on behind it. */
+/** Rejects with the error of the frame, or of one that goes on after it. */
 async function frame(key: string, members: Json, goesOn = false): Promise<Json> {
   const socket = new WebSocket(`${bed.tollgate.url.replace('http', 'ws')}/v1/responses`, {
     headers: { authorization: `Bearer ${key}` },

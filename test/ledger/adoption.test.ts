@@ -84,7 +84,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-test('a journal whose process nobody knows yet is left alone until that process was silent for its time', async () => {
+test('a journal whose process no one knows yet is left alone until that process was silent for its time', async () => {
   const { instance, directory } = await aForeignJournal()
   startLedger({ INSTANCE_DEAD_MS: '2000' })
   const known = () => database.sql`SELECT state, host FROM instances WHERE id = ${instance}`
@@ -121,7 +121,7 @@ test('a journal has its owner from its first moment, and one without an owner is
   expect(journalOwner(directory)).toBe('elsewhere')
 })
 
-test('a Postgres that lost its last commits gets them again, and nobody ends', async () => {
+test('a Postgres that lost its last commits gets them again, and no one ends', async () => {
   const ledger = startLedger()
   const requests = await someRows(ledger, 40)
   await ledger.shipNow()
@@ -179,7 +179,7 @@ test('a fence in the journal of another process ends that adoption, not the proc
   expect(journal.bytes).toBeGreaterThan(40_000)
 })
 
-test('a process that stands still in the middle of a transaction keeps its adopter waiting for nothing', async () => {
+test('a process that freezes in the middle of a transaction keeps its adopter waiting for nothing', async () => {
   const { instance } = await aForeignJournal()
   await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
     VALUES (${instance}, 'elsewhere', 1, now(), now() - interval '1 hour', 'live')`
@@ -253,7 +253,7 @@ test('journals that cannot be read wait on disk, and those behind them are adopt
   expect(logged.filter((line) => line.includes('cannot be adopted now'))).toHaveLength(4)
 })
 
-test('a segment that is no file, and a folder that cannot be changed, are named once and block their own journal alone', async () => {
+test('a segment that is not a file, and a folder that cannot be changed, are named once and block their own journal alone', async () => {
   const [folder, damaged, good] = (await Promise.all([1, 2, 3].map(() => aForeignJournal()))).toSorted(
     (a, b) => (a.directory < b.directory ? -1 : 1),
   )
@@ -264,7 +264,7 @@ test('a segment that is no file, and a folder that cannot be changed, are named 
   }
   rmSync(join(folder.directory, '00000000.log'))
   mkdirSync(join(folder.directory, '00000000.log'))
-  // Bytes that are no frame, and no place to set them aside: a file has the name of the folder.
+  // Bytes that are not a frame, and no place to set them aside: a file has the name of the folder.
   writeFileSync(join(damaged.directory, '00000000.log'), Buffer.alloc(100, 7))
   writeFileSync(join(home, 'journal', `set-aside-${damaged.instance}-0-0`), '')
   const ledger = startLedger({ SHIP_BATCH_BYTES: '65536' })

@@ -111,7 +111,7 @@ test('a shipper that begins anew ships only what Postgres does not have: a delet
   expect(await kept()).toEqual(rowsOf([late]))
 })
 
-test('a torn frame at the end, and a flipped bit, cost only what stands behind them in their segment', async () => {
+test('a torn frame at the end, and a flipped bit, cost only what comes after them in their segment', async () => {
   const journal = journalOf(200)
   const records = ['a', 'b', 'c'].map((text) => anAnswer(text.repeat(200)))
   for (const record of records) journal.write(record)
@@ -154,7 +154,7 @@ test('a Postgres that refuses all answers stops no row: they wait for the next t
   expect(shipment.hasMore).toBe(false)
 })
 
-test('the files of answers are no segments of the journal', () => {
+test('the files of answers are not segments of the journal', () => {
   journalOf().write(anAnswer())
   expect(fs.readdirSync(home)).toEqual(['answers-00000000.seg'])
   expect(listSegments(home)).toEqual([])

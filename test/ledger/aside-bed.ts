@@ -33,7 +33,7 @@ export async function startAsideBed() {
     database,
     client,
     logged,
-    /** A limited tenant with so many nano-USD. */
+    /** A limited tenant with this many nano-USD. */
     async aTenant(balanceNano: bigint, name = 'some'): Promise<string> {
       const id = randomUUIDv7()
       await sql`INSERT INTO tenants (id, name, managed_by) VALUES (${id}, ${name}, 'admin')`

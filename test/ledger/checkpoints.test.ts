@@ -66,7 +66,7 @@ function openedForTest(): Database {
   return other
 }
 
-test('a charge is booked once, whatever month it is of, and whoever books it again', async () => {
+test('a charge is booked once, whatever month it is of, and whichever process books it again', async () => {
   await keep()
   // The months before, a closed one, this one, and one without a partition.
   for (const later of [-9, -2, 0, 5]) {
@@ -247,7 +247,7 @@ test('after its retention a month has no charges, and keeps its sums, its other 
   expect(await keep(1)).toMatchObject({ pruned: 0, postponed: 0 })
 })
 
-test('a long reader keeps a month from being pruned, and nobody else from writing', async () => {
+test('a long reader keeps a month from being pruned, and no one else from writing', async () => {
   await charge(-3, 10n)
   await keep()
   const reader = await sql.reserve()

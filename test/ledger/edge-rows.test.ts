@@ -13,7 +13,7 @@ test('a part of an hour is exact only where the sums or a partition say how many
   // No partition, and sums that are kept: there was no request.
   const kept = midnight - 100 * dayMs
   expect(await ask(half(kept))).toMatchObject({ exact: true, total: { requests: '0' } })
-  // Neither: nobody knows.
+  // Neither: no one knows.
   const old = midnight - (hoursDays + 5) * dayMs
   await expect(ask(half(old))).rejects.toThrow('sums by hour and by all parts are kept from then on')
   const withDay = { from: old - 0.5 * hourMs, to: old + dayMs, parts: ['model' as const] }

@@ -6,9 +6,9 @@ import { systemClock } from '../../src/runtime/clock.ts'
 import { freshDatabase } from '../support/database.ts'
 import { patienceMs } from '../support/until.ts'
 
-/** The index of entries by hand on each partition of `entries`. */
+/** The index of manual entries on each partition of `entries`. */
 
-test('each partition gets it once, and a list of entries that are no charges reads it', async () => {
+test('each partition gets it once, and a list of entries that are not charges reads it', async () => {
   const { sql } = await aDatabase()
   const [tables] = await sql<{ count: number }[]>`
     select count(*)::integer as count from pg_inherits where inhparent = 'entries'::regclass`

@@ -11,7 +11,7 @@ import { aClose, anOpen } from '../support/records.ts'
 import { runTollgate } from '../support/run-tollgate.ts'
 import { type AsideBed, startAsideBed } from './aside-bed.ts'
 
-/** `npm run ledger:inspect`: what stands in a folder of journals, without changing it. */
+/** `npm run ledger:inspect`: what is in a folder of journals, without changing it. */
 
 let bed: AsideBed
 beforeEach(async () => {
@@ -78,7 +78,7 @@ test('without Postgres it looks at files only, and says so', async () => {
   expect(away.output).toContain('Files only, without Postgres: connect ECONNREFUSED 127.0.0.1:1')
 })
 
-test('a flipped frame is shown with its place, and with the request, tenant and model that can be told', async () => {
+test('a flipped frame is shown with its place, and with the request, tenant and model that can be determined', async () => {
   const tenantId = await bed.aTenant(0n, 'acme')
   const hit = anOpen({ tenantId, requestedModel: 'gpt-hit' })
   const journal = await bed.aJournal(async (journal) => {
@@ -178,7 +178,7 @@ test('a frame that was set aside is shown with its request, tenant, charge and r
   })
 })
 
-test('a journal that is being written, of another release, or not readable, is told as such', async () => {
+test('a journal that is being written, of another release, or not readable, is reported as such', async () => {
   const own = claimJournalDirectory(bed.root, randomUUIDv7())
   const written = await bed.aJournal((journal) => someRows(journal, 3))
   cpSync(join(written.directory, 'columns.json'), join(own, 'columns.json'))

@@ -12,7 +12,7 @@ import { manualClock } from '../support/manual-clock.ts'
 
 const instance = '01920000-0000-7000-8000-000000000001'
 
-test('the age is that of the oldest bytes that Postgres does not have, and the rows are those behind them', () => {
+test('the age is that of the oldest bytes that Postgres does not have, and the rows are those after them', () => {
   const backlog = new Backlog(0)
   const known = (now: number) => ({ ageMs: backlog.ageMs(now), rows: backlog.rows, bytes: backlog.bytes })
   expect(known(5_000)).toEqual({ ageMs: 0, rows: 0, bytes: 0 })
@@ -49,12 +49,12 @@ test('after a day without Postgres the age is exact still', () => {
   expect(halfMs).toBeLessThan(86_400_000 / 1_000)
 })
 
-test('a process lags alone while others move; where nobody moves, or nobody knows, it is degraded; one alarm and its end', async () => {
+test('a process lags alone while others move; where no one moves, or no one knows, it is degraded; one alarm and its end', async () => {
   const bed = aWatch()
   expect(bed.watch.state()).toMatchObject({ status: 'ready', others: undefined })
   bed.progress = { written: 500, shipped: 0, rows: 3 }
   await bed.pass(10_000)
-  // Half of the bound has not passed: nobody asks Postgres.
+  // Half of the bound has not passed: no one asks Postgres.
   expect(bed.asked).toBe(0)
   expect(bed.watch.state()).toMatchObject({
     status: 'ready',
@@ -71,7 +71,7 @@ test('a process lags alone while others move; where nobody moves, or nobody know
   await bed.pass(10_000)
   expect(bed.watch.state()).toMatchObject({ status: 'lagging', others: 'moving' })
   bed.positions = () => {
-    throw new Error('Postgres is away')
+    throw new Error('Postgres is down')
   }
   await bed.pass(20_000)
   expect(bed.watch.state()).toMatchObject({ status: 'degraded', others: 'standing' })
@@ -86,7 +86,7 @@ test('a process lags alone while others move; where nobody moves, or nobody know
   expect(bed.asked).toBe(asked)
 })
 
-test('a journal near its bound is told before requests are refused', async () => {
+test('a journal near its bound is reported before requests are refused', async () => {
   const bed = aWatch()
   bed.journalBytes = 899
   expect(bed.watch.state().status).toBe('ready')

@@ -224,7 +224,7 @@ test('many requests of unknown callers from one address become counted rows that
   ledger = startLedger()
 })
 
-test('a process that was taken for dead goes on under another id, with all that nobody has shipped', async () => {
+test('a process that was taken for dead goes on under another id, with all that no one has shipped', async () => {
   ledger = startLedger({ INSTANCE_DEAD_MS: '3000', SHIP_INTERVAL_MS: '20' })
   const running = anOpen()
   await ledger.open(running)
@@ -236,7 +236,7 @@ test('a process that was taken for dead goes on under another id, with all that 
   await until(() => logged.some((line) => line.includes('this process goes on')))
   expect(ledger.instance.id).not.toBe(before)
   requests.push(...(await someRows(ledger, 5)))
-  // Nobody has recorded it as orphaned.
+  // No one has recorded it as orphaned.
   await ledger.close(running, aClose())
   await ledger.shipNow()
   const rows = await database.sql`SELECT id, outcome, endpoint FROM requests ORDER BY id`

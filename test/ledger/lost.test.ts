@@ -28,7 +28,7 @@ afterEach(async () => {
   await drop()
 })
 
-test('the money that a process held is released when it has been silent for so long, and not before', async () => {
+test('the money that a process held is released when it has been silent for long enough, and not before', async () => {
   const account = await anAccount()
   const [lost, silent, live, caller] = [31, 30, 0, 31].map((minutes) => ({ id: randomUUIDv7(), minutes }))
   for (const { id, minutes } of [lost, silent, live, caller].flatMap((one) => one ?? [])) {
@@ -80,7 +80,7 @@ test('a process releases what silent ones hold after UPSTREAM_TOTAL_MS and INSTA
   }
 })
 
-test('a process that was lost for a while goes on: nobody has its journal', async () => {
+test('a process that was lost for a while goes on: no one has its journal', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
   const instanceId = randomUUIDv7()
   const state = async () =>

@@ -21,7 +21,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Waits until so many statements wait for a lock. */
+/** Waits until this many statements wait for a lock. */
 const waiting = async (count: number) =>
   expect
     .poll(

@@ -101,7 +101,7 @@ describe('priceRequest', () => {
     expect(priceRequest({ ...nothing, input: 499_999 }, cheap, '1')?.input).toBe(0n)
   })
 
-  test('throws if a multiplier is no plain decimal number', () => {
+  test('throws if a multiplier is not a plain decimal number', () => {
     for (const wrong of ['', '-1', '1e3', 'x', '.5', '1.'])
       expect(() => parseMultiplier(wrong)).toThrow('decimal')
   })

@@ -20,7 +20,7 @@ afterAll(async () => {
   await drop?.()
 })
 
-/** Keys of this name, revoked so many days ago. */
+/** Keys of this name, revoked this many days ago. */
 const add = (
   name: string,
   { count = 1, days }: { count?: number; days: number | null },

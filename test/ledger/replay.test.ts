@@ -144,7 +144,7 @@ test('a late end that has lost its beginning takes it from the orphaned row', as
   expect(await replay(open.id)).toMatchObject({ code: 0, output: expect.stringContaining('is there') })
 })
 
-test('a row of the request that is no stand-in is never replaced', async () => {
+test('a row of the request that is not a stand-in is never replaced', async () => {
   const { open } = await refused()
   await bed.database.sql`UPDATE requests SET served_model = 'by hand' WHERE id = ${open.id}`
   const { id } = bed.theAside()
@@ -224,7 +224,7 @@ test('a row whose stand-in is in the archive, or deleted with its day, is not pu
   await sql`INSERT INTO requests SELECT * FROM jsonb_populate_record(NULL::requests, ${JSON.stringify(stored?.row)}::text::jsonb)`
 })
 
-test('what is not there, and bytes that are no frame, are named; exit code 2 says that nothing was tried', async () => {
+test('what is not there, and bytes that are not a frame, are named; exit code 2 says that nothing was tried', async () => {
   const unknown = await replay('something')
   expect(unknown).toMatchObject({
     code: 2,

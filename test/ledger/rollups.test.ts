@@ -108,7 +108,7 @@ test('a range of many months equals plain SQL, from sums by month for one part a
   expect(Number(whole.total.requests)).toBeLessThan(Number(found?.days) * 1_000_000 * 0.5)
 })
 
-test('groups behind the limit are one other, pages follow each other, and the total is that of all', async () => {
+test('groups after the limit are one other, pages follow each other, and the total is that of all', async () => {
   const { insert, fold, ask } = await startRollupsBed()
   await insert(Array.from({ length: 400 }, () => aRow(midnight - 2 * dayMs, midnight)))
   await fold()
@@ -238,7 +238,7 @@ test('rows from before the sums are counted once, while others arrive', async ()
   const folding = (async () => {
     while (!isDone) await fold()
   })()
-  // Rows that are not committed yet hold nobody up, and are counted later.
+  // Rows that are not committed yet hold no one up, and are counted later.
   await sql.begin(async (tx) => {
     await insert([aRow(midnight, now)], tx)
     while ((await ask(range)).waitingDays > 0) await countBackfill(sql, plan)

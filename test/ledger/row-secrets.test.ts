@@ -42,7 +42,7 @@ test('no column shows a secret of any kind, in a tuple or in JSON', () => {
       const written = out.written.toString('utf8')
       for (const kept of [written, JSON.stringify(jsonOf(held, source))]) {
         expect(leak(kept, secret), `${column.name}: ${kept}`).toBeUndefined()
-        // A short column may cut the placeholder, and it is no text of the secret that is left.
+        // A short column may cut the placeholder, and it is not text of the secret that is left.
         expect(kept, column.name).toContain('[REDACTED')
       }
     }

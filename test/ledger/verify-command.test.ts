@@ -50,7 +50,7 @@ test('ledger:verify checks all, or all since a month, where no month is closed a
   })
 })
 
-test('ledger:verify refuses a month that is none', async () => {
+test('ledger:verify refuses a value that is not a month', async () => {
   for (const month of ['2026', '2026-13', 'October', '2026-10-01']) {
     expect(await verify('postgres://nobody@127.0.0.1:9/none', '--since', month)).toEqual({
       code: 2,

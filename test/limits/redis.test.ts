@@ -246,7 +246,7 @@ describe('limits on Redis', () => {
     await granted(take(limits, scope))
   })
 
-  test('when Redis loses everything or is away for long, no process believes that it is the only one', async () => {
+  test('when Redis loses everything or is down for long, no process believes that it is the only one', async () => {
     const two = [await open({ waitMs }), await open({ waitMs })]
     const processes = () => two.map((limits) => limits.state().processes)
     await expect.poll(processes, { timeout: patienceMs }).toEqual([2, 2])

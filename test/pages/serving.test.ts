@@ -170,7 +170,7 @@ describe('an address without a page', () => {
     expect(await off.get('/nothing', { accept })).toMatchObject({ status: 404, text: 'left' })
   })
 
-  test('is there for a public model by any name, and while nobody can say', async () => {
+  test('is there for a public model by any name, and while no one can say', async () => {
     const { get } = await servePages(built, {}, hasModel)
     for (const path of ['/models/acme/small:free', '/models/acme%2Fsmall%3Afree'])
       expect((await get(path, { accept })).status, path).toBe(200)
@@ -214,7 +214,7 @@ describe('a page that is off', () => {
 })
 
 describe('a file', () => {
-  test('goes compressed to those who take that, and browsers keep it for ever', async () => {
+  test('goes compressed to those who take that, and browsers keep it indefinitely', async () => {
     const { get } = await servePages(built)
     const path = '/assets/main-abc.js'
     const [plain, gzip, brotli] = await Promise.all([
@@ -310,7 +310,7 @@ describe('a new build', () => {
     expect((await get('/')).text).toContain('new.js')
   })
 
-  test('that is not there yet is told, in a page that asks again by itself', async () => {
+  test('that is not there yet is reported, in a page that asks again by itself', async () => {
     const { get, folder } = await servePages({}, { SITE_NAME: '<b>' })
     symlinkSync(join(repository, 'node_modules'), join(folder, '../../node_modules'))
     writeFiles(folder, { '../src/main.ts': '' })
@@ -359,10 +359,10 @@ describe('the logo', () => {
     expect(siteIn((await get('/')).text).logo).toBe('/site/logo')
   })
 
-  test('that is no image, too large or not there ends the start with the reason', async () => {
+  test('that is not an image, too large or not there ends the start with the reason', async () => {
     const refused = async (path: string) => await servePages(built, { SITE_LOGO: path }).catch(reasonsOf)
-    expect(await refused(fileWith('GIF89a'))).toMatch(/^SITE_LOGO: \S+ is no SVG, PNG or WebP image$/)
-    expect(await refused(fileWith('<html><p>text</p></html>'))).toMatch(/is no SVG/)
+    expect(await refused(fileWith('GIF89a'))).toMatch(/^SITE_LOGO: \S+ is not an SVG, PNG or WebP image$/)
+    expect(await refused(fileWith('<html><p>text</p></html>'))).toMatch(/is not an SVG/)
     expect(await refused(fileWith(Buffer.concat([png, Buffer.alloc(262_144)])))).toMatch(
       /cannot be read: the file has 262172 bytes; 262144 \(256 KiB\) are the most$/,
     )

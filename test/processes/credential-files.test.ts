@@ -7,7 +7,7 @@ import { patient, temporary } from './several.ts'
 
 const adminToken = 'an-admin-token-for-credentials'
 
-/** A gateway whose only credential stands in a file as Kubernetes mounts it: a link through `..data`, which is replaced. */
+/** A gateway whose only credential is in a file as Kubernetes mounts it: a link through `..data`, which is replaced. */
 async function startMounted() {
   const mount = temporary()
   const path = join(mount, 'vendor')
@@ -87,7 +87,7 @@ test('while the file is missing, empty, a folder, too long or half written, the 
   secretIs('sk-whole-0001')
   await expect.poll(sent, patient).toBe('Bearer sk-whole-0001')
 
-  // A file in place of the link, written while the gateway looks.
+  // A file instead of the link, written while the gateway looks.
   unlinkSync(path)
   writeFileSync(path, 'sk-own')
   writeFileSync(path, 'sk-own-file-0001\n')

@@ -26,7 +26,7 @@ test.for(['api', 'worker'])(
         ROLE: role,
         PORT: '0',
         DATA_DIR: dataDir,
-        // Nobody listens there.
+        // No one listens there.
         DATABASE_URL: `postgres://tollgate@127.0.0.1:${await ownPort()}/tollgate`,
         SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
         PAGES: 'none',

@@ -19,7 +19,7 @@ import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 const lifeMs = 6_000
 const patient = { timeout: patienceMs }
 
-test('a process that stood still until another adopted its journal sends nothing more of what it ran, and goes on', async () => {
+test('a process that froze until another adopted its journal sends nothing more of what it ran, and goes on', async () => {
   const dataDir = temporary()
   const bed = await startDegradationBed({
     dataDir,
@@ -92,7 +92,7 @@ test('a process that stood still until another adopted its journal sends nothing
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
 })
 
-test('a process that stood still, but was not taken for dead, goes on with what it ran', async () => {
+test('a process that froze, but was not taken for dead, goes on with what it ran', async () => {
   const bed = await startDegradationBed({ env: { ADMIT_MS: '20000', INSTANCE_DEAD_MS: String(lifeMs) } })
   const { tollgate, upstream } = bed
   upstream.script((request) => chatStream(request, { tokens: 200, paceMs: 20 }))
@@ -109,7 +109,7 @@ test('a process that stood still, but was not taken for dead, goes on with what 
   ])
 })
 
-test('a process that stood still and does not reach Postgres cuts what it ran, and serves on', async () => {
+test('a process that froze and does not reach Postgres cuts what it ran, and serves on', async () => {
   const bed = await startDegradationBed({ env: { INSTANCE_DEAD_MS: String(lifeMs) } })
   const { tollgate, upstream, wire } = bed
   const stopped = Promise.withResolvers<void>()
@@ -191,7 +191,7 @@ function asideIn(dataDir: string): string[] {
     .map((name) => join(root, name))
 }
 
-/** token-0 to token-3, and the rest once its reader stands still. What it handles in that moment nobody can hold back. */
+/** token-0 to token-3, and the rest once its reader freezes. What it handles in that moment no one can hold back. */
 function firstFour(request: SeenRequest, stopped: Promise<void>) {
   return chatStream(request, { tokens: 2_000, paceMs: 20, held: { tokens: 4, until: stopped } })
 }
@@ -204,7 +204,7 @@ async function readStream(url: string, body: object) {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${paidKey}` },
       body: JSON.stringify(body),
     })
-  // When the machine stands still, the database does not answer in time, and the client is told to try again.
+  // When the machine freezes, the database does not answer in time, and the client is told to try again.
   const answer = await until(async () => {
     const begun = await ask()
     return begun.status === 200 && begun

@@ -91,7 +91,7 @@ describe('one string', () => {
     ['backslashes at the end', `${'x y'.repeat(40)}\\\\`],
     ['a long link', `https://example.com/${'a'.repeat(200)}`],
     ['text that is not ASCII', 'Ж漢😀'.repeat(40)],
-    ['a data URL that is no base64', `data:image/svg+xml,${'%3Csvg'.repeat(30)}`],
+    ['a data URL that is not base64', `data:image/svg+xml,${'%3Csvg'.repeat(30)}`],
   ])('%s stays in the text, wherever the bytes are cut', (_, written) => {
     const answer = Buffer.from(`{"a":"${written}","image":"${image.toString('base64')}"}`)
     const expected = { text: `{"a":"${written}","image":"<0>"}`, images: [image] }
@@ -128,7 +128,7 @@ describe('one string', () => {
   })
 })
 
-test('a quote in a comment of an event stream does not hide the images behind it', () => {
+test('a quote in a comment of an event stream does not hide the images after it', () => {
   const event = `data: {"image":"${image.toString('base64')}"}\n\n`
   for (const end of ['\n', '\r\n', '\r', '\\\n']) {
     expect(extract([Buffer.from(`: 5" of rain${end}${event}`)])).toEqual({
@@ -192,7 +192,7 @@ test('the extractor holds no more than the threshold of an image of 8 MB, and of
   expect(held).toBeLessThanOrEqual(8192 + 16)
 })
 
-test('bytes behind the padding are refused at once, not at the end of the string', () => {
+test('bytes after the padding are refused at once, not at the end of the string', () => {
   const extractor = new Base64Extractor(thresholdBytes)
   extractor.push(Buffer.from(`{"image":"${'A'.repeat(thresholdBytes)}AA=`))
   expect(extractor.heldBytes).toBe(3)

@@ -271,7 +271,7 @@ describe('a stream', () => {
 
   it.each<[string, string[]]>([
     ['in the finish frame', [JSON.stringify({ ...choice({}, 'stop'), usage })]],
-    ['in a frame behind it', [finish('stop'), JSON.stringify({ choices: [], usage })]],
+    ['in a frame after it', [finish('stop'), JSON.stringify({ choices: [], usage })]],
     ['in the choice', [JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] })]],
     ["in Groq's member", [JSON.stringify({ ...choice({}, 'stop'), x_groq: { usage } })]],
   ])('finds usage %s', (_, frames) => {
@@ -321,7 +321,7 @@ describe('a stream', () => {
       [delta({ content: 'a' }), finish('insufficient_system_resource')],
       'insufficient_system',
     ],
-    ['a frame is no JSON', [delta({ content: 'a' }), '{"choices":'], 'not JSON'],
+    ['a frame is not JSON', [delta({ content: 'a' }), '{"choices":'], 'not JSON'],
   ])('ends with an error when %s', (_, frames, message) => {
     const last = decode(frames).at(-1)
     expect(last?.type === 'error' && last.error.message).toContain(message)

@@ -268,7 +268,7 @@ function streamText(events: ChatEvent[], members: Json): string {
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** The text behind `data:`. */
+/** The text after `data:`. */
 function framesOf(events: ChatEvent[], members: Json): string[] {
   const frames = streamText(events, members).split('\n\n')
   expect(frames.pop()).toBe('')

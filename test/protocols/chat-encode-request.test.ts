@@ -203,7 +203,7 @@ describe('a history', () => {
     ])
   })
 
-  it('keeps calls apart if their results stand between them', () => {
+  it('keeps calls apart if their results are between them', () => {
     const messages = messagesOf([
       assistant([call('a', 'f')]),
       user([result('a')]),
@@ -213,7 +213,7 @@ describe('a history', () => {
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool'])
   })
 
-  it('puts results right behind their calls, before any other message', () => {
+  it('puts results right after their calls, before any other message', () => {
     const turns: Turn[] = [
       assistant([call('a', 'f'), call('b', 'g')]),
       user([text('wait')]),

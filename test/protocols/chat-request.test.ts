@@ -191,7 +191,7 @@ describe('patchRequest', () => {
     expect(patchRequest(raw, { ...facts, spans }, { model: 'm' }).toString()).toBe(after)
   })
 
-  it('sends tools that are no empty list as they are', () => {
+  it('sends tools that are not an empty list as they are', () => {
     for (const tools of ['[{}]', 'null', '{}', '""']) {
       const raw = Buffer.from(`{"model":"m","messages":[1],"tools":${tools},"tool_choice":"auto"}`)
       const facts = readRequest(raw, bounds)

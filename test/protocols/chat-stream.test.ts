@@ -105,7 +105,7 @@ describe('the usage frame', () => {
     ['compact', frameOf({ choices: [], usage })],
     ['spaced', `data: ${JSON.stringify({ id: 'c', choices: [], usage }, null, 1).replaceAll('\n', '')}\n\n`],
     ['usage first', frameOf({ usage, object: 'x', choices: [] })],
-    ['without a space behind the colon', frameOf({ choices: [], usage }).replace('data: ', 'data:')],
+    ['without a space after the colon', frameOf({ choices: [], usage }).replace('data: ', 'data:')],
   ])('is hidden from a client that did not ask, and counts: %s', (_, frame) => {
     for (const chunks of [
       [head + finish + frame + done],
@@ -203,13 +203,13 @@ describe('streams that end badly', () => {
     })
   })
 
-  it('is not complete while another choice goes on behind a finish reason', () => {
+  it('is not complete while another choice goes on after a finish reason', () => {
     const finish = frameOf({ choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] })
     const cut = contentFrame('a') + finish + contentFrame('b')
     expect(watch([Buffer.from(cut)]).observation.complete).toBe(false)
   })
 
-  it('forwards a frame that is too large to hold, and watches the frames behind it', () => {
+  it('forwards a frame that is too large to hold, and watches the frames after it', () => {
     const large = frameOf({
       choices: [{ index: 0, delta: { content: 'x'.repeat(5000) }, finish_reason: 'length' }],
     })

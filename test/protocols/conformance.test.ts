@@ -232,7 +232,7 @@ function summaryOf({ block, text, signature, citations, search }: CollectedBlock
   const signed = signature === undefined ? {} : { signature: signatureIn(signature) }
   const cited = citations.length === 0 ? {} : { citations }
   if (block.type === 'web-search') return { type: 'search', ...search }
-  // A block that has nothing to say may stand between two messages.
+  // A block that has nothing to say may be between two messages.
   if (block.type === 'text') return { type: 'text', text, ...signed, ...cited }
   if (block.type !== 'tool-call') return { ...block, text, ...signed, ...cited }
   const { name, kind } = block
@@ -401,7 +401,7 @@ function placeless(citations: readonly Citation[]): Json {
   return { citations: citations.map(({ type, url, title }) => ({ type, url, title })) }
 }
 
-/** The parts of a streamed text: a new one begins with the text behind a citation. */
+/** The parts of a streamed text: a new one begins with the text after a citation. */
 function arrivedParts(
   events: readonly ChatEvent[],
   index: number,

@@ -131,7 +131,7 @@ const frames: [string, ProtocolName, string][] = [
     `{"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":${args}}}]}}]}`,
   ],
   [
-    'arguments of a message in place of a delta',
+    'arguments of a message instead of a delta',
     'openai-chat',
     `{"id":"x","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments" : ${args}}}]}}]}`,
   ],

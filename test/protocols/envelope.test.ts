@@ -33,7 +33,7 @@ test('a signature from somebody else, or with any byte changed, is ignored', () 
   }
 })
 
-test("a vendor's own signature is no envelope", () => {
+test("a vendor's own signature is not an envelope", () => {
   for (const text of ['', 'EqQBCgIYAhIk', 'tg1.', 'tg1..', 'tg1.e30.', 'tg2.a.b']) {
     expect(envelope.open(text)).toBeUndefined()
   }

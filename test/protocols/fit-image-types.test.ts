@@ -66,7 +66,7 @@ test.each(Object.keys(bodies) as ProtocolName[])('from %s', (client) => {
       }
 })
 
-test('what is no known image keeps its label, and image/jpg is none that lies', () => {
+test('what is not a known image keeps its label, and image/jpg is none that lies', () => {
   const unknown = sent(
     'openai-chat',
     'gemini',

@@ -154,7 +154,7 @@ describe('thinking', () => {
     expect(thinkingOf(effort(word), traits)).toEqual([sent, actions])
   })
 
-  it('is no loss where the model never thinks and the client leaves it open', () => {
+  it('is not a loss where the model never thinks and the client leaves it open', () => {
     const open = { reasoning: { summary: 'auto' } }
     expect(thinkingOf(open, { thinking: 'none' }, 'openai-responses')).toEqual([{}, 'mapped,defaulted'])
   })
@@ -416,7 +416,7 @@ describe('content', () => {
     ])
   })
 
-  it('of instructions stands where the model reads it, in the role that it knows', () => {
+  it('of instructions is where the model reads it, in the role that it knows', () => {
     const messages = [
       { role: 'system', content: 'one' },
       { role: 'developer', content: 'two' },

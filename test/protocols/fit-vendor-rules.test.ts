@@ -89,7 +89,7 @@ describe('the conversation', () => {
     expect(encode(turns, {}).body.messages).toHaveLength(2)
   })
 
-  it('an assistant message stands between results and the user where the upstream wants one', () => {
+  it('an assistant message is between results and the user where the upstream wants one', () => {
     const turns = { messages: [hello, called, result, hello], tools: [fn] }
     const { body, notes } = encode(turns, { userAfterToolResults: false })
     expect(roles(body)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])

@@ -115,7 +115,7 @@ describe('openai-responses', () => {
     expect(read('openai-responses', [Buffer.from(written(events))]).at(-1)).toEqual(made)
   })
 
-  test('an image is not lost when the stream breaks off behind it', () => {
+  test('an image is not lost when the stream breaks off after it', () => {
     const events = responsesEvents([]).slice(0, -1)
     expect(read('openai-responses', [Buffer.from(written(events))]).at(-1)).toEqual({
       ...made,

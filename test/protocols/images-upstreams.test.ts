@@ -326,7 +326,7 @@ describe('whole answers', () => {
     ],
     ['an error', images, { error: failed }, 'upstream_content_filtered', words],
     [
-      'what is no image',
+      'what is not an image',
       images,
       { data: [{ b64_json: '<html>' }] },
       'upstream_image_unreadable',

@@ -49,7 +49,7 @@ describe('scanMembers', () => {
     ['capitals only', 'MODEL'],
     ['an escaped capital', '\\u004dodel'],
     ['capitals beside escapes', 'M\\u006fdel'],
-    ['NUL behind it', 'model\\u0000x'],
+    ['NUL after it', 'model\\u0000x'],
     ['a long s', '\u017ftream'],
     ['an escaped long s', '\\u017ftream'],
     ['the sign for kelvin', 'max_to\u212aens'],

@@ -364,13 +364,13 @@ describe('a streamed call without arguments', () => {
     expect(joinedInput([start(), begin(0, call), ...texts, end(0), finish('tool_calls', usage)])).toBe('{}')
   })
 
-  it('is no call with {} when its input was cut off', () => {
+  it('is not a call with {} when its input was cut off', () => {
     const events = [start(), begin(0, call), text(0, 'nu'), end(0), finish('length', usage)]
     expect(joinedInput(events)).toBe('nu')
   })
 })
 
-describe('a call whose arguments are no object', () => {
+describe('a call whose arguments are not an object', () => {
   const pieces = [start(), begin(0, call), text(0, '{"a":'), end(0)]
   const message = 'The upstream called the tool "f" with arguments that are not a JSON object.'
 

@@ -59,7 +59,7 @@ function resultsFault(messages: readonly Json[]): string | undefined {
     }
     if (blocks.some(({ type, input }) => type === 'tool_use' && !isRecord(input))) return 'input of a call'
   }
-  return pending.length > 0 ? 'calls without a message behind them' : undefined
+  return pending.length > 0 ? 'calls without a message after them' : undefined
 }
 
 function toolsFault(body: Json, messages: readonly Json[]): string | undefined {

@@ -252,7 +252,7 @@ describe('instructions between the turns', () => {
     turn('user', 'On'),
   ]
 
-  it('stay where the model takes them, right behind a user’s message', () => {
+  it('stay where the model takes them, right after a user’s message', () => {
     const { body, notes } = encode({ turns, maxOutputTokens: 9 }, { laterInstructions: true })
     expect(body.messages).toEqual([
       { role: 'user', content: [text('Hi')] },

@@ -234,7 +234,7 @@ describe('arguments', () => {
     )
   })
 
-  test('that are no JSON object are an error, in a stream, too, and nothing of the call has been sent', () => {
+  test('that are not JSON object are an error, in a stream, too, and nothing of the call has been sent', () => {
     expect(() => outputFor({ type: 'shell' }, 'shell', '{"commands":["l')).toThrow('are not a JSON object')
     const encoder = encodeStream({ ...contextOf, body: { tools: [{ type: 'shell' }] } })
     const block = { type: 'tool-call', id: 'call_1', name: 'shell', kind: 'function' } as const
@@ -296,7 +296,7 @@ test.each(table.filter(([type]) => type !== 'computer_use_preview'))(
   },
 )
 
-test('what the vendor ran in its own container is no call for the client', () => {
+test('what the vendor ran in its own container is not a call for the client', () => {
   const environment = { type: 'container_reference', container_id: 'cntr_1' }
   const output = [
     { ...clientToolCases[0]?.item, id: 'sh_1', call_id: 'call_1', environment },
@@ -346,7 +346,7 @@ describe('results', () => {
     }
   })
 
-  test('and calls with safety checks are told without them, with a note', () => {
+  test('and calls with safety checks are reported without them, with a note', () => {
     const { call, result } = clientToolCases.find(({ name }) => name === 'computer') as ClientToolCase
     const checks = [{ id: 'sc_1', code: 'malicious', message: 'Careful.' }]
     const { notes } = translated('gemini', {

@@ -285,7 +285,7 @@ describe('a stream', () => {
   it.each<[string, object[]]>([
     ['is cut', [added(call)]],
     ['never began', []],
-    ['has an error event and nothing behind it', [{ type: 'error', message: 'gone', code: null }]],
+    ['has an error event and nothing after it', [{ type: 'error', message: 'gone', code: null }]],
     ['fails', [{ type: 'response.failed', response: { error: { code: 'server_error', message: 'gone' } } }]],
     ['is cancelled', [{ type: 'response.cancelled', response: { status: 'cancelled' } }]],
   ])('that %s ends with an error', (_, events) => {

@@ -10,7 +10,7 @@ export function brokenRules(schema: Json, subset: SchemaSubset): string[] {
   const broken: string[] = []
   const definitions = isRecord(schema.$defs) ? schema.$defs : {}
   const { $defs: _, ...root } = schema
-  if (subset === 'openai-strict' && root.type !== 'object') broken.push('root is no object')
+  if (subset === 'openai-strict' && root.type !== 'object') broken.push('root is not an object')
   for (const [place, value] of [['', root], ...Object.entries(definitions)] as [string, unknown][]) {
     walk(value, place, (one, path) => broken.push(...brokenAt(one, path, subset, definitions)))
   }

@@ -79,7 +79,7 @@ test('OpenAI: every property is required, and null stands for one that was optio
 
 describe('unions', () => {
   test.each(subsets)(
-    'oneOf becomes anyOf, and what stands around it goes into each branch (%s)',
+    'oneOf becomes anyOf, and what is around it goes into each branch (%s)',
     (subset) => {
       const branch = (kind: string): Json => ({ properties: { kind: { const: kind } }, required: ['kind'] })
       const whole = object(

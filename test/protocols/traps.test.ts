@@ -180,8 +180,8 @@ describe('a Chat upstream that sends its usage late, early or never', () => {
   const finish = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
   const counts = '"usage":{"prompt_tokens":9,"completion_tokens":4}'
   it.each([
-    ['behind the reason', [finish, `{"choices":[],${counts}}`, '[DONE]'], 4],
-    ['behind the reason, without [DONE]', [finish, `{"choices":[],${counts}}`], 4],
+    ['after the reason', [finish, `{"choices":[],${counts}}`, '[DONE]'], 4],
+    ['after the reason, without [DONE]', [finish, `{"choices":[],${counts}}`], 4],
     ['with the reason', [finish.replace(/}$/, `,${counts}}`), '[DONE]'], 4],
     ['before the reason', [`{"choices":[],${counts}}`, finish, '[DONE]'], 4],
     ['never', [finish, '[DONE]'], 1],

@@ -257,7 +257,7 @@ describe('gemini', () => {
     webSearches: 2,
   }
 
-  test('each different query counts once, an empty one never, and audio is told apart', () => {
+  test('each different query counts once, an empty one never, and audio is reported apart', () => {
     expectAll(usagesOfWhole('gemini', candidate(['', 'moon', 'sun', 'moon'], 'STOP')), expected)
     const events = [candidate(['moon']), candidate(['moon', 'sun'], 'STOP')]
     expectAll(usagesOfStream('gemini', events), expected)

@@ -37,7 +37,7 @@ export const chatAnswer: OpenAI.ChatCompletion = {
 
 type ChatDelta = OpenAI.ChatCompletionChunk.Choice.Delta & { annotations?: typeof chatAnnotations }
 
-/** The vendor sends the annotations behind the text. */
+/** The vendor sends the annotations after the text. */
 export const chatStream: OpenAI.ChatCompletionChunk[] = [
   chatChunk({ role: 'assistant', content: greeting }),
   chatChunk({ content: `${capital} ` }),
@@ -103,7 +103,7 @@ const atText = { item_id: 'msg_1', output_index: 1, content_index: 0 }
 const atSearch = { item_id: 'ws_1', output_index: 0 }
 const emptyPart = { type: 'output_text' as const, text: '', annotations: [] }
 
-/** The vendor sends each annotation behind the words that it is about. */
+/** The vendor sends each annotation after the words that it is about. */
 export const responsesStream: readonly object[] = [
   {
     type: 'response.created',

@@ -39,7 +39,7 @@ function chatFault(frames: string[]): string | undefined {
       isUsageTold = true
       continue
     }
-    if (finishes > 0) return `frame ${at} goes on behind the finish reason`
+    if (finishes > 0) return `frame ${at} continues after the finish reason`
     const delta = isRecord(choice.delta) ? choice.delta : {}
     if ((delta.role === 'assistant') !== (at === 0)) return `frame ${at} and the role`
     if (at > 0 && [delta.content, delta.refusal, delta.reasoning_content].includes(''))
@@ -110,7 +110,7 @@ function messagesFault(frames: string[]): string | undefined {
     if (type === 'error' && isLast) break
     if ((type === 'message_start') !== (at === 0)) return `${type} at ${at}`
     if ((type === 'message_stop') !== isLast) return `${type} at ${at} of ${events.length}`
-    if (stop !== undefined && !isLast) return `${type} behind message_delta`
+    if (stop !== undefined && !isLast) return `${type} after message_delta`
     if (type === 'content_block_start') {
       const block = isRecord(event.content_block) ? event.content_block : {}
       if (open !== undefined || index !== blocks) return `block ${index} starts as number ${blocks}`
@@ -122,7 +122,7 @@ function messagesFault(frames: string[]): string | undefined {
       }
       const isResult = block.type === 'web_search_tool_result'
       if (isResult !== (search !== undefined) || (isResult && block.tool_use_id !== search))
-        return `the result of the search ${search} is not right behind it`
+        return `the result of the search ${search} is not right after it`
       search = block.type === 'server_tool_use' ? block.id : undefined
       if (
         search !== undefined &&
@@ -135,7 +135,7 @@ function messagesFault(frames: string[]): string | undefined {
       if (open === undefined || index !== blocks) return `a delta for block ${index}, which is not open`
       if (!deltasOf[open.type]?.includes(String(delta.type)))
         return `${delta.type} in a block of ${open.type}`
-      if (open.isSigned) return `${delta.type} behind the signature`
+      if (open.isSigned) return `${delta.type} after the signature`
       open.isSigned = delta.type === 'signature_delta'
       open.deltas++
     } else if (type === 'content_block_stop') {

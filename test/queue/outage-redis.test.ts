@@ -37,7 +37,7 @@ describe('a Redis', () => {
     }
   })
 
-  test('that is away at the start is awaited, then named in an error', async () => {
+  test('that is down at the start is awaited, then named in an error', async () => {
     const redis = await startRedis()
     const where = { redisUrl: redis.url, databaseUrl: '' }
     try {

@@ -10,7 +10,7 @@ const job = (id: string) => ({ id, priority: 50 })
 /** The time that `add` may take when nothing answers, and some seconds more for a busy machine. */
 const inTimeMs = commandMs + 4_000
 
-describe.each(queueBackends())('when %s is away', (backend) => {
+describe.each(queueBackends())('when %s is down', (backend) => {
   test('adding is refused in time, and works again after the outage', async () => {
     const { where, kill9, restart } = await breakableBackend(backend)
     const queues = await open(where)

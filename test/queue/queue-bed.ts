@@ -60,7 +60,7 @@ async function emptyQueueTables(url: string): Promise<void> {
 export const commandMs = 1_000
 /** Of workers that a test kills. */
 export const lockMs = 1_000
-/** Of all others: none counts as dead because the machine stood still for some seconds. */
+/** Of all others: none counts as dead because the machine froze for some seconds. */
 const patientLockMs = 10_000
 
 /** A backend that a test can stop. */

@@ -152,7 +152,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
 
   test('a job that takes longer than its lock stays with its worker', async () => {
     const { where } = place
-    // A machine that stands still for a moment renews it in time.
+    // A machine that freezes for a moment renews it in time.
     const patient = { lockMs: 6_000 }
     const queues = await open(where, patient)
     const held = gate()

@@ -257,7 +257,7 @@ test('random texts have the secrets that a plain search finds', () => {
   }
 })
 
-test('a secret is found directly behind a beginning that is none', () => {
+test('a secret is found directly after the beginning of something else', () => {
   const key = 'Zx81kQpV0rT3yUq9LmNc42HbWdEf7GjK5aSoP6iX'
   for (const { start, least, characters } of tokens) {
     if (start.startsWith('A') || start.startsWith('eyJ') || least > 32) continue

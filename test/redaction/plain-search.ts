@@ -49,7 +49,7 @@ function searchFrom(text: string, last: RegExp): SecretSpan[] {
   return spans
 }
 
-/** `at`: behind the character by which the search stops. */
+/** `at`: after the character by which the search stops. */
 function secretAt(text: string, at: number, least: number): SecretSpan | undefined {
   const before = text.slice(Math.max(0, at - 32), at)
   const behind = text.slice(at)
@@ -352,7 +352,7 @@ function tokenAt(text: string, at: number): SecretSpan | undefined {
   if (!/[:.vp]/.test(text[at - 1] ?? '')) return undefined
   for (const [kind, before, behind] of shapes) {
     if (exec(behind, text, at) === null) continue
-    // The letter of a JSON escape, and the digits of one of a URL, are no part of the secret.
+    // The letter of a JSON escape, and the digits of one of a URL, are not a part of the secret.
     const head = text
       .slice(0, at)
       .replace(/\\[nrtbf]|%[0-9A-Fa-f]{2}/g, (written) => '\n'.repeat(written.length))

@@ -67,7 +67,7 @@ test('if the first turn is longer than the read part, its beginning identifies t
   expect(first).toBeDefined()
   expect(find(chat(user(`two ${long}`)))).not.toEqual(first)
   expect(find(chat(user(`one ${long}`), { role: 'assistant', content: 'Yes.' }))).toEqual(first)
-  // The role comes too late, behind the read part.
+  // The role comes too late, after the read part.
   expect(find(chat(contentFirst(long)))).toBeUndefined()
 })
 

@@ -128,7 +128,7 @@ test('if the format of the last resort cannot express the request, another targe
   expect(named(targets, { next: 'untranslatable', reached: true })).toBe('two a, last resort')
 })
 
-test('a channel that is away is passed over for a fallback, and the reason says so', () => {
+test('a channel that is down is passed over for a fallback, and the reason says so', () => {
   const [one, two] = [channelOf('one'), channelOf('two')]
   const targets = start(ofModel([candidateOf(one)]), ofModel([candidateOf(one), candidateOf(two)], 'spare'))
   expect(named(targets)).toBe('one a')

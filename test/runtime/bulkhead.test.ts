@@ -36,7 +36,7 @@ test.each<{ orders: string; options: BulkheadOptions; comes: string[]; begins: s
     begins: ['a1', 'a2', 'b1', '-1', 'a3', 'b2'],
   },
   {
-    orders: 'an owner that runs as many as it may is passed over, and an entry without owner is not bounded',
+    orders: 'an owner at its maximum is passed over, and an entry without owner is not bounded',
     options: { running: 3, perOwner: { running: 1 }, order: 'arrival' },
     comes: ['a1', 'a2', 'a3', '-1', '-2', 'b1', 'b2'],
     // a1, -1 and -2 run. The end of a1 lets a2 in, that of -1 lets b1 in, and that of -2 no one.
@@ -81,7 +81,7 @@ test.each<{ what: string; options: BulkheadOptions; comes: string[]; refused: Re
     refused: { a: 'all', b: 'all', '-': 'all' },
   },
   {
-    what: 'no one may wait, and one owner runs as many as it may',
+    what: 'no one may wait, and one owner is at its maximum',
     options: { running: 2, waiting: 0, perOwner: { running: 1 } },
     comes: ['a1'],
     refused: { a: '' },

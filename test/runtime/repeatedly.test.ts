@@ -47,7 +47,7 @@ test('the first run begins after a pause, or at once where that is asked for', a
   await Promise.all([pausing.stop(), eager.stop()])
 })
 
-test('failures alike in a row are told once, and again after a success', async () => {
+test('failures alike in a row are reported once, and again after a success', async () => {
   const outcomes = ['away', 'away', 'full', 'full', undefined, 'full', 'full']
   const told: string[] = []
   const work = async () => {

@@ -8,7 +8,7 @@ const processes = 4
 /** In one process. */
 const ends = amount('THREAD_ENDS', { test: 6, chaos: 300 })
 
-/** Only a test that fails waits so long. */
+/** Only a test that fails waits this long. */
 const waitMs = Math.max(120_000, ends * 10_000)
 
 test(

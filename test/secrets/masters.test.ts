@@ -81,7 +81,7 @@ test('another SECRET_KEY is refused before anything is written, by the ids of bo
   ).toEqual([state])
 })
 
-test('another SECRET_KEY than the one that sealed the credentials is no first master key', async () => {
+test('another SECRET_KEY than the one that sealed the credentials is not a first master key', async () => {
   const { keyId, sealed } = new SecretKeeper(first).encryptCredential('sk-1', 'x')
   await sql`WITH channel AS (
       INSERT INTO channels (id, name, protocols, managed_by) VALUES (gen_random_uuid(), 'main', '{}', 'admin') RETURNING id)

@@ -51,7 +51,7 @@ describe('events become text frames', () => {
     expect(framed([...bytes].map((byte) => Buffer.from([byte]))).payloads).toEqual(['{"é":1}', '{"b":2}'])
   })
 
-  test('bytes that are no UTF-8 are replaced, because they would break the connection', () => {
+  test('bytes that are not UTF-8 are replaced, because they would break the connection', () => {
     const bytes = Buffer.concat([
       Buffer.from('data: {}\n\ndata: "'),
       Buffer.from([0xff]),

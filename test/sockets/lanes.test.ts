@@ -69,7 +69,7 @@ test('lanes run at once, and each in order', async () => {
   expect(events.every(({ stream_id }) => stream_id === undefined || 'ab'.includes(stream_id))).toBe(true)
 })
 
-test('a lane goes on from an answer of another, which nobody else keeps', async () => {
+test('a lane goes on from an answer of another, which no one else keeps', async () => {
   send({ stream_id: 'a', input: 'First question.' })
   await until(async () => ended('a').length === 1)
   const id = ended('a')[0]?.response?.id

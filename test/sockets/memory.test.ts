@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed?.close())
 
-/** A WebSocket by hand, which sends what no client library would. */
+/** A handwritten WebSocket, which sends what no client library would. */
 async function open(key = freeKey): Promise<Socket> {
   const { hostname, port } = new URL(bed.tollgate.url)
   const socket = connect(Number(port), hostname)
@@ -155,7 +155,7 @@ test.each<[what: string, headers: Record<string, string>, body: Buffer]>([
   expect(await ask()).toBe(429)
   for (const socket of sockets) socket.destroy()
   await until(() => counted() === 0)
-  // It is no JSON, but there is room for it.
+  // It is not JSON, but there is room for it.
   expect(await ask()).toBe(400)
   await until(() => counted() === 0)
 })

@@ -197,7 +197,7 @@ test('an answer that the gateway keeps goes on over a connection and over HTTP a
   expect(items.data.filter((item) => 'role' in item && item.role === 'user')).toHaveLength(3)
 })
 
-test('behind a kept answer, a prepared request and one that nothing keeps go on with all of it', async () => {
+test('after a kept answer, a prepared request and one that nothing keeps go on with all of it', async () => {
   const long = 'A long beginning. '.repeat(200)
   const first = await bed.openai().responses.create({ model: 'gemini', input: long })
   const line = await open(bed.tollgate.url, keepingKey)
@@ -260,7 +260,7 @@ describe('an upgrade', () => {
 
 describe('a frame', () => {
   test.each([
-    ['that is no JSON', 'not json', { status: 400, error: { type: 'invalid_request_error' } }],
+    ['that is not JSON', 'not json', { status: 400, error: { type: 'invalid_request_error' } }],
     ['of an unknown type', '{"type":"response.cancel","model":"gemini"}', { error: { param: 'type' } }],
     ['without a model', '{"type":"response.create","input":"x"}', { error: { param: 'model' } }],
     [

@@ -31,7 +31,7 @@ describe.each(upstreamModels)('what a connection got over %s', (model) => {
     const other = await open(otherKey)
     for (const members of [{}, { store: false }, { generate: false }]) {
       const events = await other({ ...continued, ...members, previous_response_id: id })
-      // Items that are only prepared are continued by nobody but their client.
+      // Items that are only prepared are continued by no one but their client.
       const last = 'generate' in members ? await other(after(events)) : events
       expect(JSON.stringify([events, last])).not.toContain('A secret')
       if (!('generate' in members))

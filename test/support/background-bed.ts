@@ -153,7 +153,7 @@ export interface BackgroundBedOptions {
   backend?: 'postgres' | 'redis'
   role?: 'api' | 'all'
   env?: Record<string, string>
-  /** In place of the upstream of words. */
+  /** Instead of the upstream of words. */
   channel?: { url: string; protocol: string }
 }
 

@@ -13,7 +13,7 @@ export interface BrowserBed extends Omit<ProcessTestbed, 'tollgate' | 'close'> {
   /**
    * A page of its own browser profile, in English and UTC, 1280 x 800 and light unless `options` say otherwise. Call it in a
    * test: the page closes at the test's end, and the test fails when the page has broken its policy, logged an error or let
-   * one escape, unless `forgives` fits it. A refused call of the API is no error.
+   * one escape, unless `forgives` fits it. A refused call of the API is not an error.
    */
   page(options?: BrowserContextOptions & { forgives?: RegExp }): Promise<Page>
   /** The first owner, made by the API. The second call returns the same. */

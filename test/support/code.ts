@@ -72,7 +72,7 @@ export class Code {
     return this.#file(file).text
   }
 
-  /** What stands behind it, to the end of the statement or a little further. */
+  /** What comes after it, to the end of the statement or a little further. */
   textAfter(file: string, { end }: Node): string {
     return this.#file(file).text.slice(end, end + 400)
   }

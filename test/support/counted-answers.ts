@@ -17,7 +17,7 @@ export interface Counts {
   before?: { input: number; output: number }
 }
 
-/** Counts that cannot be, of a model that reads so many tokens and writes a thousand at most. */
+/** Counts that cannot be, of a model that reads this many tokens and writes a thousand at most. */
 export const absurdCounts = (contextLength: number): Record<string, Counts> => ({
   huge: { input: 1e15, output: 1e15 },
   'more input than the context': { input: contextLength + 1, output: 7 },

@@ -1,6 +1,6 @@
 /** A fenced block of a Markdown document. */
 export interface Block {
-  /** The word behind the fence, such as `sh`; empty without one. */
+  /** The word after the fence, such as `sh`; empty without one. */
   language: string
   text: string
   /** The line number of its first line of text. */

@@ -71,7 +71,7 @@ export class DocumentRun {
           throw new Error(`it prints\n${this.#printed}\nand not what the document shows:\n${text}`)
         return
       case 'jsonc':
-        // The configuration of another program: it is read by nobody here, but must be readable.
+        // The configuration of another program: it is read by no one here, but must be readable.
         JSON.parse(text.replace(/^ *\/\/.*$/gm, ''))
         return
       case 'toml':
@@ -92,7 +92,7 @@ export class DocumentRun {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  /** Starts in place of the gateway that had the same port before. */
+  /** Starts instead of the gateway that had the same port before. */
   async #start(text: string): Promise<void> {
     const port = /\bPORT=(\d+)/.exec(text)?.[1] ?? usualPort
     await this.#servers.get(port)?.stop()

@@ -69,7 +69,7 @@ export async function startOwner(dataDir: string, options: OwnerOptions = {}): P
 }
 
 /**
- * A directory for one test, removed when the test ends. Where Postgres may not enter it, its cluster stands outside; that
+ * A directory for one test, removed when the test ends. Where Postgres may not enter it, its cluster is outside; that
  * is removed too.
  */
 export function temporaryDirectory(mode: 0o700 | 0o711 = 0o711): string {

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { makeEntryMonths } from '../../src/db/entry-months.ts'
 
-/** Give a database without entries partitions from so many months ago on. */
+/** Give a database without entries partitions from this many months ago on. */
 export async function startMonthsAgo(sql: Sql, count: number): Promise<void> {
   const bound = monthAt(-count)
   await sql.unsafe(`
@@ -13,13 +13,13 @@ export async function startMonthsAgo(sql: Sql, count: number): Promise<void> {
   await makeEntryMonths(sql)
 }
 
-/** The first day of this month (UTC), or of one so many months later, such as `2026-11-01`. */
+/** The first day of this month (UTC), or of one this many months later, such as `2026-11-01`. */
 export function monthAt(later: number): string {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later)).toISOString().slice(0, 10)
 }
 
-/** A moment in the middle of this month, or of one so many months later. */
+/** A moment in the middle of this month, or of one this many months later. */
 export function midMonth(later: number): Date {
   return new Date(`${monthAt(later).slice(0, 8)}15T12:00:00Z`)
 }

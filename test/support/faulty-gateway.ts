@@ -4,9 +4,9 @@ import { isRecord, type Json } from '../../src/canonical/json.ts'
 
 /** What a gateway does wrong with every request and answer. */
 export interface Fault {
-  /** The body that goes upstream in place of the client's. */
+  /** The body that goes upstream instead of the client's. */
   request?(body: Json): Json
-  /** The answer in place of the upstream's. `cut`: the connection breaks behind this text. `hang`: it never ends. */
+  /** The answer instead of the upstream's. `cut`: the connection breaks after this text. `hang`: it never ends. */
   answer?(answer: GivenAnswer, request: { path: string; body: Json }): GivenAnswer
 }
 

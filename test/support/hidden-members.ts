@@ -1,4 +1,4 @@
-/** `part` stands in the message, the others beside it. */
+/** `part` is in the message, the others beside it. */
 export type Members = { part?: object; [member: string]: unknown }
 type Texts = 'openai-chat' | 'openai-responses' | 'anthropic-messages'
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  *   error names the credential;
  * - `cut` the connection breaks in the middle of the answer; `garbage` the answer holds no image;
  * - `bytes:N` each image has N bytes; `links` it gives links; `fewer`, `over:N` it makes one image less, or N more;
- * - `deadlink:I`, `spoilt:I`, `huge:I` image I, counted from 0, has a link to nothing, is no image, has 200 kB;
+ * - `deadlink:I`, `spoilt:I`, `huge:I` image I, counted from 0, has a link to nothing, is not an image, has 200 kB;
  * - in a stream: `breaks:N`, `tells:N` after N images the connection breaks, or an error comes; `previews:N` it sends N
  *   previews, even if the request asked for another number; `endless` an event of 6 MB has no end; `rests:N` it sends N
  *   previews, with `twice` those of two images, and then nothing more;

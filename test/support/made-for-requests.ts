@@ -5,7 +5,7 @@ import type { Server } from 'node:http'
 export interface MadeForRequests {
   /** Since the last call. Promises: each call of an async function, and each await, counts as one too. */
   take(): Made
-  /** No timer of `shortMs` or less, no call to the disk, and no callback behind a turn is left over from a request. */
+  /** No timer of `shortMs` or less, no call to the disk, and no callback after a turn is left over from a request. */
   isAtRest(): boolean
   stop(): void
 }

@@ -15,7 +15,7 @@ export interface MarkedCall {
 
 export interface Load {
   calls: ReadonlyMap<string, MarkedCall>
-  /** Waits for so many whole answers. */
+  /** Waits for this many whole answers. */
   more(count: number): Promise<void>
   stop(): Promise<void>
 }

@@ -80,7 +80,7 @@ export async function makeMetered<T extends Reached>(
       IMAGE_SWEEP_MS: '200',
       IMAGE_BACKOFF_MS: '20',
       ATTEMPTS_MAX: '2',
-      // On a machine that stands still for seconds too, Postgres is not away.
+      // On a machine that freezes for seconds too, Postgres is not down.
       ADMIT_MS: '30000',
       CREDENTIAL_REST_MS: '600000',
       ...env,
@@ -125,7 +125,7 @@ async function makeTraffic(post: Metered['post'], database: Metered['database'])
   await chat('refusing')
   await chat('cut', { stream: true })
   await chat('error-400')
-  // Nobody can read these, or may ask them.
+  // No one can read these, or may ask them.
   await whole(post('/v1/chat/completions', '{"model": '))
   await whole(post('/v1/made-up/by-a-client', {}))
   await chat('priced', {}, 'no-key-of-anybody-0001')

@@ -51,7 +51,7 @@ export async function startPgBouncer(databaseUrl: string, options: PgBouncerOpti
       `pool_mode = ${options.mode}`,
       `default_pool_size = ${options.size ?? 10}`,
       'max_client_conn = 500',
-      // A new connection to a Postgres that is away fails at once.
+      // A new connection to a Postgres that is down fails at once.
       'server_login_retry = 1',
       ...(options.settings ?? []),
       '',

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 
 /** The pid of the run. A short name: paths of Unix sockets have 107 bytes at most. */
 const nameForm = /^tollgate-run-(\d+)$/
-/** A folder in which nobody made anything for so long belongs to no run that another pid namespace hides from us. */
+/** A folder in which nothing was made for this long belongs to no run that another pid namespace hides from us. */
 const stillMs = 3_600_000
 
 /**

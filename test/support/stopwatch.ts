@@ -1,5 +1,5 @@
 /**
- * Measures time, but not the time in which the machine stood still: what passes between two ticks counts for at most
+ * Measures time, but not the time in which the machine froze: what passes between two ticks counts for at most
  * `gapMsMax`. So a bound in a test says how long the tested work may take, and a machine that stops for seconds does not
  * break it. Work that hangs still takes longer than any bound.
  */

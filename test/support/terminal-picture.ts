@@ -4,7 +4,7 @@ const classes: Readonly<Record<string, string>> = { 1: 'bold', 31: 'bad', 32: 'g
 const cell = { width: 7.25, height: 17 }
 const margin = 16
 
-/** An SVG of what a program wrote to a terminal. Every word has its place, so that columns stand below each other in any font. */
+/** An SVG of what a program wrote to a terminal. Every word has its place, so that columns are below each other in any font. */
 export function terminalPicture(text: string, columns: number, label: string): string {
   const lines = text.trimEnd().split('\n')
   const width = Math.ceil(columns * cell.width) + 2 * margin

@@ -82,7 +82,7 @@ export async function makeTraced<T extends Reached>(
         SECRET_KEY: secretKey,
         SHIP_INTERVAL_MS: '20',
         IMAGE_SWEEP_MS: '200',
-        // On a machine that stands still for seconds too, Postgres is not away.
+        // On a machine that freezes for seconds too, Postgres is not down.
         ADMIT_MS: '30000',
         WEBHOOK_PRIVATE_ADDRESSES: 'allow',
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

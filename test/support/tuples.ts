@@ -1,4 +1,4 @@
-/** The columns of a tuple, or of a half of it, by name. They begin at `at`, behind the number of columns. */
+/** The columns of a tuple, or of a half of it, by name. They begin at `at`, after the number of columns. */
 export function columnsIn(
   bytes: Buffer,
   at: number,

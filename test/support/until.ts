@@ -14,7 +14,7 @@ type NotYet = undefined | false
 
 /**
  * Waits until `isSo` returns anything but undefined or false, and returns that. Throws after `withinMs`, which is long
- * because only a test that fails waits for it. The time in which the machine stood still does not count.
+ * because only a test that fails waits for it. The time in which the machine froze does not count.
  */
 export async function until<T>(
   isSo: () => T | Promise<T>,

@@ -67,7 +67,7 @@ export function chatAnswer(options: { content?: string; usage?: typeof usageTold
 /**
  * A chat stream of `tokens` content frames (default 7), each a chunk of its own, `paceMs` apart (default 0).
  * `usage` asked (default): a usage frame where the request wants one, as the vendor does. `done` false leaves out
- * the finish frame, usage and [DONE]. `ending` defaults to a proper end. `held`: nothing behind so many tokens before that.
+ * the finish frame, usage and [DONE]. `ending` defaults to a proper end. `held`: nothing after this many tokens before that.
  */
 export function chatStream(
   request: Pick<SeenRequest, 'includeUsage'>,
@@ -138,7 +138,7 @@ export function errorAnswer(
   return { status, headers, body: JSON.stringify(body) }
 }
 
-/** The answer of a proxy whose upstream is away. */
+/** The answer of a proxy whose upstream is down. */
 export function htmlError(status: number): WholePlan {
   const body = `<html><head><title>${status} Bad Gateway</title></head><body><h1>nginx</h1></body></html>`
   return { status, headers: { 'content-type': 'text/html' }, body }

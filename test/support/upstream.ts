@@ -152,7 +152,7 @@ function describe(request: SeenRequest, text: string): void {
     request.stream = json.stream === true
     request.includeUsage = json.stream_options?.include_usage === true
   } catch {
-    // It is no JSON, or only a part of it: there may be a marker, and nothing else is known.
+    // It is not JSON, or only a part of it: there may be a marker, and nothing else is known.
   }
 }
 

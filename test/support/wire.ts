@@ -18,9 +18,9 @@ export interface Wire {
   cut(): Promise<void>
   /** New connections go to this port of the server's host. */
   aim(port: number): void
-  /** Delay all bytes by so much, each way. */
+  /** Delay all bytes by this much, each way. */
   slow(ms: number): void
-  /** Break each new connection after so many bytes of the server. Undefined: break none. */
+  /** Break each new connection after this many bytes of the server. Undefined: break none. */
   breakAfter(bytes: number | undefined): void
   /** Connections that were made so far. */
   readonly made: number

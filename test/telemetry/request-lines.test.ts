@@ -127,7 +127,7 @@ tenants: [{ name: one, keys: [{ name: one, group: default, secret: ${goodKey} }]
       return
     }
     await until(() => told() + leftOut() === 40)
-    // A machine that stands still may spread them over more than one second.
+    // A machine that freezes may spread them over more than one second.
     expect(told()).toBeLessThanOrEqual(3 * (about().length + 1))
     expect(leftOut()).toBeGreaterThan(0)
   })

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/canonical/json.ts'
 
-/** What clients of three formats ask, the same wish in each: for the table of what is sent to each model. */
+/** What clients of three formats ask, the same request in each: for the table of what is sent to each model. */
 
 const question = 'How old is Ada?'
 const prefill = 'Ada is'

@@ -12,7 +12,7 @@ const fixtures = '../fixtures/traits'
 
 const lines = families.map((family, index) => ({ name: `${index + 1} ${family.models}`, family }))
 
-test.each(lines)('line $name says where it stands and when we read it', ({ family }) => {
+test.each(lines)('line $name says where it is stated and when we read it', ({ family }) => {
   expect(family.sources.length).toBeGreaterThan(0)
   for (const source of family.sources) expect(source).toMatch(/^https:\/\/\S+$/)
   expect(family.read).toMatch(/^2026-\d\d-\d\d$/)
@@ -38,12 +38,12 @@ test('no line is in vain: each changes what is known of one of its examples', ()
   expect(vain.map(({ name }) => name)).toEqual([])
 })
 
-test('where a later line corrects an earlier one stands in a fixture', async () => {
+test('where a later line corrects an earlier one is in a fixture', async () => {
   const corrections = lines.flatMap(({ family }) => correctionsBy(family))
   await expect(`${[...new Set(corrections)].join('\n')}\n`).toMatchFileSnapshot(`${fixtures}/corrections.txt`)
 })
 
-test('what is known of well-known models stands in a fixture', async () => {
+test('what is known of well-known models is in a fixture', async () => {
   const paragraphs = knownModels.map(({ model, protocol, vendor }) => {
     const traits = mergeTraits(
       vendor === undefined ? undefined : vendors[vendor].traits[protocol],

@@ -21,7 +21,7 @@ function verdict(traits: Traits, more: Partial<TraitVerdict> = {}): TraitVerdict
   }
 }
 
-test('a model that nobody knows has no traits', () => {
+test('a model that no one knows has no traits', () => {
   expect(offerOf({}).of('openai-chat', 'a-model-of-our-own')).toEqual({})
 })
 

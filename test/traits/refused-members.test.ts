@@ -522,7 +522,7 @@ describe("the client's words, quoted by the upstream, teach nothing", () => {
     expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([])
   })
 
-  test('behind a refusal of the upstream', () => {
+  test('after a refusal of the upstream', () => {
     const message = `[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not permitted', 'input': '"}, ${inPython}'}]`
     expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([{ member: 'seed' }])
   })
@@ -532,7 +532,7 @@ test.each([
   'json: unknown field "stream_options"',
   'This server does not know stream_options.',
   'stream_options: not permitted',
-])('the wish for usage, which the gateway adds, is known in whatever words: %s', (message) => {
+])('the request for usage, which the gateway adds, is known in whatever words: %s', (message) => {
   expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([{ member: 'stream_options' }])
 })
 

@@ -8,7 +8,7 @@ import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 import { askedRequests } from './asked-requests.ts'
 
 /**
- * What `POST /v1/translate` would send to 20 models of five vendors, for the same wishes of three client formats: the strict
+ * What `POST /v1/translate` would send to 20 models of five vendors, for the same request in three client formats: the strict
  * vendor takes all of it. The fixture shows what is sent, and what was noted; `vitest -u` writes it again.
  */
 
@@ -48,7 +48,7 @@ const models: readonly { model: string; vendor: VendorName; to: ProtocolName }[]
   })),
 ]
 const clients = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const
-const wishes = [
+const requests = [
   'temperature',
   'effort',
   'no effort',
@@ -74,18 +74,18 @@ describe.each(models)('$model ($to)', ({ model, vendor: name, to }) => {
   test('takes what is sent to it', async () => {
     const refusals: string[] = []
     const paragraphs: string[] = []
-    for (const wish of wishes) {
+    for (const which of requests) {
       const lines: string[] = []
       for (const from of clients) {
-        // Nobody translates a format into itself.
+        // No one translates a format into itself.
         if (from === to) continue
-        const sent = await translate({ from, to, model, vendor: name, request: askedRequests[from][wish] })
+        const sent = await translate({ from, to, model, vendor: name, request: askedRequests[from][which] })
         lines.push(`  from ${from}`, ...linesOf(sent))
         if (!isSent(sent)) continue
         const answer = await send(sent)
-        if (answer !== undefined) refusals.push(`${wish} from ${from}: ${answer}`)
+        if (answer !== undefined) refusals.push(`${which} from ${from}: ${answer}`)
       }
-      paragraphs.push([wish, ...lines].join('\n'))
+      paragraphs.push([which, ...lines].join('\n'))
     }
     expect(refusals).toEqual([])
     await expect(`${paragraphs.join('\n\n')}\n`).toMatchFileSnapshot(`../fixtures/traits/sent/${model}.txt`)

@@ -10,7 +10,7 @@ import { knownModels } from './known-models.ts'
 /**
  * The table of traits, walked: models of every family and vendor against every trait. A cell has a value with its sources and the day on
  * which we read them, or somebody has written down that it is unknown: then a second try finds it out. `vitest -u` prints the table
- * again. It does not write `unknown.txt`, which is kept by hand: a new trait or family is a hole there until somebody has looked.
+ * again. It does not write `unknown.txt`, which is kept by hand: a new trait or family is a hole there until someone has looked.
  */
 
 type Walked = (typeof knownModels)[number]
@@ -90,7 +90,7 @@ test.each(walked.map((of) => [headingOf(of), of] as const))('%s has no hole', (h
     listed.filter((name) => known.includes(name) || !names.includes(name)),
     'in unknown.txt, and known by now or no trait',
   ).toEqual([])
-  // What the families say of the model stands in its cells.
+  // What the families say of the model is in its cells.
   const merged = flat(traitsInWords(builtInTraits(of.protocol, of.model, of.vendor)))
   expect(names.filter((name) => name in merged && !known.includes(name))).toEqual([])
   for (const name of known) {

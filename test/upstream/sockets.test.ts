@@ -264,7 +264,7 @@ describe('a connection', () => {
     await until(() => wired.lines[1]?.isClosed === true)
   })
 
-  test('waits for so long, and to such an age, and no more than so many wait', async () => {
+  test('waits within bounds of time, age and number', async () => {
     upstreams = make({ upstreamSocketIdleMs: 50 })
     await ask().over
     await until(() => wired.lines[0]?.isClosed === true)
@@ -280,7 +280,7 @@ describe('a connection', () => {
     expect(wired.lines).toHaveLength(4)
   })
 
-  test('that is told something while it waits is closed', async () => {
+  test('that gets a message while it waits is closed', async () => {
     await ask().over
     wired.lines[0]?.send({ type: 'error', status: 400, error: { message: 'You are too old.' } })
     await until(() => wired.lines[0]?.isClosed === true)
@@ -374,7 +374,7 @@ describe('an answer', () => {
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
   })
 
-  test('is not silent while nobody takes it', async () => {
+  test('is not silent while no one takes it', async () => {
     upstreams = make({ upstreamIdleMs: 100 })
     const go = Promise.withResolvers<void>()
     wired.onAsk = (line, { model }) => {
@@ -390,7 +390,7 @@ describe('an answer', () => {
     expect(isGood(await paused.over)).toBe(true)
   })
 
-  test('with a frame above the bound, a binary one or one that is no event is an error', async () => {
+  test('with a frame above the bound, a binary one or one that is not an event is an error', async () => {
     upstreams = make({ upstreamFrameBytesMax: 1024 })
     wired.onAsk = (line) => line.send({ type: 'response.created', text: 'x'.repeat(2000) })
     expect((await ask().over).error).toMatchObject({

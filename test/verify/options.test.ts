@@ -61,7 +61,7 @@ describe('docs/reference/verify.md', () => {
   })
 })
 
-test('an address that nobody answers at is exit code 3, and says so', async () => {
+test('an address that no one answers at is exit code 3, and says so', async () => {
   const { code, stderr } = await runVerify(['--model', 'm', '--base', 'http://127.0.0.1:1023/v1'])
   expect(code).toBe(3)
   expect(stderr).toContain('No answer from http://127.0.0.1:1023/v1: ')

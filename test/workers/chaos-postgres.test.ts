@@ -56,7 +56,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
       error: expect.objectContaining(away),
     }
     expect(await Promise.all(checks)).toEqual(refused.map(() => expected))
-    // The upstream answers while Postgres is away.
+    // The upstream answers while Postgres is down.
     bed.upstream.release()
     await expect.poll(() => bed.upstream.running(), { timeout: patienceMs, interval: 5 }).toBe(0)
     await postgres.restart()

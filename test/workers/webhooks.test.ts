@@ -225,7 +225,7 @@ describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
   })
 
   test.each([
-    ['what is no URL', 'nowhere'],
+    ['what is not a URL', 'nowhere'],
     ['another protocol', 'ftp://example.com/'],
     ['a URL with a password', 'http://user:word@example.com/'],
     ['a URL that is too long', `http://example.com/${'a'.repeat(2050)}`],

@@ -50,7 +50,7 @@ export function errorOf(
   return new ApiError(status, told, headers.get('x-request-id') ?? undefined)
 }
 
-/** What a page is told whose session has ended, been ended, or lost its user. */
+/** What a page gets when its session has ended, was ended, or has lost its user. */
 const ended = {
   code: 'session_ended',
   title: 'Your session has ended',

@@ -8,7 +8,7 @@ export interface Editing<Data> {
    * What the change is made against: as it was read when the form was opened, or what stood after a conflict.
    */
   base: Data
-  /** What stands now, where somebody else was quicker. */
+  /** The current state, where someone else was quicker. */
   now: Data | undefined
   /**
    * Runs a change under the ETag of `base`, or of `now` if `isAgain`. Where it is refused with a 412, `now`
@@ -16,7 +16,7 @@ export interface Editing<Data> {
    * it.
    */
   change<Result>(run: (header: IfMatch) => Promise<Result>, isAgain?: boolean): Promise<Result>
-  /** The next change is made against what stands now. */
+  /** The next change is made against the current state. */
   goOn(): void
 }
 

@@ -19,7 +19,7 @@ export interface List<Row, Page extends ListPage<Row> = ListPage<Row>> {
   /** Nothing was read yet. */
   isPending: boolean
   isMoreComing: boolean
-  /** There is no page behind the last one. */
+  /** There is no page after the last one. */
   isWhole: boolean
   error: unknown
   more(): void

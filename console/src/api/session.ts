@@ -23,7 +23,7 @@ export type Area =
   | 'settings'
   | 'data'
 
-/** Null: nobody is signed in. */
+/** Null: no one is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: 60_000,
@@ -37,7 +37,7 @@ export const sessionQuery = queryOptions({
   },
 })
 
-/** The caller. Only below the pages of the console, which nobody sees without a session. */
+/** The caller. Only below the pages of the console, which no one sees without a session. */
 export function useSession(): Session {
   const { data } = useSuspenseQuery(sessionQuery)
   if (data === null) throw new ApiError(401, { detail: 'Your session has ended. Sign in again.' })

@@ -20,7 +20,7 @@ export function day(at: Date, now: Date = new Date()): string {
     day: 'numeric',
     ...(at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
   })
-  // Isolated: without it, what stands behind the name of an Arabic month moves between it and its day.
+  // Isolated: without it, what comes after the name of an Arabic month moves between it and its day.
   return /[\u0590-\u08ff]/.test(text) ? `\u2068${text}\u2069` : text
 }
 
@@ -28,7 +28,7 @@ export function isSameDay(a: Date, b: Date): boolean {
   return a.toDateString() === b.toDateString()
 }
 
-/** `Nov 24, 14:02:11`: where a moment stands alone. */
+/** `Nov 24, 14:02:11`: where a moment appears alone. */
 export function moment(at: Date, now: Date = new Date()): string {
   return `${day(at, now)}, ${clock(at, false)}`
 }

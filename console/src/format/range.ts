@@ -1,7 +1,7 @@
 import { clock, day, isSameDay } from './moments.ts'
 
 /**
- * A time that a page shows, as its address has it: the last so many minutes, a day, or from one moment to
+ * A time that a page shows, as its address has it: the last N minutes, a day, or from one moment to
  * another.
  */
 export interface RangeSearch {

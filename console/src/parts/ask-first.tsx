@@ -23,7 +23,7 @@ export function AskFirst({
   verb: string
   name?: string
   isBad?: boolean
-  /** Of what it changes, for the `header` of `act`. A second press goes on from what stands then. */
+  /** Of what it changes, for the `header` of `act`. A second press goes on from the state at that moment. */
   editing?: Editing<unknown>
   act(header: IfMatch): Promise<void>
   children: ReactNode

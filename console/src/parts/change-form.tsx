@@ -27,7 +27,7 @@ export function ChangeForm<Data>({
   /** What the user wants, as the API has it. */
   yours?: unknown
   /**
-   * Takes over what stands now: `keeps` with what was typed, else without. Absent: nothing of the form can
+   * Takes over the current state: `keeps` with what was typed, else without. Absent: nothing of the form can
    * differ.
    */
   onTake?: (keeps: boolean) => void

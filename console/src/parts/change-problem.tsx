@@ -8,7 +8,7 @@ import { Notice } from './state.tsx'
 
 /**
  * The error of a change. Where somebody else was quicker it says so, shows what differs, and lets the user go
- * on with what was typed. It stands in all forms and dialogs whose changes go through `useEditing`.
+ * on with what was typed. It is in all forms and dialogs whose changes go through `useEditing`.
  */
 export function ChangeProblem<Data>({
   error,
@@ -24,12 +24,12 @@ export function ChangeProblem<Data>({
   /** What failed, for other errors: "Save key". */
   doing?: string
   /**
-   * What the user wants, as the API has it: where that is not what was read, it stands beside what differs.
+   * What the user wants, as the API has it: where that is not what was read, it appears beside what differs.
    */
   yours?: unknown
-  /** Keeps what was typed, upon what stands now. Absent: the verb of the dialog does it. */
+  /** Keeps what was typed, upon the current state. Absent: the verb of the dialog does it. */
   onGoOn?: () => void
-  /** Shows what stands now in place of what was typed. */
+  /** Shows the current state instead of what was typed. */
   onDrop?: () => void
 }) {
   if (error === undefined || error === null) return null
@@ -71,7 +71,7 @@ export function ChangeProblem<Data>({
   )
 }
 
-/** Members that nobody sets. */
+/** Members that no user sets. */
 const byItself: ReadonlySet<string> = new Set([
   'last_sign_in_at',
   'evaluated_at',

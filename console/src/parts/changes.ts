@@ -9,7 +9,7 @@ export interface Change {
 
 /**
  * Every member that differs. A thing that was not there has only added ones. Of two lists of texts only the
- * texts that came or went are told.
+ * texts that came or went are reported.
  */
 export function changesOf(before: unknown, after: unknown): Change[] {
   const [old, next] = [flat(before), flat(after)]

@@ -4,7 +4,7 @@ interface Stacked {
   values: readonly (number | null)[]
 }
 
-/** The series of a stack that stands at `height` in a bucket; undefined above the stack. */
+/** The series of a stack that is at `height` in a bucket; undefined above the stack. */
 export function seriesAt(series: readonly Stacked[], bucket: number, height: number): string | undefined {
   let top = 0
   for (const { name, values } of series) {

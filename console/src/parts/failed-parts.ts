@@ -15,7 +15,7 @@ interface Told {
 }
 
 /**
- * What a page says of its failed parts. Those that fail for one reason are told together. One that fails
+ * What a page says of its failed parts. Those that fail for one reason are reported together. One that fails
  * alone says so itself; it is silent only while no part has been read and some still wait: they may fail for
  * the same reason. `isTelling`: the page speaks already, and does not stop because a part came later and
  * waits.
@@ -47,7 +47,7 @@ export function toldOnce(
   }
 }
 
-/** Each call has an id of its own: it is no reason. */
+/** Each call has an id of its own: it is not a reason. */
 function reasonOf(error: unknown): string {
   return error instanceof ApiError ? `${error.status} ${error.code} ${error.message}` : String(error)
 }

@@ -112,7 +112,7 @@ export function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
   return patch
 }
 
-/** A merge patch put upon what stands. A null stays, for its reader to see. */
+/** A merge patch put on the current state. A null stays, for its reader to see. */
 export function patched(settings: JsonObject, patch: JsonObject): JsonObject {
   const result: JsonObject = { ...settings }
   for (const [name, value] of Object.entries(patch)) {

@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Texts } from '../console-search.ts'
 import { isTyping } from './typing.ts'
 
-/** The filters of a list, which stand in the address of the page. */
+/** The filters of a list, which are in the address of the page. */
 export interface Filters {
   /** Empty: not set. */
   get(name: string): string

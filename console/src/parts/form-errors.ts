@@ -2,7 +2,7 @@ import { ApiError } from '../api/client.ts'
 
 /**
  * The errors of an answer by the fields of a form, for `form.setErrors`: `#/limits/concurrency` becomes
- * `limits.concurrency`. What belongs to no field stands in the `Problem` of the form.
+ * `limits.concurrency`. What belongs to no field is in the `Problem` of the form.
  */
 export function formErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}

@@ -4,7 +4,7 @@ import { clock, day, inUtc, isSameDay, moment } from '../format/moments.ts'
 import { exactMoney, money } from '../format/money.ts'
 import { count, duration, short } from '../format/numbers.ts'
 
-/** What a value is that nobody knows, or that is not there. Never 0. */
+/** For a value that is unknown or missing. Never 0. */
 export function None({ why }: { why?: string }) {
   return (
     <span className="tg-quiet" title={why}>
@@ -37,7 +37,7 @@ export function Duration({ ms }: { ms: number | null | undefined }) {
   return <Hover exact={`${count(ms)} ms`}>{duration(ms)}</Hover>
 }
 
-/** A moment on the reader's clock, UTC on hover. `after`: the row above; the day stands where it changes. */
+/** A moment on the reader's clock, UTC on hover. `after`: the row above; the day appears where it changes. */
 export function Clock({
   at,
   after,
@@ -57,7 +57,7 @@ export function Clock({
   )
 }
 
-/** A moment that stands alone: day and time, UTC on hover. */
+/** A moment that appears alone: day and time, UTC on hover. */
 export function Moment({ at, none }: { at: string | null | undefined; none?: string }) {
   if (at === null || at === undefined)
     return none === undefined ? <None /> : <span className="tg-quiet">{none}</span>

@@ -48,6 +48,6 @@ export interface GridProps<Row> {
   onFilter?(column: string, row: Row, keeps: boolean): void
   /** The reader scrolls, or moves in the grid: a live grid must not move now. */
   onTouch?(isAtTop: boolean): void
-  /** Behind the last row: "All 41,208 rows", a progress, an error. */
+  /** After the last row: "All 41,208 rows", a progress, an error. */
   foot?: ReactNode
 }

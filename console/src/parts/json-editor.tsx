@@ -36,7 +36,7 @@ export function JsonEditor<Data>({
     mutationFn: (patch: JsonObject) => editing.change((header) => save(patch, header)),
     onSuccess: () => setTyped(undefined),
   })
-  /** Undefined: it is no JSON, and the field says so. */
+  /** Undefined: it is not JSON, and the field says so. */
   const patchOfText = () => {
     try {
       setWrong(undefined)

@@ -17,7 +17,7 @@ interface Reading {
   data: unknown
   /** `data` is that of another question, such as the time before, until this one is answered. */
   isPlaceholderData?: boolean
-  /** `idle` before the first answer: nobody asks for it. */
+  /** `idle` before the first answer: nothing asks for it. */
   fetchStatus: 'fetching' | 'paused' | 'idle'
   refetch(): unknown
 }
@@ -61,8 +61,8 @@ export function PageParts({ children }: { children: ReactNode }) {
 }
 
 /**
- * What stands in place of a part that cannot be read: its problem; null where the page says it; undefined: it
- * can be read, or waits. A part that has failed stays so until it is answered, or the reader asks again: a
+ * What is shown instead of a part that cannot be read: its problem; null where the page says it; undefined:
+ * it can be read, or waits. A part that has failed stays so until it is answered, or the reader asks again: a
  * live page asks a new question at each tick, and its message must not come and go with them. `name`: "the
  * numbers", "spend by model".
  */

@@ -27,7 +27,7 @@ export function Rows<Row>({
   columns: readonly RowsColumn<Row>[]
   rows: readonly Row[]
   idOf(row: Row): string
-  /** In place of the table where there is no row. */
+  /** Instead of the table where there is no row. */
   none: ReactNode
   foot?: ReactNode
 }) {

@@ -9,7 +9,7 @@ import { SettingsField } from './settings-field.tsx'
 import classes from './settings-form.module.css'
 import { fieldErrors, useSettings } from './use-settings.ts'
 
-/** Settings that stand together under a heading. */
+/** Settings that appear together under a heading. */
 export interface FieldGroup {
   title: string
   about?: string
@@ -18,7 +18,7 @@ export interface FieldGroup {
 
 /**
  * Makes or changes a resource: fields for what is common, and JSON for everything that the API takes. `save`
- * gets the body of a new resource, or the merge patch to the one that stands, with the header for it. The
+ * gets the body of a new resource, or the merge patch to the existing one, with the header for it. The
  * errors of the answer land at their fields.
  */
 export function SettingsForm({
@@ -32,7 +32,7 @@ export function SettingsForm({
   onCancel,
 }: {
   groups: readonly FieldGroup[]
-  /** Of what stands; absent: a new one is made. */
+  /** Of the existing resource; absent: a new one is made. */
   editing?: Editing<unknown>
   /** What a new one begins with. */
   preset?: unknown
@@ -126,7 +126,7 @@ function FormGroup({
   )
 }
 
-/** Whether each part of the error stands at its field already. */
+/** Whether each part of the error is at its field already. */
 function isAtFields(error: unknown, mode: 'form' | 'json', fields: readonly Field[]): boolean {
   if (mode === 'json' || isChangedMeanwhile(error)) return false
   const paths = Object.keys(fieldErrors(error))

@@ -2,7 +2,7 @@ import classes from './sparkline.module.css'
 
 const size = { width: 80, height: 20 }
 
-/** The shape of a number over time. The numbers themselves stand beside it, so it is not read out. */
+/** The shape of a number over time. The numbers themselves appear beside it, so it is not read out. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const most = Math.max(...values, 1)
   const step = size.width / Math.max(values.length - 1, 1)

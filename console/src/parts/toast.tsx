@@ -7,7 +7,7 @@ const Shelf = lazy(async () => ({ default: (await import('./toast-shelf.tsx')).T
 /** Whether there was a toast yet, and who wants to know. */
 const first = { has: false, listeners: new Set<() => void>() }
 
-/** Where toasts appear. It stands once, beside all pages. */
+/** Where toasts appear. It appears once, beside all pages. */
 export function Toasts() {
   const has = useSyncExternalStore(
     (listener) => {

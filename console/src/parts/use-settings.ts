@@ -22,7 +22,7 @@ interface Settings {
   fields: readonly Field[]
   /** All settings that the API takes, for the JSON. */
   names: readonly string[]
-  /** Of what stands; absent: a new one is made. */
+  /** Of the existing resource; absent: a new one is made. */
   editing: Editing<unknown> | undefined
   /** What a new one begins with. */
   preset: unknown
@@ -81,7 +81,7 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
       setBusy(false)
     }
   }
-  /** Begins anew from what stands now: with what the user has typed, or without it. */
+  /** Begins anew from the current state: with what the user has typed, or without it. */
   const goOn = (keeps: boolean) => {
     if (mode === 'form') {
       const now = valuesOf(fields, editing?.now)
@@ -111,7 +111,7 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
   return { form, mode, show, json, setJson, jsonFault, error, isBusy, submit, goOn, yours }
 }
 
-/** An error of one name in a list, such as `scopes.0`, stands at the field of the list. */
+/** An error of one name in a list, such as `scopes.0`, is at the field of the list. */
 export function fieldErrors(error: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(formErrors(error)).map(([path, detail]) => [path.replace(/\.\d+$/, ''), detail]),

@@ -25,7 +25,7 @@ export function addressed(html: string, path: string, gateway: string): string {
 }
 
 /**
- * A model's id stands in quotes of several languages. None of them ends early: such signs have no place in an
+ * A model's id is in quotes of several languages. None of them ends early: such signs have no place in an
  * id.
  */
 function inQuotes(model: string): string {

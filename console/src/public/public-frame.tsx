@@ -9,7 +9,7 @@ import { SearchDialog } from './docs/search-dialog.tsx'
 import classes from './public-frame.module.css'
 import { SchemeSwitch } from './scheme-switch.tsx'
 
-/** What stands around each page that needs no account. */
+/** What appears around each page that needs no account. */
 export function PublicFrame() {
   const [isSearching, setIsSearching] = useState(false)
   const hasDocs = site.pages.includes('docs')

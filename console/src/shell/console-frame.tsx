@@ -17,7 +17,7 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }))
 const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')).PhoneMenu }))
 
-/** What stands around each page of the console: the menu, the palette, the keyboard. */
+/** What appears around each page of the console: the menu, the palette, the keyboard. */
 export function ConsoleFrame() {
   const [isOpen, menu] = useDisclosure(false)
   const [isHelpOpen, help] = useDisclosure(false)

@@ -26,7 +26,7 @@ export function useConsoleKeys({ openPalette, openHelp }: { openPalette(): void;
         .find(({ key }) => key === event.key)
       if (place === undefined) return
       event.preventDefault()
-      // The key is no key of the page itself.
+      // The key is not a key of the page itself.
       event.stopImmediatePropagation()
       void navigate({ to: place.to })
     }

@@ -22,7 +22,7 @@ import type { Area, Session } from '../api/session.ts'
 export interface Place {
   title: string
   to: string
-  /** The key behind `G`. */
+  /** The key after `G`. */
   key: string
   icon: Icon
   /** Only people who may read this see it; absent: everybody. */

@@ -86,7 +86,7 @@ interface Found {
   to: string
 }
 
-/** Of each kind. Whoever types more letters sees the others. */
+/** Of each kind. Typing more letters shows the others. */
 const most = 5
 
 async function find(words: string, may: (area: Area) => boolean, signal: AbortSignal): Promise<Found[]> {

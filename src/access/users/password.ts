@@ -24,7 +24,7 @@ export function weaknessOf(password: string, email: string): string | undefined 
   return undefined
 }
 
-/** What is stored in place of a password. */
+/** What is stored instead of a password. */
 export async function hashPassword(
   password: string,
   { signInHashCost: log2N }: PasswordBounds,

@@ -97,7 +97,7 @@ async function apply(
     passwordHash,
   })
   if (!isNew && link.purpose === 'setup')
-    throw invalid('email', 'a user who is no owner has this address; take another one')
+    throw invalid('email', 'this address belongs to an existing user who is not an owner; use another')
   // Single sign-on has made the user in the meantime.
   if (!isNew) throw deadLink()
   return await requireUser(tx, id)

@@ -27,7 +27,7 @@ export async function stepOf(secret: string, code: string): Promise<number | und
   return delta === null ? undefined : TOTP.counter({ period, timestamp }) + delta
 }
 
-/** Codes that each work once in place of one of the app. */
+/** Codes that each work once instead of one of the app. */
 export function makeRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodesMade }, () => {
     const letters = Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('')

@@ -19,7 +19,7 @@ export function isSecret(text: string, prefix: SecretPrefix): boolean {
   return isWholeSecret(text, prefix)
 }
 
-/** What is stored in place of a secret. The secret is random, so it cannot be guessed. */
+/** What is stored instead of a secret. The secret is random, so it cannot be guessed. */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }

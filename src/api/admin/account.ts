@@ -46,7 +46,7 @@ const begun = z
 const confirmed = z
   .object({
     user,
-    recovery_codes: z.array(z.string()).describe('Each works once in place of a code. Shown once.'),
+    recovery_codes: z.array(z.string()).describe('Each works once instead of a code. Shown once.'),
   })
   .meta({ id: 'RecoveryCodes' })
 

@@ -309,7 +309,7 @@ function destinationOf(cipher: DestinationCipher, row: RuleRow): Destination {
   try {
     return openDestination(cipher, row.webhookSealed, row.id)
   } catch {
-    throw conflict('The webhook was sealed with another SECRET_KEY. Give it anew.', 'webhook')
+    throw conflict('The webhook was sealed with another SECRET_KEY. Enter it again.', 'webhook')
   }
 }
 

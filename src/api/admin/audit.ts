@@ -24,7 +24,7 @@ const auditEntry = z
     resource_name: z.string().nullable().describe('Its name then.'),
     tenant_id: z.uuid().nullable(),
     before: z.unknown().describe('Without secrets; null: it was not there.'),
-    after: z.unknown().describe('Without secrets; null: it is no more.'),
+    after: z.unknown().describe('Without secrets; null: it no longer exists.'),
   })
   .meta({ id: 'AuditEntry' })
 

@@ -115,7 +115,7 @@ export function requireOwnSite(request: IncomingMessage, publicUrl: string | und
 }
 
 /**
- * Where a browser says that a request comes from. `unknown`: it is no browser, or an old one, or somebody
+ * Where a browser says that a request comes from. `unknown`: it is not a browser, or an old one, or someone
  * typed the address. A page cannot write these headers.
  * https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
  */

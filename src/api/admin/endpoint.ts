@@ -134,7 +134,7 @@ interface ReadDefinition<
   Answer extends z.ZodType | undefined,
 > extends Definition<Params, Query, Body> {
   answer?: Answer
-  /** Undefined in place of an answer: the handler has sent the response itself. */
+  /** Undefined instead of an answer: the handler has sent the response itself. */
   handle(call: AdminCall & Asked<Params, Query, Body>): Promise<AnswerOf<Answer> | undefined>
 }
 

@@ -19,7 +19,7 @@ const amount = z
   .transform((text) => nanoOf(text) ?? 0n)
   .refine((nano) => nano !== 0n, 'expected an amount other than 0')
 
-/** A movement of money by hand, as an operator asks for it. */
+/** A manual movement of money, as an operator asks for it. */
 export const entryRequest = z
   .strictObject({
     id: z

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 /**
  * A strong ETag of a resource as the API shows it. https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
- * `unshown` changes with what can be set and is not shown. It is no secret itself: a hash of few possible
+ * `unshown` changes with what can be set and is not shown. It is not a secret itself: a hash of few possible
  * texts can be guessed.
  */
 export function etagOf(shown: unknown, unshown?: string | number | null): string {

@@ -60,7 +60,7 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       ifMatch: 'key',
       tenants: 'own',
       summary: 'Refuse a key permanently',
-      description: 'The usage log goes on to name it. `disabled` refuses a key for a while.',
+      description: 'The usage log still names it. `disabled` refuses a key temporarily.',
       params: keyParams,
       answer: keyShown,
       async change({ tx, actor, params: { id }, requireMatch, audit }) {

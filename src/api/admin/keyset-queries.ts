@@ -15,7 +15,7 @@ import {
 import { momentAt, noCursor, type PagePosition, type SortOrder } from './list.ts'
 
 /**
- * The order of a list, and the condition of the page behind `place`. `columns` are those that it can be
+ * The order of a list, and the condition of the page after `place`. `columns` are those that it can be
  * sorted by; null sorts last. Any other sort is that by `id`: UUIDs of version 7 have the order of their
  * times.
  */

@@ -24,7 +24,7 @@ const ledgerState = z
     postgres: z.enum(['reached', 'away']),
     unshipped: z
       .object({
-        rows: count.describe('Rows of which Postgres may not have the end yet.'),
+        rows: count.describe('Rows whose end Postgres may not have yet.'),
         bytes: count,
         oldest_ms: count.describe('Age of the oldest part; 0: Postgres has all of it.'),
       })

@@ -33,7 +33,7 @@ export function orderOf(sort: string): SortOrder {
   return sort.startsWith('-') ? { by: sort.slice(1), descending: true } : { by: sort, descending: false }
 }
 
-/** Where the next page begins: behind the row with this value and id. */
+/** Where the next page begins: after the row with this value and id. */
 export interface PagePosition {
   /** Of the column that the list is sorted by, as JSON; null sorts last. */
   value: string | number | null
@@ -47,7 +47,7 @@ export function cursorAt(sort: string, { value, id }: PagePosition): string {
   return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
 }
 
-/** Throws `invalid_request` for a cursor of another sort, and for a text that is no cursor. */
+/** Throws `invalid_request` for a cursor of another sort, and for a text that is not a cursor. */
 export function placeAt(sort: string, cursor: string | undefined): PagePosition | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))

@@ -146,7 +146,7 @@ const filters = {
   client_address: address,
   user_agent: part("The client's `user-agent`.", 'user_agent'),
   note: part('What translation changed: a path, an action or a reason.', 'notes'),
-  cost_fact: part('What the cost depends on beside tokens.', 'cost_facts'),
+  cost_fact: part('What the cost depends on besides tokens.', 'cost_facts'),
   price_id: ids('The price of the row.', 'price_id'),
   price_multiplier: words('The multiplier of that price, as decimal.', 'price_multiplier'),
   cost_usd: cost,
@@ -195,7 +195,7 @@ function parameter({ read, form, description }: Filter, not: boolean) {
     .optional()
 }
 
-/** For the query of an endpoint, beside its other parameters. */
+/** For the query of an endpoint, besides its other parameters. */
 export const filterParameters: Readonly<Record<string, ReturnType<typeof parameter>>> = Object.fromEntries(
   Object.entries<Filter>(filters).flatMap(([name, each]) => [
     [name, parameter(each, false)],

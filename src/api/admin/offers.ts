@@ -169,7 +169,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
   ]
 }
 
-/** Gives a channel these models in place of its own. */
+/** Gives a channel these models instead of its own. */
 async function changeModels(
   { tx, audit }: Pick<AdminChange, 'tx' | 'audit'>,
   context: AdminChannelsContext,

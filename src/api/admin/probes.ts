@@ -175,7 +175,7 @@ function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
       }
     },
     async committed({ data }) {
-      // When the queue is away, a sweep adds them.
+      // When the queue is down, a sweep adds them.
       const queues = await context.queues().catch(() => undefined)
       await queues?.probes.add(data.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
     },

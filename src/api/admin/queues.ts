@@ -19,7 +19,7 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const given = givenIn(request.headers.authorization)
     try {
-      // A browser first asks without one, which is no guess.
+      // A browser first asks without one, which is not a guess.
       if (given === '' || !adminToken.accepts(given, clientAddressOf(request)))
         throw gatewayError('admin_token_needed')
     } catch (cause) {

@@ -116,7 +116,7 @@ export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoin
   })
 }
 
-/** Throws `unknown_path` for a text that is no id. */
+/** Throws `unknown_path` for a text that is not an id. */
 export function requestIdOf(text: string): string {
   const id = text.toLowerCase()
   if (!uuid.test(id)) throw noSuchRequest()

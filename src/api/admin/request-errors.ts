@@ -40,7 +40,7 @@ const groups = z
     other: z
       .object({ groups: z.int(), requests })
       .nullable()
-      .describe('The groups behind `data` together; null: there are none.'),
+      .describe('The groups beyond `data`, together; null: there are none.'),
     requests: z.int().describe('All errors that were counted.'),
     exact: z.boolean().describe('False: only the errors in `progress` are counted.'),
     progress: logProgress,

@@ -49,7 +49,7 @@ export function cookieOf(
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The origin of this server in browsers. Throws `invalid_request` if the header `host` is no host. */
+/** The origin of this server in browsers. Throws `invalid_request` if the header `host` is not a host. */
 export function ownOrigin(request: IncomingMessage, publicUrl: string | undefined): string {
   const url = URL.parse(publicUrl ?? calledOrigin(request))
   if (url === null) throw gatewayError('host_invalid')

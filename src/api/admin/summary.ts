@@ -55,7 +55,7 @@ const summary = z
     other: z
       .object({ groups: z.number().int(), ...sums })
       .nullable()
-      .describe('The groups behind this page together; null: there are none.'),
+      .describe('The groups beyond this page, together; null: there are none.'),
     total: sumsSchema.describe('Of all groups.'),
     next_cursor: z.string().nullable().describe('Null on the last page.'),
   })

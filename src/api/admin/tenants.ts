@@ -29,7 +29,7 @@ export interface AdminTenantsContext extends ManagedContext {
   database: Pick<Database, 'reads'>
 }
 
-/** A tenant is never deleted: the usage log and the ledger go on to name it. */
+/** A tenant is never deleted: the usage log and the ledger still name it. */
 export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] {
   const { database } = context
   return [

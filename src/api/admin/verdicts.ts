@@ -147,7 +147,7 @@ function idOf({ channelId, upstreamModel, protocol, subject, origin }: VerdictRo
 
 const keyForm = z.tuple([z.uuid(), z.string(), z.string(), z.string(), z.string()])
 
-/** Undefined: it is no id of ours. */
+/** Undefined: it is not an id of ours. */
 function keyIn(id: string): VerdictKey | undefined {
   try {
     const key = keyForm.safeParse(JSON.parse(Buffer.from(id, 'base64url').toString('utf8')))

@@ -74,8 +74,8 @@ function csvLine(cells: readonly unknown[]): string {
 }
 
 /**
- * Spreadsheets run a text that begins with `=`, `+`, `-` or `@` as a formula, also behind a tab or a line
- * break. Such a text gets an apostrophe before it. Numbers are no texts, and stay as they are.
+ * Spreadsheets run a text that begins with `=`, `+`, `-` or `@` as a formula, also after a tab or a line
+ * break. Such a text gets an apostrophe before it. Numbers are not texts, and stay as they are.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''

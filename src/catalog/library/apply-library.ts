@@ -59,7 +59,7 @@ export async function applyLibrary(
 
 const bundledSource = `library @pydantic/genai-prices ${libraryVersion}`
 
-/** Put the package's prices of these providers in force beside those that are. */
+/** Put the package's prices of these providers in force, in addition to those that are. */
 export async function addProviders(tx: Transaction, providers: readonly LibraryProvider[]): Promise<void> {
   const known = new Set((await readLibraryRows(tx)).map(({ provider }) => provider))
   for (const provider of providers) {

@@ -118,7 +118,7 @@ function amountAbove(amount: LibraryAmount, start: number): number {
 
 /**
  * The nano-USD of a USD amount that JSON has as a number, without an error of floating point: it reads the
- * digits of the number. Digits behind the ninth decimal are rounded half up. Undefined unless it is from 0 to
+ * digits of the number. Digits after the ninth decimal are rounded half up. Undefined unless it is from 0 to
  * 999999999.
  */
 export function nanoFromNumber(amount: number): bigint | undefined {

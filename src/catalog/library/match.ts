@@ -36,7 +36,7 @@ export function matcherOf(match: unknown, depth = 0): Matches {
   throw unknownMatch(match)
 }
 
-/** The library's pattern. Throws an Error where it repeats so much that a name could take long to test. */
+/** The library's pattern. Throws an Error where it repeats so much that testing a name could take long. */
 export function patternOf(source: string, prefix = ''): RegExp {
   const plain = source.replace(/\\./g, '_').replace(/\[[^\]]*\]/g, '_')
   const repeats = plain.match(/[*+]|\{\d*,\d*\}/g) ?? []

@@ -54,7 +54,7 @@ const conditional = z
 const model = z
   .object({
     id: z.string().min(1).max(256),
-    match: z.record(z.string(), z.unknown()).refine(isMatch, 'is no match that we can read'),
+    match: z.record(z.string(), z.unknown()).refine(isMatch, 'is not a match that we can read'),
     prices: z.union([z.array(conditional).min(1).max(50), rates]),
   })
   .transform(
@@ -68,7 +68,7 @@ const model = z
 const provider = z
   .object({
     id: z.string().regex(/^[a-z0-9_.-]{1,64}$/),
-    api_pattern: z.string().refine(isPattern, 'is no pattern that we can read'),
+    api_pattern: z.string().refine(isPattern, 'is not a pattern that we can read'),
     fallback_model_providers: z.array(z.string().max(64)).max(50).nullish(),
     models: z.array(model).max(5000),
   })
@@ -91,7 +91,7 @@ export function readLibrary(data: unknown): LibraryProvider[] {
   const read = library.safeParse(data)
   if (read.success) return read.data
   const [first] = read.error.issues
-  throw new Error(`it is no data of prices: ${first?.path.join('.')}: ${first?.message}`)
+  throw new Error(`it is not price data: ${first?.path.join('.')}: ${first?.message}`)
 }
 
 function isMatch(match: unknown): boolean {

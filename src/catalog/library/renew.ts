@@ -43,5 +43,5 @@ async function fetchLibrary(url: string, withinMs: number): Promise<LibraryProvi
   return readLibrary(JSON.parse(Buffer.concat(chunks).toString('utf8')))
 }
 
-/** The data of today has 2 MB. */
+/** The data currently has 2 MB. */
 const bytesMax = 32 * 1024 * 1024

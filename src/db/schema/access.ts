@@ -74,7 +74,7 @@ export const groups = pgTable('key_groups', {
    * otherwise.
    */
   keptDays: smallint('kept_days').notNull().default(0),
-  /** The model that is asked for the summary of a conversation, in place of the client's. */
+  /** The model that is asked for the summary of a conversation, instead of the client's. */
   compactModel: text('compact_model'),
   /** True: the public catalog shows its models and prices to everybody. */
   public: boolean('public').notNull().default(false),
@@ -132,7 +132,7 @@ export const keys = pgTable(
     disabledAt: moment('disabled_at'),
     /** True: a member of its tenant has disabled it, and members may enable it again. */
     disabledByMember: boolean('disabled_by_member').notNull().default(false),
-    /** It is disabled for ever. */
+    /** It is disabled permanently. */
     revokedAt: moment('revoked_at'),
     managedBy: managedBy(),
     createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -212,7 +212,7 @@ export const users = pgTable(
   (t) => [uniqueIndex('users_email').on(t.email), memberHasTenant('users_member_has_tenant')],
 )
 
-/** Codes that each work once in place of a code of the second factor. */
+/** Codes that each work once instead of a code of the second factor. */
 export const recoveryCodes = pgTable(
   'user_recovery_codes',
   {
@@ -321,7 +321,7 @@ export const signInAttempts = pgTable(
     /** SHA-256 of the account or the address. */
     subject: bytea('subject').primaryKey(),
     attempts: integer('attempts').notNull(),
-    /** The count begins anew at this moment. */
+    /** The count starts over at this moment. */
     resetsAt: moment('resets_at').notNull(),
   },
   (t) => [index('sign_in_attempts_resets').on(t.resetsAt)],
@@ -348,7 +348,7 @@ export const auditLog = pgTable(
     resourceId: text('resource_id').notNull(),
     resourceName: text('resource_name'),
     tenantId: uuid('tenant_id'),
-    /** Without secrets; NULL: the resource was not, or is no more. */
+    /** Without secrets; NULL: the resource did not exist yet, or no longer exists. */
     before: jsonb('before'),
     after: jsonb('after'),
   },
@@ -366,7 +366,7 @@ export const adminAnswers = pgTable(
   {
     /** The user behind the call; the nil UUID: the operator. */
     userId: uuid('user_id').notNull(),
-    /** SHA-256 of the header's value; of an API token, behind the token's id. */
+    /** SHA-256 of the header's value; of an API token, after the token's id. */
     keyHash: bytea('key_hash').notNull(),
     /** SHA-256 of method, path and body. */
     fingerprint: bytea('fingerprint').notNull(),

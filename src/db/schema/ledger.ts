@@ -347,13 +347,13 @@ const parts = () => ({
 const count = (name: string) => bigint(name, { mode: 'bigint' }).notNull()
 
 /**
- * Sums of requests. A histogram is one number: the count of bucket b stands in its 12 decimal digits from
+ * Sums of requests. A histogram is one number: the count of bucket b is in its 12 decimal digits from
  * 10^(12 b) on.
  */
 const sums = () => ({
   /** Rows of the usage log. */
   rows: count('rows'),
-  /** Requests: a row may stand for many refused ones. */
+  /** Requests: a row may represent many refused ones. */
   requests: count('requests'),
   inputTokens: count('input_tokens'),
   cacheReadTokens: count('cache_read_tokens'),
@@ -406,7 +406,7 @@ export const rollupHours = pgTable(
   ],
 )
 
-/** Sums by day (UTC) and a few parts, for ever. The parts that its `cut` does not name are NULL. */
+/** Sums by day (UTC) and a few parts, kept indefinitely. The parts that its `cut` does not name are NULL. */
 export const rollupDays = pgTable(
   'rollup_days',
   {

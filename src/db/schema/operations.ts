@@ -28,7 +28,7 @@ export const alertRules = pgTable(
     /** A condition of alerts/condition.ts. */
     condition: jsonb('condition').notNull(),
     enabled: boolean('enabled').notNull(),
-    /** An episode closes when its condition has not held for so long. */
+    /** An episode closes when its condition has not held for this long. */
     resolveAfterSeconds: integer('resolve_after_seconds').notNull(),
     /** Where messages go, for people; NULL: nowhere. */
     webhookHost: text('webhook_host'),
@@ -160,7 +160,7 @@ export const ledgerReports = pgTable('ledger_reports', {
 
 /**
  * The files of the archive: one row for each Parquet file, which has rows of one table and one day (UTC). A
- * day has more than one file when rows came late, or when a file was written anew.
+ * day has more than one file when rows came late, or when a file was rewritten.
  */
 export const archivedDays = pgTable(
   'archived_days',
@@ -171,8 +171,8 @@ export const archivedDays = pgTable(
     /** From 0. No two attempts to write a file have the same number. */
     part: integer('part').notNull(),
     /**
-     * `writing`: the file may be there, whole or not. `verified`: it is whole, and Postgres still has its
-     * rows. `dropped`: only the archive has its rows. `abandoned`: nobody may read the file, and it is
+     * `writing`: the file may exist, whole or not. `verified`: it is whole, and Postgres still has its
+     * rows. `dropped`: only the archive has its rows. `abandoned`: the file must not be read, and it is
      * deleted.
      */
     state: text('state', { enum: ['writing', 'verified', 'dropped', 'abandoned'] }).notNull(),

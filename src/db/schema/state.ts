@@ -122,7 +122,7 @@ export const files = pgTable(
     id: text('id').primaryKey(),
     tenantId: uuid('tenant_id').notNull(),
     keyId: uuid('key_id').notNull(),
-    /** Only a `ready` file exists for clients. `deleted`: its object may be there still. */
+    /** Only a `ready` file exists for clients. `deleted`: its object may still exist. */
     state: text('state', { enum: ['uploading', 'ready', 'deleted'] }).notNull(),
     object: text('object').notNull(),
     /** What follows is known once it is ready. */

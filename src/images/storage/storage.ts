@@ -14,7 +14,7 @@ export interface ImageStorage {
    * holds a file or a connection until it is read to its end or destroyed.
    */
   open(key: string): Promise<StoredImage | undefined>
-  /** Deletes one image. It may be gone already. Does nothing for text that is no key. */
+  /** Deletes one image. It may be gone already. Does nothing for text that is not a key. */
   remove(key: string): Promise<void>
   /**
    * Deletes all images that were begun before this moment's day (UTC), unfinished ones included. Resolves

@@ -14,7 +14,7 @@ export type AddressTest =
 /** `block`: as `readBlock` returns it. */
 export function addressTest(block: string): AddressTest {
   const [parsed] = blocksOf([block])
-  if (parsed === undefined) throw new Error(`${block} is no CIDR block`)
+  if (parsed === undefined) throw new Error(`${block} is not a CIDR block`)
   const [network, bits] = parsed
   if (network instanceof ipaddr.IPv4) {
     if (bits === 32) return { kind: 'address', address: network.toString() }

@@ -69,7 +69,7 @@ function add(groups: Map<string, ErrorGroup>, { requests, first_id, last_id, ...
   })
 }
 
-/** What clients were told, by the ids of their requests. Requests of archived days are left out. */
+/** The messages that clients got, by the ids of their requests. Requests of archived days are left out. */
 export async function messagesOf(
   sql: postgres.Sql,
   groups: readonly ErrorGroup[],

@@ -15,7 +15,7 @@ export interface FirstRows {
 
 /**
  * The first rows of a walk: `most` of them, or those that it finds `withinMs`. It searches one slice at
- * least. Where older days cannot be read, it ends before them: the page behind it says why.
+ * least. Where older days cannot be read, it ends before them: the next page says why.
  */
 export async function firstRows(
   batches: AsyncIterable<LogBatch<LogRow>>,

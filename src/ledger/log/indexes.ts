@@ -9,7 +9,7 @@ import { buildIndexes, type IndexPass, type MissingIndex } from '../index-builde
  * of what inserts into it cost.
  */
 interface LogIndex {
-  /** The end of its name, behind that of the partition. */
+  /** The end of its name, after that of the partition. */
   readonly name: string
   readonly on: string
   /** The extension whose operators it uses. */
@@ -32,7 +32,9 @@ export const logIndexes: readonly LogIndex[] = [
   },
 ]
 
-/** Rows of a day may come so much later. A row that comes even later costs more, and is found as well. */
+/**
+ * How much later the rows of a day may come. A row that comes even later costs more, and is found as well.
+ */
 const lateHours = 1
 
 /** Build the missing indexes of closed days, the newest day first, as `buildIndexes` does. */

@@ -12,7 +12,7 @@ export interface TailBatch {
   names: NamesOf
   /** New rows that match and are not among `rows`: there were too many. */
   dropped: number
-  /** For `from` of a later tail, which goes on behind this batch. */
+  /** For `from` of a later tail, which continues after this batch. */
   place: TailPlace
 }
 
@@ -45,7 +45,7 @@ export class LogTail {
 
   /**
    * `filter`: with ids, as `withIds` makes it. Returns the function that ends the tail. Throws nothing: while
-   * Postgres is away there are no rows, and then those of that time.
+   * Postgres is down there are no rows, and then those of that time.
    */
   follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
     const tail: Tail = { filter, matches: matches(filter), from, take, end }

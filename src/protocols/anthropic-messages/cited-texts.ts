@@ -30,7 +30,7 @@ export function divideText(text: string, citations: readonly Citation[]): CitedT
   return parts.length === 0 ? [{ text, citations: [...citations] }] : withoutBlanks(parts)
 }
 
-/** White space joins the part before it, or the first one behind it. */
+/** White space joins the part before it, or the first one after it. */
 function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
   const joined: CitedText[] = []
   for (const part of parts) {

@@ -20,7 +20,7 @@ export interface ConversationState {
   readonly open: Message | undefined
   /** Thinking at the end of an assistant's turn. The vendor refuses a message that ends with it. */
   readonly thoughts: Piece[]
-  /** Instructions right behind the open message, which is a user's. */
+  /** Instructions right after the open message, which is a user's. */
   readonly instructions: Piece[]
   readonly pairing: Pairing
 }
@@ -52,7 +52,7 @@ export function endConversation(state: ConversationState, context: ToolContext):
 }
 
 /**
- * Only some models take instructions between the turns, and only right behind a user's message:
+ * Only some models take instructions between the turns, and only right after a user's message:
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-22
  */
 function addInstruction(state: ConversationState, turn: Turn, context: ToolContext): ConversationStep {

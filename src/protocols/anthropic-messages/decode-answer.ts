@@ -205,7 +205,7 @@ class MessageDecoder {
         this.#startCall(at, block)
         break
       default:
-        // Blocks of tools that the vendor runs are no content, but for its searches. The text that follows
+        // Blocks of tools that the vendor runs are not content, but for its searches. The text that follows
         // is.
         this.#open.set(at, 'skipped')
         if (!this.#searches.isSearch(block)) break

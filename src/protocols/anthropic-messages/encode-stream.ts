@@ -31,7 +31,7 @@ import { CallIds } from './wire.ts'
  * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait
  * for its end. The start of a block goes out with its first delta, so that no block is empty.
  *
- * The end of a call whose input is no JSON object waits: clients run a tool when its block ends. If the
+ * The end of a call whose input is not a JSON object waits: clients run a tool when its block ends. If the
  * answer was cut off, the block ends as the vendor's own does. Otherwise the answer ends with an error.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
@@ -78,7 +78,7 @@ class MessagesStreamEncoder implements StreamEncoder {
   #characters = 0
   #refusal: string | undefined
   #isOver = false
-  /** A call whose input is no JSON object, and whose end waits. */
+  /** A call whose input is not a JSON object, and whose end waits. */
   #broken: { name: string; end: string } | undefined
 
   constructor(context: AnswerContext) {

@@ -29,7 +29,7 @@ export function encodeThinking(
   const { traits, upstreamModel } = context
   const { reasoning, toolChoice } = request
   const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
-  // A model that thinks unasked has to be told not to, where it takes no forced call while it thinks.
+  // A model that thinks by default has to be told not to, where it takes no forced call while it thinks.
   if (traits.thinkingDefault === true && traits.forcedToolsWhileThinking === false && isForced(toolChoice)) {
     if (reasoning === undefined) notes.add('mapped', notes.pathOf('reasoning'), toldNotToThink)
     else if (reasoning.effort !== 'none') notes.dropField('reasoning', forcedObstacle)

@@ -6,7 +6,7 @@ import { isEmpty } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 
 /**
- * What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the
+ * What an answer or a chunk says instead of content. OpenRouter puts errors into the choice, vLLM sends the
  * error object itself.
  */
 export function errorIn(answer: Json, choice: unknown): GatewayError | undefined {
@@ -21,7 +21,7 @@ export function brokenOffBy(word: string | undefined): GatewayError | undefined 
 
 /**
  * Why a whole answer is a failure: an error, no choice, or choices without content of which all were broken
- * off or empty. Embeddings and moderations, which are no chat, have other lists than choices.
+ * off or empty. Embeddings and moderations, which are not chat, have other lists than choices.
  */
 export function failureOf(answer: Json, usage: Usage | undefined): GatewayError | undefined {
   const { choices } = answer

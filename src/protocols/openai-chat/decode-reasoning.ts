@@ -135,7 +135,7 @@ function readSignature(detail: Json, envelope: Envelope): ReasoningSignature | u
   const data = textOf(detail.data)
   const value = data ?? textOf(detail.signature)
   if (value === undefined) return undefined
-  // A forged envelope is no signature of any vendor.
+  // A forged envelope is not a signature of any vendor.
   if (isEnvelope(value)) return envelope.open(value)
   const kind = data === undefined ? 'signature' : 'encrypted'
   return { protocol: 'openai-chat', model: undefined, kind, value: writeDetailSignature(detail) }

@@ -196,7 +196,7 @@ const openAi: Traits = {
 const others: Traits = { stopMax: 4, outputBound: 'max_tokens', customTools: false, textParts: false }
 
 /**
- * Whether a model has a name of OpenAI's, also behind a path and in the name of a fine-tuned model:
+ * Whether a model has a name of OpenAI's, also after a path and in the name of a fine-tuned model:
  * `openai/gpt-5`, `ft:gpt-4o:acme`. The open models (`gpt-oss`, GPT-J, GPT-NeoX) run elsewhere.
  */
 function isOpenAiModel(upstreamModel: string): boolean {

@@ -24,7 +24,9 @@ export function watchResponse(body: Buffer): Observation {
  */
 const parsedBytesMax = 16 * 1024
 
-/** Undefined for answers of which a scan knows more: without usage, or with a choice that is no object. */
+/**
+ * Undefined for answers of which a scan knows more: without usage, or with a choice that is not an object.
+ */
 function readParsed(answer: Json): Observation | undefined {
   const usage = usageIn(answer)
   const choices = answer.choices ?? []

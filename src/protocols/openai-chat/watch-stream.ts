@@ -55,7 +55,7 @@ class ChatStreamWatcher implements StreamWatcher {
     const end = this.#ends.next(0)
     if (end === -1) this.#hold(chunk, forward)
     else this.#pushFrames(chunk, end, forward)
-    // An error before any content ends the answer. One behind it passes, with what the upstream sends after
+    // An error before any content ends the answer. One after it passes, with what the upstream sends after
     // it.
     const isNone = !this.#hasContent && this.#error !== undefined
     return { forward, hasContent: this.#hasContent, terminal: this.#isDone || isNone }
@@ -209,7 +209,7 @@ class ChatStreamWatcher implements StreamWatcher {
       return false
     }
     if (isBlankOrComment(bytes, start, end)) return false
-    // What is no event at all may be anything.
+    // What is not an event at all may be anything.
     if (!this.#hasContent && !isEvent(bytes, start, end)) this.#hasContent = true
     this.#tail.note(start, end)
     const frame = parseFrame(bytes, start, end)

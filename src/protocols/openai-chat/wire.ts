@@ -133,7 +133,7 @@ export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
 export function contentBytes(choice: unknown): number | undefined {
   if (!isRecord(choice)) return undefined
   const { delta, text } = choice
-  // Completions, which are no chat, have their text here.
+  // Completions, which are not chat, have their text here.
   if (typeof text === 'string' && text !== '') return Buffer.byteLength(text)
   if (!isRecord(delta)) return undefined
   let bytes: number | undefined

@@ -34,7 +34,7 @@ export type ReasoningKind = 'summary' | 'thought'
 
 /**
  * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that
- * its deltas did not have, so that nothing comes twice. Items of tools that the vendor runs are no blocks,
+ * its deltas did not have, so that nothing comes twice. Items of tools that the vendor runs are not blocks,
  * but for its web searches.
  */
 export class ResponsesAnswerReader {
@@ -261,7 +261,7 @@ export class ResponsesAnswerReader {
     this.#addRest(block, 0, JSON.stringify(input))
   }
 
-  /** The steps between searches, which open a page or look for words in one, are no blocks. */
+  /** The steps between searches, which open a page or look for words in one, are not blocks. */
   #addSearch(item: OpenItem, { id, action, status }: Json): void {
     const search = isRecord(action) ? action : {}
     if (search.type !== undefined && search.type !== 'search') return

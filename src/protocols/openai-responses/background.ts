@@ -8,7 +8,7 @@ import { failureOf, responseId } from './errors.ts'
 import { responseObjects } from './response-object.ts'
 
 /**
- * What the client of a background answer sees in place of what its request, which is made for it, would show.
+ * What the client of a background answer sees instead of what its request, which is made for it, would show.
  */
 export interface BackgroundView {
   id: string

@@ -12,7 +12,7 @@ import { listedTools } from './wire.ts'
 export interface OwnTool {
   /** Of the function. */
   name: string
-  /** The type of its calls. That of its results has `_output` behind it. */
+  /** The type of its calls. That of its results has `_output` after it. */
   call: 'shell_call' | 'local_shell_call' | 'apply_patch_call' | 'computer_call'
   /** What the ids of its calls begin with. */
   idPrefix: string
@@ -92,7 +92,7 @@ const shell: OwnTool = {
     return { action, environment: { type: 'local' } }
   },
   inputOf(call) {
-    // A call that the vendor ran in a container has its output behind it, like any other.
+    // A call that the vendor ran in a container has its output after it, like any other.
     call.ignore(['environment'])
     return givenIn(call.requiredMembers('action'), ['commands', 'timeout_ms', 'max_output_length'])
   },

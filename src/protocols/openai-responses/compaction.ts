@@ -8,7 +8,7 @@ import { readRequest } from './request.ts'
 /**
  * `POST /v1/responses/compact` for a model that has no such call: the model is asked for a summary of the
  * conversation, and the answer is the messages of the user and one item with the summary, sealed in our
- * envelope. Later requests send these in place of the turns.
+ * envelope. Later requests send these instead of the turns.
  *
  * https://platform.openai.com/docs/api-reference/responses/compact, read 2026-11-23
  */

@@ -10,7 +10,7 @@ export function textOutput(result: Members): ToolOutput {
   return plainOutput(result.requiredText('output'), result)
 }
 
-/** A command that fails is no failure of the tool: its exit code says it. */
+/** A command that fails is not a failure of the tool: its exit code says it. */
 export function shellOutput(result: Members): ToolOutput {
   let left = result.integer('max_output_length', 0) ?? Number.POSITIVE_INFINITY
   const content = result.requiredObjects('output').map((part) => {

@@ -31,7 +31,7 @@ export class WebSearchItem implements OutputItem {
     }
   }
 
-  /** Events right behind the announcement. */
+  /** Events right after the announcement. */
   begin(): WireEvent[] {
     return [this.#event('in_progress'), this.#event('searching')]
   }

@@ -8,7 +8,7 @@ export interface Declaration {
    * The most sets of label values in one process. Further ones share a set, in which each label is `other`.
    */
   setsMax: number
-  /** Upper bounds. Empty: it is no histogram. */
+  /** Upper bounds. Empty: it is not a histogram. */
   buckets: readonly number[]
   /** How the values of several processes become one. */
   merge: 'sum' | 'max' | 'min'

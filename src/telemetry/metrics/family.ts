@@ -8,7 +8,7 @@ export interface Cell {
 /** One series of a histogram. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** Values in each bucket alone, and behind the last bound. */
+  /** Values in each bucket alone, and above the last bound. */
   readonly counts: number[]
   sum = 0
 

@@ -40,7 +40,7 @@ export async function superviseMetrics(
     follow(child) {
       const asked = new AskedProcess(child)
       metrics.began(asked)
-      // It comes behind the last message.
+      // It comes after the last message.
       child.once('disconnect', () => metrics.ended(asked))
     },
     restarted: () => metrics.restarted(),

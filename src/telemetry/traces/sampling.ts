@@ -70,7 +70,7 @@ export function contextIn({ traceparent, tracestate }: Headers): TraceContext | 
   const parsed = parseTraceParent(traceparent)
   if (parsed === null) return undefined
   const { traceId, spanId, traceFlags } = parsed
-  // What is not well-formed is left out, and so is all behind 512 characters.
+  // What is not well-formed is left out, and so is everything after 512 characters.
   const state = tracestate === undefined ? '' : new TraceState([tracestate].flat().join(',')).serialize()
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0, state }
 }

@@ -81,7 +81,7 @@ export class Traces implements Tracer {
     return this.#make(begun, { parent: sent, isOfClient: sent !== undefined })
   }
 
-  /** Go on with the trace of which we kept this header, such as in a job. */
+  /** Continue the trace whose header we kept, such as in a job. */
   continue(begun: Begun, traceparent: string | undefined): Trace {
     return this.#make(begun, { parent: traceparent === undefined ? undefined : contextIn({ traceparent }) })
   }

@@ -55,7 +55,7 @@ test('an image that is smaller than the sniffed bytes is stored', async () => {
   expect(await receiver.finish()).toMatchObject({ contentType: 'image/svg+xml', bytes: 6 })
 })
 
-test('bytes that are no image are refused as soon as possible, and never written', async () => {
+test('bytes that are not an image are refused as soon as possible, and never written', async () => {
   const noImage = {
     kind: 'upstream_error',
     reason: 'upstream_image_unreadable',

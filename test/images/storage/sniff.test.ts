@@ -40,7 +40,7 @@ const others: [string, string | Buffer][] = [
   ['another element', '<svgs>'],
   ['text before the root', 'hello <svg>'],
   ['a page that calls itself an SVG', '<!DOCTYPE svg><html>'],
-  ['a page behind declarations', '<!DOCTYPE svg [ <!ENTITY a ">"> ]><html><svg>'],
+  ['a page after declarations', '<!DOCTYPE svg [ <!ENTITY a ">"> ]><html><svg>'],
   ['a type that only begins so', '<!DOCTYPE svgs><svg>'],
   ['a declaration without an end', '<?xml <svg>'],
   ['a comment without an end', '<!-- <svg>'],
@@ -50,9 +50,9 @@ const others: [string, string | Buffer][] = [
   ['half of a PNG', Buffer.from('\x89PNG', 'latin1')],
   ['sound in the same container as a WebP', Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1')],
   ['an SVG in UTF-16', Buffer.from('\ufeff<svg>', 'utf16le')],
-  ['an SVG behind more than is looked at', `<!--${' '.repeat(sniffBytes)}--><svg>`],
+  ['an SVG after more than is looked at', `<!--${' '.repeat(sniffBytes)}--><svg>`],
 ]
 
-test.each(others)('%s is no image', (_, first) => {
+test.each(others)('%s is not an image', (_, first) => {
   expect(sniff(Buffer.from(first))).toBeUndefined()
 })

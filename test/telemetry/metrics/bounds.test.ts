@@ -156,7 +156,7 @@ test('channels and models that count as other are said in the number of what was
   expect(folded()).toBe(1)
   meter.row(anOpen({ requestedModel: 'model 149' }), aClose({ channel: 'channel 0', attempts: [] }))
   expect(folded()).toBe(2)
-  // Nobody can name this one.
+  // No one can name this one.
   meter.row(anOpen({ requestedModel: 'made up' }), aClose({ channel: 'channel 0', attempts: [] }))
   expect(folded()).toBe(2)
 })

@@ -12,7 +12,7 @@ let bed: Metered
 let after: Scrape
 
 beforeAll(async () => {
-  // Metrics of traces are there where traces are. Nobody takes these.
+  // Metrics of traces are there where traces are. No one takes these.
   bed = await startMetered({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
   await bed.makeTraffic()
   after = await until(async () => {

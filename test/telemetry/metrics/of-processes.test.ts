@@ -5,7 +5,7 @@ import { Metrics, type SeriesSnapshot } from '../../../src/telemetry/metrics/sto
 import { seeded } from '../../support/random.ts'
 import { until } from '../../support/until.ts'
 
-/** What a supervisor says of processes that count, stand still and die. */
+/** What a supervisor says of processes that count, freeze and die. */
 
 interface FakeProcess extends ProcessReport {
   count(requests: number): void
@@ -74,7 +74,7 @@ test('counts add up, and a gauge is the sum, the largest or the smallest', async
   processes.stop()
 })
 
-test('a process that stands still keeps its counts, and loses its gauges; when it answers again nothing jumps', async () => {
+test('a process that freezes keeps its counts, and loses its gauges; when it answers again nothing jumps', async () => {
   const processes = new MetricsOfProcesses(2)
   const [one, other] = [aProcess(), aProcess()]
   processes.began(one)
@@ -105,7 +105,7 @@ test('counts of a process that ended stay, once, and the one in its place adds t
   processes.began(first)
   first.count(7)
   await processes.collect()
-  // It was killed: nobody knows of these two.
+  // It was killed: no one knows of these two.
   first.count(2)
   processes.ended(first)
   processes.ended(first)

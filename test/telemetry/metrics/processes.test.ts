@@ -43,7 +43,7 @@ function outcomesOf(scraped: Scrape): Record<string, number> {
   return counted
 }
 
-/** Wait until the log has so many rows, and the sums are those of the log. */
+/** Wait until the log has this many rows, and the sums are those of the log. */
 async function sameAsLog(rows: number): Promise<Scrape> {
   let scraped: Scrape | undefined
   const compare = async () => {
@@ -97,7 +97,7 @@ test('the supervisor adds up its processes', async () => {
   await expect.poll(async () => (await bed.scrape()).value('tollgate_jobs'), patient).toBe(0)
 }, 180_000)
 
-test('a process that stands still is left out after a second, and no counter falls', async () => {
+test('a process that freezes is left out after a second, and no counter falls', async () => {
   const before = await bed.scrape()
   const counters = watchCounters()
   const [still = 0] = bed.tollgate.members()

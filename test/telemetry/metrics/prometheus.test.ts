@@ -226,7 +226,7 @@ test('a process without a supervisor that begins again and again fires as those 
   })
 })
 
-/** What looks like trouble and is none. */
+/** What looks like trouble and is not. */
 test.each([
   [
     'TollgateCredentialsRefused',

@@ -3,7 +3,7 @@ import { SharedState } from '../../../src/measures/shared-state.ts'
 import { declared } from '../../../src/telemetry/metrics/declarations.ts'
 import { Metrics } from '../../../src/telemetry/metrics/store.ts'
 
-/** How often Postgres is asked for what stands there for all processes, and what is shown while it is away. */
+/** How often Postgres is asked for what is there for all processes, and what is shown while it is down. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -56,7 +56,7 @@ test('many looks within ten seconds make one read, of two questions', async () =
   expect(asked()).toBe(4)
 })
 
-test('while Postgres is away the last values are shown for a minute, with their age, and then none', async () => {
+test('while Postgres is down the last values are shown for a minute, with their age, and then none', async () => {
   const { look, goAway } = aState()
   await look()
   goAway()

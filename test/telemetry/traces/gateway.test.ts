@@ -64,7 +64,7 @@ describe('traces of requests', () => {
       'gen_ai.usage.cache_read.input_tokens': 3,
       'tollgate.attempt.reason': expect.any(String),
     })
-    // Whoever adds up a trace counts its tokens once.
+    // Adding up a trace counts its tokens once.
     expect(spans.flatMap(({ attributes }) => attributes['gen_ai.usage.output_tokens'] ?? [])).toEqual([7])
     expect(second?.events.map(({ name }) => name)).toEqual(['first byte', 'first token'])
     const stations = spans.filter(({ kind }) => kind === 'internal')
@@ -193,7 +193,7 @@ describe('traces of requests', () => {
     expect(root.traceId).not.toBe(clientTrace)
   })
 
-  test('an unknown path is no name of a span', async () => {
+  test('an unknown path is not a name of a span', async () => {
     const { spans } = await ask({}, { path: '/v1/made-up/by-a-client' })
     expect(spans[0]?.name).toBe('POST')
     expect(spans[0]?.attributes).toMatchObject({ 'url.path': '/v1/made-up/by-a-client' })

@@ -13,7 +13,7 @@ export function ManagedByFilter({ filters }: { filters: Filters }) {
   return <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
 }
 
-/** In place of a list of which no row fits the filters. */
+/** Instead of a list of which no row fits the filters. */
 export function NoneFits({ what }: { what: 'key' | 'group' | 'tenant' }) {
   const navigate = useNavigate()
   return (

@@ -6,7 +6,7 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import classes from './access.module.css'
 
-/** What stands in place of one tenant, key or group while it is read, and where it cannot be. */
+/** What is shown instead of one tenant, key or group while it is read, and where it cannot be. */
 export function NotThere({
   what,
   query,

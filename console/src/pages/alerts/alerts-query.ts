@@ -11,7 +11,7 @@ export type Rule = Schema<'AlertRule'>
 
 const liveMs = 10_000
 
-/** What is wrong now: first what nobody looks after. */
+/** What is wrong now: unacknowledged episodes first. */
 export function useOpenEpisodes() {
   return useList<Episode>({
     queryKey: ['alert-episodes', 'open'],

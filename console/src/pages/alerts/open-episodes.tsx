@@ -11,7 +11,7 @@ import { Acknowledge } from './acknowledge.tsx'
 import classes from './alerts.module.css'
 import type { useOpenEpisodes } from './alerts-query.ts'
 
-/** What is wrong now, in sentences, the newest that nobody looks after first. */
+/** What is wrong now, in sentences, the newest unacknowledged ones first. */
 export function OpenEpisodes({
   list,
   openId,

@@ -13,7 +13,7 @@ export interface ConditionField {
   usual?: string | number | boolean
   /** Empty means null: every one of them. */
   isOptional?: true
-  /** It chooses among fields, and is no part of the condition. */
+  /** It chooses among fields, and is not a part of the condition. */
   isFormOnly?: true
   least?: number
   /** Whether it counts beside the others; absent: always. */

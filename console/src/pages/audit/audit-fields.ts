@@ -41,7 +41,7 @@ export function resourceTitle(resource: string): string {
   return resource.replaceAll('_', ' ')
 }
 
-/** What the API is asked for. `now`: the end of a range that is "the last so many minutes". */
+/** What the API is asked for. `now`: the end of a range that is "the last N minutes". */
 export function queryOf(search: Texts, now: Date): Record<string, string> {
   return {
     ...Object.fromEntries(

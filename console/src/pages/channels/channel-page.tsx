@@ -128,12 +128,12 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
   )
 }
 
-/** Only its problem: what the health says stands in several places of the page. */
+/** Only its problem: what the health says is in several places of the page. */
 function HealthPart({ of }: { of: ReturnType<typeof useChannelHealth> }) {
   return usePart('how it is now', of)
 }
 
-/** Without what nobody can change there. */
+/** Without what cannot be changed there. */
 function settingsOf(channel: Schema<'Channel'>) {
   const {
     id: _id,

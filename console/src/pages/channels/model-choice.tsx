@@ -133,7 +133,7 @@ export function Outcome({
   }
 }
 
-/** More at once would make the page slow, and nobody reads them. */
+/** More at once would make the page slow, and no one reads them. */
 const shownMax = 100
 
 /** The models of a list, with a search. `takesOne`: there is no button that takes all. */

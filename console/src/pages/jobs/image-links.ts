@@ -1,6 +1,6 @@
 /** Where this gateway serves images: the pages' policy lets those show. */
 const ownFiles = '/v1/images/files/'
-/** A link is not used for so long before it ends. */
+/** How long before its end a link is no longer used. */
 const spareMs = 60_000
 const linksMax = 2_000
 

@@ -7,7 +7,7 @@ import { SecretOnce } from './secret-once.tsx'
 
 /**
  * The dialog that makes a key, and then shows its secret. A click beside it does not close it while the
- * secret stands there.
+ * secret is there.
  */
 export function MakeKey({
   opened,

@@ -52,7 +52,7 @@ export function BodyCompare({ sent, got, notes }: { sent: string; got: unknown; 
   )
 }
 
-/** A note at a member that differs stands beside it; the others stand above. */
+/** A note at a member that differs appears beside it; the others appear above. */
 function isAtRow(parts: readonly Part[], note: Note): boolean {
   return parts.some((part) =>
     part.kind === 'inside'
@@ -288,7 +288,7 @@ function Fold({ isOpen, onToggle, children }: { isOpen: boolean; onToggle(): voi
   )
 }
 
-/** Both columns are indented, so that the line between them is straight. Deeper than this nobody can read. */
+/** Both columns are indented, so that the line between them is straight. Deeper than this no one can read. */
 function indent(depth: number) {
   return { '--depth': Math.min(depth, 8) } as Record<string, number>
 }

@@ -65,7 +65,7 @@ export function BodyNode({
 }
 
 /**
- * A value without members: a long text is cut, and a picture is shown. `sameHead`: so many of its first
+ * A value without members: a long text is cut, and a picture is shown. `sameHead`: this many of its first
  * characters are left out.
  */
 export function BodyLeaf({

@@ -5,7 +5,7 @@ export function bodyOf(text: string): Body {
   try {
     return { kind: 'json', value: JSON.parse(text) as unknown }
   } catch {
-    // A body of which the middle is missing is no JSON any more.
+    // A body of which the middle is missing is not JSON any more.
     return { kind: 'text', text }
   }
 }

@@ -16,7 +16,7 @@ const lookAhead = 100
 
 /**
  * Two JSON values, member by member. Items of lists are aligned, so that one more at the head is one added
- * item. `isLost`: whether what stood at a path of the first is known to be in the second no more, so that an
+ * item. `isLost`: whether what was at a path of the first is known to be in the second no more, so that an
  * equal value elsewhere is another one. Undefined: they are too large.
  */
 export function compare(
@@ -43,7 +43,7 @@ export function compare(
 interface Pair {
   name: string
   path: string
-  /** Path in the second body: items of lists stand in other places. */
+  /** Path in the second body: items of lists are in other places. */
   there: string
   before: unknown
   after: unknown

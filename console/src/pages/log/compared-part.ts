@@ -12,7 +12,7 @@ export type Part = { name: string; path: string } & (
 )
 
 /**
- * A value, or one inside of a value, that stood at `from` in the first body and stands at `to` in the second.
+ * A value, or one inside of a value, that was at `from` in the first body and is at `to` in the second.
  */
 export interface Move {
   from: string

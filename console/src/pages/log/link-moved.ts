@@ -85,7 +85,7 @@ function noteAll(
 }
 
 /**
- * Yes, no and nothing stand in many places, and so do numbers and words of the format inside of what was
+ * Yes, no and nothing are in many places, and so do numbers and words of the format inside of what was
  * removed.
  */
 function isTelling(value: unknown, name: string, isWhole: boolean): boolean {

@@ -51,7 +51,7 @@ export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolea
   }, [isOn, query])
 
   const release = useCallback(() => step('release'), [])
-  // Nobody looks at a row any more: what has waited comes.
+  // The user no longer looks at a row: what has waited comes.
   useEffect(() => {
     if (!isHeld) step('release')
   }, [isHeld])

@@ -6,7 +6,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { gatewayUrl } from '../../site.ts'
 import { filtersOf, withoutFilters } from './log-filters.ts'
 
-/** No row: either nothing matches, or nobody has asked for anything yet. */
+/** No row: either nothing matches, or no request has been made yet. */
 export function LogEmpty({ search, onChange }: { search: Texts; onChange(search: Texts): void }) {
   if (filtersOf(search).length > 0) {
     return (

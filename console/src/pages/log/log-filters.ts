@@ -2,7 +2,7 @@ import type { Texts } from '../../console-search.ts'
 
 /** A column of the log that rows can be filtered by. */
 export interface FilterKind {
-  /** The parameter of the API. Behind `not_` it leaves rows out. */
+  /** The parameter of the API. After `not_` it leaves rows out. */
   name: string
   title: string
   /** `text`: any part of it; `number`: a number or a range such as `100..500`; absent: the value itself. */
@@ -128,7 +128,7 @@ export function parameterOf({ name, keeps }: Pick<Filter, 'name' | 'keeps'>): st
   return keeps ? name : `not_${name}`
 }
 
-/** What the API is asked for: the filters as they stand in the address. */
+/** What the API is asked for: the filters as they are in the address. */
 export function queryOf(search: Texts): Record<string, string[]> {
   return Object.fromEntries(filtersOf(search).map((filter) => [parameterOf(filter), [...filter.values]]))
 }

@@ -16,7 +16,7 @@ export const usualLast = '24h'
 
 export const pageRows = 100
 
-/** What an address may ask for in place of the newest rows: those with the most of it, in words. */
+/** What an address may ask for instead of the newest rows: those with the most of it, in words. */
 export const greatest = {
   '-cost': { most: 'costliest', having: 'with a cost' },
   '-total_ms': { most: 'slowest', having: 'with a time' },

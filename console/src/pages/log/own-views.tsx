@@ -29,7 +29,7 @@ export function OwnViews({
     queryKey: ['views', 'one', id],
     enabled: id !== undefined,
     queryFn: () => readView(id ?? ''),
-    // A dialog begins with what stands.
+    // A dialog begins with the current state.
     staleTime: 0,
     gcTime: 0,
   })

@@ -11,7 +11,7 @@ export interface TailRows {
 export const noRows: TailRows = { shown: [], waiting: [] }
 
 /**
- * One row more, or all that waits. A row that comes behind waiting ones waits too, or it would stand below
+ * One row more, or all that waits. A row that comes behind waiting ones waits too, or it would appear below
  * those that came before it.
  */
 export function nextRows(

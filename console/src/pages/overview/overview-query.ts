@@ -173,7 +173,7 @@ export function useOpenEpisodes(isAllowed: boolean) {
   })
 }
 
-/** Whether somebody is told when things go wrong: there is an alert rule that is enabled. */
+/** Whether someone is notified when things go wrong: there is an alert rule that is enabled. */
 export function useIsWatched(isAllowed: boolean) {
   return useQuery({
     queryKey: ['alert-rules', 'watched'],

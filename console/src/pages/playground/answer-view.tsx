@@ -44,7 +44,7 @@ export function AnswerView({ run, onAgain }: { run: Run; onAgain(): void }) {
         </section>
       )}
       {answer.toolCalls.map(({ name, input }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: calls only ever come behind the others
+        // biome-ignore lint/suspicious/noArrayIndexKey: calls only ever come after the others
         <section key={index} aria-label={`Call of ${name}`}>
           <h3 className={classes.call}>Calls {name}</h3>
           <Code text={pretty(input)} what="the input of the call" />
@@ -98,7 +98,7 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   )
 }
 
-/** Tokens and cost stand in the row, which is written about a second after the end. */
+/** Tokens and cost are in the row, which is written about a second after the end. */
 function RowFacts({ run }: { run: Run }) {
   const mayLog = useMay()('log')
   const id = run.requestId

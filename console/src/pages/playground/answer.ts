@@ -7,7 +7,7 @@ export interface Answer {
   toolCalls: { name: string; input: string }[]
   /** Addresses of pictures; `data:` ones too. */
   images: string[]
-  /** Of an answer that is no text: how many numbers, how many vectors. */
+  /** Of an answer that is not text: how many numbers, how many vectors. */
   vectors: { count: number; dimensions: number } | undefined
   finish: string | undefined
   /** In the words of the format. */

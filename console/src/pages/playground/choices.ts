@@ -5,7 +5,7 @@ import { useMay } from '../../api/session.ts'
 import { type Endpoint, kindOf } from './formats.ts'
 
 /**
- * Keys that the caller may use, by a part of their name, with the chosen one wherever it stands in the list.
+ * Keys that the caller may use, by a part of their name, with the chosen one wherever it is in the list.
  */
 export function useKeys(search: string, chosen: string | undefined) {
   const found = useQuery({
@@ -76,7 +76,7 @@ export function modelsFor(
   allowed: readonly (readonly string[] | null | undefined)[],
   endpoint: Endpoint,
 ): string[] {
-  // The entry for any other name is no name.
+  // The entry for any other name is not a name.
   const isName = (id: string) => !id.includes('*')
   if (known.length === 0) return [...new Set(allowed.at(-1))].filter(isName)
   const isImage = kindOf(endpoint) === 'image'

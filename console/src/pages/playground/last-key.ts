@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 /**
- * The key that this user chose last in the playground, in this browser. Only a choice by hand is kept: a link
- * with a key in its address does not decide who pays the next time.
+ * The key that this user chose last in the playground, in this browser. Only an explicit choice is kept: a
+ * link with a key in its address does not decide who pays the next time.
  */
 export function useLastKey(user: string): [string | undefined, (id: string) => void] {
   const name = `tollgate.playground-key ${user}`

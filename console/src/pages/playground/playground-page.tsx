@@ -49,7 +49,7 @@ export function PlaygroundPage() {
     if (!canSend || request === undefined || keyId === undefined) return
     writing.keep()
     void send({ keyId, endpoint: draft.endpoint, request })
-    // In a narrow window the answer stands below the request.
+    // In a narrow window the answer appears below the request.
     if (window.innerWidth <= 1000) document.getElementById('answer')?.scrollIntoView({ block: 'start' })
   }
   useHotkeys([['mod+Enter', go]], [], true)

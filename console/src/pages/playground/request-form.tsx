@@ -139,7 +139,7 @@ function Messages({
   )
 }
 
-/** The tools as the format has them. A text that is no JSON stays in the field, and out of the request. */
+/** The tools as the format has them. A text that is not JSON stays in the field, and out of the request. */
 function Tools({ request, onChange }: { request: RequestBody; onChange(request: RequestBody): void }) {
   const stands = request.tools === undefined ? '' : JSON.stringify(request.tools, null, 2)
   const [text, setText] = useState(stands)

@@ -147,7 +147,7 @@ function Events({ wire, version, text }: { wire: Wire; version: unknown; text: s
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable */}
       <ol className={classes.events} tabIndex={0}>
         {events.slice(0, most).map(({ at: came, event }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: events only ever come behind the others
+          // biome-ignore lint/suspicious/noArrayIndexKey: events only ever come after the others
           <li key={index}>
             <details>
               <summary>

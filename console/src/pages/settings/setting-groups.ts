@@ -34,14 +34,14 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   },
 ]
 const others = 'Others'
-/** What a new gateway is set up with stands first. */
+/** What a new gateway is set up with appears first. */
 const first = ['Place and process', 'Pages', 'Sign-in and the admin API']
 
 export function groupOf(name: string): string {
   return groups.find(({ fits }) => fits.test(name))?.title ?? others
 }
 
-/** The settings by group, in the order of the titles; what nobody has put into a group stands at the end. */
+/** The settings by group, in the order of the titles; what no one has put into a group appears at the end. */
 export function grouped<Setting extends { name: string }>(
   settings: readonly Setting[],
 ): { title: string; settings: Setting[] }[] {

@@ -83,7 +83,7 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
       )
       forgetSession()
       const to = link.purpose === 'setup' ? '/console/set-up' : '/console'
-      // A link signs nobody in, so that it does not pass by a second factor.
+      // A link signs no one in, so that it does not pass by a second factor.
       const isIn = await ask(api.POST('/admin/v1/session', { body: { email, password } })).then(
         () => true,
         () => false,

@@ -1,4 +1,4 @@
-/** The page that uses a link. The token stands behind the `#`, which browsers do not send. */
+/** The page that uses a link. The token comes after the `#`, which browsers do not send. */
 export function pageOfLink(gatewayUrl: string, token: string): string {
   return `${gatewayUrl}/console/link#${token}`
 }

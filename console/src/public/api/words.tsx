@@ -1,4 +1,4 @@
-/** A sentence of the OpenAPI document, whose names stand between backticks. */
+/** A sentence of the OpenAPI document, whose names are between backticks. */
 export function Words({ text }: { text: string }) {
   let at = 0
   return text.split('`').map((piece, index) => {

@@ -6,7 +6,7 @@ export interface Found {
   heading: string
   /** Some words around the first that matches. */
   excerpt: string
-  /** The words that match, as they stand in the documents. */
+  /** The words that match, as they are in the documents. */
   matches: readonly string[]
 }
 

@@ -8,7 +8,7 @@ import { site } from '../../site.ts'
 import { allModels, byVendor, type Catalog, type Model } from '../models/catalog.ts'
 import classes from './home-page.module.css'
 
-/** So many of a vendor; the page of the models has all. */
+/** How many of each vendor; the page of the models has all. */
 const most = 6
 
 export function HomeModels({ catalog }: { catalog: UseQueryResult<Catalog | null> }) {

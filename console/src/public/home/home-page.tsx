@@ -9,7 +9,7 @@ import { SnippetTabs } from '../snippet-tabs.tsx'
 import { HomeModels } from './home-models.tsx'
 import classes from './home-page.module.css'
 
-/** What this gateway is, and how to ask it. It stands before the catalog has come. */
+/** What this gateway is, and how to ask it. It appears before the catalog has come. */
 export function HomePage() {
   useDocumentTitle(site.name)
   const catalog = useQuery(catalogQuery)

@@ -5,7 +5,7 @@ export interface Feature {
   /** In addresses. */
   id: string
   label: string
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   has(model: Model): boolean | null
   /** The member of `capabilities` that says so. */
   member?: string

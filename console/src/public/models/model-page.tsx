@@ -119,7 +119,7 @@ function Size({ tokens }: { tokens: number | null }) {
 }
 
 /**
- * What is known stands first, each with its date. What nobody has asked is one line: a list of it would hide
+ * What is known appears first, each with its date. What was never asked is one line: a list of it would hide
  * the rest.
  */
 function Features({ model }: { model: Model }) {
@@ -153,7 +153,7 @@ function FeatureLine({
 }: {
   label: string
   has: boolean
-  /** ISO 8601; undefined: nobody has tried it. */
+  /** ISO 8601; undefined: it was never tried. */
   provedAt: string | undefined
 }) {
   const [Icon, word] = has ? [CheckIcon, 'yes'] : [XIcon, 'no']

@@ -39,7 +39,7 @@ export function found(models: readonly Model[], search: ModelSearch): Model[] {
   return rows.sort((a, b) => compare(a, b, search.sort, sign) || (a.id < b.id ? -1 : 1))
 }
 
-/** What nobody knows comes last, whichever way the rest goes. */
+/** Unknown values come last, whichever way the rest goes. */
 function compare(a: Model, b: Model, sort: ModelSort, sign: number): number {
   const [first, second] = [sortedBy(a, sort), sortedBy(b, sort)]
   if (first === null || second === null) return Number(first === null) - Number(second === null)

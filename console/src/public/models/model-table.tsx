@@ -10,7 +10,7 @@ import type { ModelSearch, ModelSort } from './model-search.ts'
 import classes from './models.module.css'
 import { usd } from './prices.ts'
 
-/** So many rows are drawn at once. */
+/** How many rows are drawn at once. */
 const rowsAtOnce = 200
 
 const columns: readonly { sort: ModelSort; title: string; isNumber: boolean }[] = [

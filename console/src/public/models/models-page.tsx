@@ -16,7 +16,7 @@ import { found, readModelSearch } from './model-search.ts'
 import { ModelTable } from './model-table.tsx'
 import classes from './models.module.css'
 
-/** Which models there are, what they can do and what they cost. What is chosen stands in the address. */
+/** Which models there are, what they can do and what they cost. What is chosen is in the address. */
 export function ModelsPage() {
   useDocumentTitle(`Models · ${site.name}`)
   const { data, error, refetch, isPending } = useQuery(catalogQuery)

@@ -19,7 +19,7 @@ const rates: readonly (readonly [rate: Rate, title: string, unit: string])[] = [
   ['request', 'Request', 'each'],
 ]
 
-/** The price of each group, part by part. Where each group pays the same, it stands once. */
+/** The price of each group, part by part. Where each group pays the same, it appears once. */
 export function PriceTable({ offers }: { offers: readonly { group: string; model: Model }[] }) {
   const priced = offers.flatMap(({ group, model: { pricing } }) =>
     pricing === null ? [] : [{ group, pricing }],

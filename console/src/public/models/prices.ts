@@ -2,7 +2,7 @@
  * Prices are exact decimals of USD. They are compared and shown as they are written, and never become floats.
  */
 
-/** Negative: `a` is less. A price that nobody knows is greater than all. */
+/** Negative: `a` is less. An unknown price is greater than all. */
 export function comparePrices(a: string | null | undefined, b: string | null | undefined): number {
   if (a == null || b == null) return Number(a == null) - Number(b == null)
   const [wholeA = '', partA = ''] = a.split('.')

@@ -20,7 +20,7 @@ export function checkTurns(
     for (const [place, block] of blocks.entries()) {
       thoughts += checkBlock(block, role ?? '', `${path}.content.${place}`, model)
     }
-    // A system turn may stand between a call and its result.
+    // A system turn may be between a call and its result.
     if (role === 'system') continue
     const before = turns.slice(0, at).findLast(({ role }) => role !== 'system')
     const isJoined = before?.role === role

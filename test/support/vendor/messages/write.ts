@@ -112,7 +112,7 @@ function searchContent({ hash, body }: Head): Json[] {
   return query === undefined ? [] : [{ ...searchCall(hash), input: { query } }, searchResult(hash)]
 }
 
-/** The text of an answer. The second half of one behind a search has a source. */
+/** The text of an answer. The second half of one after a search has a source. */
 function textsOf(
   { pieces }: Answer,
   { body }: Head,

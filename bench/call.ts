@@ -91,8 +91,7 @@ export class Call implements Dispatcher.DispatchHandler {
 
   #findFault(): string | undefined {
     if (this.#status !== 200) return `status ${this.#status}`
-    if (this.#bytes !== this.#expected.bytes)
-      return `${this.#bytes} bytes instead of ${this.#expected.bytes}`
+    if (this.#bytes !== this.#expected.bytes) return `${this.#bytes} bytes instead of ${this.#expected.bytes}`
     const { terminal } = this.#expected
     if (terminal === undefined) return undefined
     if (this.events !== this.#expected.events)

@@ -107,9 +107,9 @@ export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQ
 
 /** All listeners for rows, as one. Undefined: there are none. */
 export function tellAll<What extends unknown[]>(
-  ...told: readonly (((...what: What) => void) | undefined)[]
+  ...listeners: readonly (((...what: What) => void) | undefined)[]
 ): ((...what: What) => void) | undefined {
-  const [first, second] = told.filter((each) => each !== undefined)
+  const [first, second] = listeners.filter((each) => each !== undefined)
   if (first === undefined || second === undefined) return first
   return (...what) => {
     first(...what)

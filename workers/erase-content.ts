@@ -45,8 +45,8 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     leaseMs,
     waitMs,
   }
-  const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-    database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs, signal: stopping.signal })
+  const ask = <T>(query: (sql: Sql) => PromiseLike<T>) =>
+    database.jobs.ask(({ sql }) => query(sql), { withinMs: statementMs, signal: stopping.signal })
   const work = async () => {
     const { signal } = stopping
     while (!signal.aborted && (await runErasure(needs, signal)));

@@ -10,19 +10,19 @@ export function holdLease(
   { jobs, jobWatch }: { jobs: Pick<Jobs, 'extend'>; jobWatch: JobWatch },
   lease: Lease,
   leaseMs: number,
-  told: { lost(): void; cancelled(): void },
+  listener: { lost(): void; cancelled(): void },
 ): { stop(): void } {
   const extend = async () => {
     const verdict = await jobs.extend(lease).catch(() => 'held' as const)
-    if (verdict === 'lost') told.lost()
-    if (verdict === 'cancel') told.cancelled()
+    if (verdict === 'lost') listener.lost()
+    if (verdict === 'cancel') listener.cancelled()
   }
   const timer = setInterval(() => void extend(), leaseMs / 3)
   const unwatch = jobWatch.watch(lease.id, (job) => {
     // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed
     // it.
-    if (job.fence > lease.fence) told.lost()
-    else if (job.cancelRequested) told.cancelled()
+    if (job.fence > lease.fence) listener.lost()
+    else if (job.cancelRequested) listener.cancelled()
   })
   return {
     stop() {

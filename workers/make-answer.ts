@@ -277,16 +277,16 @@ class Making {
     if (this.#reason === 'too large') return gatewayError('answer_events_too_large')
     const known = result?.close?.error
     const response = isRecord(last?.response) ? last.response : undefined
-    const told = [response?.error, result?.refusal?.error].find(isRecord)
-    const message = textIn(told?.message) ?? known?.message
+    const reported = [response?.error, result?.refusal?.error].find(isRecord)
+    const message = textIn(reported?.message) ?? known?.message
     if (known === undefined || known === null) {
       return gatewayError('internal_fault').with({
         ...(message !== undefined && { message }),
-        code: textIn(told?.code),
+        code: textIn(reported?.code),
       })
     }
     return new GatewayError(known.reason, message ?? known.message, {
-      code: textIn(told?.code),
+      code: textIn(reported?.code),
       ...(result?.close?.outcome === 'refused' ? { fault: 'client' as const } : {}),
     })
   }

@@ -94,18 +94,18 @@ export async function planGatewayFile(
   source: GatewaySource,
   keeper: SecretKeeper,
 ): Promise<{ outcome: FileOutcome; lines: FileLine[] }> {
-  const told: Told[] = []
+  const reported: ReportedLine[] = []
   const writing: Writing = {
     ...byFile,
-    told(kind, name, action, members) {
-      if (action !== 'skip') told.push({ kind, name, action, members })
+    report(kind, name, action, members) {
+      if (action !== 'skip') reported.push({ kind, name, action, members })
     },
   }
   let plan: (Awaited<ReturnType<typeof applyIn>> & { before: RowWords; after: RowWords }) | undefined
   try {
     await changeRows(connections, async (tx) => {
       // A conflict begins it again.
-      told.length = 0
+      reported.length = 0
       const before = wordsOfRows(await readExportRows(tx), keeper)
       const applied = await applyIn(tx, source, keeper, writing)
       plan = { ...applied, before, after: wordsOfRows(await readExportRows(tx), keeper) }
@@ -116,7 +116,7 @@ export async function planGatewayFile(
   }
   if (plan === undefined) throw new Error('the transaction ended without a plan')
   const { outcome, names, before, after } = plan
-  const shown = told.map((line) => ({
+  const shown = reported.map((line) => ({
     ...line,
     changes:
       line.action === 'change'
@@ -126,15 +126,15 @@ export async function planGatewayFile(
   return { outcome, lines: names === undefined ? [] : linesOf(shown, names) }
 }
 
-type Told = Pick<FileLine, 'kind' | 'name' | 'action' | 'members'>
+type ReportedLine = Pick<FileLine, 'kind' | 'name' | 'action' | 'members'>
 
 class Undone extends Error {}
 
-function linesOf(told: readonly Omit<FileLine, 'takenOver'>[], names: FileNames): FileLine[] {
+function linesOf(reported: readonly Omit<FileLine, 'takenOver'>[], names: FileNames): FileLine[] {
   return fileKinds.flatMap((kind) => {
     const { removed, taken_over } = names[kind]
     const takenOver = new Set(taken_over)
-    const changed = told
+    const changed = reported
       .filter((line) => line.kind === kind)
       .map((line) => ({ ...line, takenOver: takenOver.has(line.name) }))
     const left = removed.map((name): FileLine => {

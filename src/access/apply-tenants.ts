@@ -105,13 +105,13 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
     const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: writing.managedBy }
     if (existing === undefined) {
-      writing.told('tenants', name, 'create', [])
+      writing.report('tenants', name, 'create', [])
       changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
     if (writing.keepsExisting) {
-      writing.told('tenants', name, 'skip', [])
+      writing.report('tenants', name, 'skip', [])
       continue
     }
     const limited = balance !== undefined
@@ -119,7 +119,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const members = differences<Omit<TenantRow, 'limited'>>(existing, row)
     const isOther = members.length > 0
     if (existing.limited !== limited) members.push('limited')
-    writing.told('tenants', name, members.length === 0 ? 'skip' : 'change', members)
+    writing.report('tenants', name, members.length === 0 ? 'skip' : 'change', members)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
@@ -201,13 +201,13 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
-      writing.told('keys', shown, 'create', [])
+      writing.report('keys', shown, 'create', [])
       changes.added.push(shown)
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
     const members = writing.keepsExisting ? [] : differences(row, settings)
-    writing.told('keys', shown, members.length === 0 ? 'skip' : 'change', members)
+    writing.report('keys', shown, members.length === 0 ? 'skip' : 'change', members)
     if (members.length === 0) continue
     changed.push({ ...row, ...settings })
     changes.changed.push(shown)

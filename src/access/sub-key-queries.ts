@@ -7,7 +7,7 @@ import type { Queries, TypedTransaction } from '../db/transactions.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 
 /** The settings that a key chooses for a new sub-key. */
-export interface SubKeyWish {
+export interface NewSubKey {
   name: string
   allowedModels: string[] | undefined
   allowedCidrs: string[] | undefined
@@ -31,7 +31,7 @@ export type MadeSubKey =
 export async function makeSubKey(
   tx: TypedTransaction,
   parentId: string,
-  wish: SubKeyWish,
+  wanted: NewSubKey,
   pepper: Buffer,
 ): Promise<MadeSubKey> {
   const [parent] = await tx.select().from(keys).where(eq(keys.id, parentId)).for('update')
@@ -51,7 +51,7 @@ export async function makeSubKey(
       id: randomUUIDv7(),
       tenantId: parent.tenantId,
       groupId: parent.groupId,
-      name: wish.name,
+      name: wanted.name,
       secretHash: hashKeySecret(secret, pepper),
       hint: keyHint(secret),
       capture: parent.capture,
@@ -59,11 +59,11 @@ export async function makeSubKey(
       keptDays: parent.keptDays,
       usageScope: 'key',
       strict: parent.strict,
-      ...limitColumns(wish.limits),
-      ...budgetColumns(wish.budget),
-      allowedModels: wish.allowedModels ?? null,
-      allowedCidrs: wish.allowedCidrs ?? null,
-      expiresAt: wish.expiresAt ?? null,
+      ...limitColumns(wanted.limits),
+      ...budgetColumns(wanted.budget),
+      allowedModels: wanted.allowedModels ?? null,
+      allowedCidrs: wanted.allowedCidrs ?? null,
+      expiresAt: wanted.expiresAt ?? null,
       managedBy: 'admin',
       parentId,
     })

@@ -175,14 +175,14 @@ async function ask(
   if (able.length > 0) await openInJournal(gateway, stage)
   const { bodyFor, notes } = questionOf(gateway, stage, body)
   for (const target of able) {
-    const question = {
+    const call = {
       method: 'POST',
       path: format.path,
       body: bodyFor(target.upstreamModel),
       headers: forwardedHeaders(gateway, stage),
     } as const
     try {
-      const counted = await askUpstream(gateway, stage, target, question, countedIn)
+      const counted = await askUpstream(gateway, stage, target, call, countedIn)
       if (notes.length > 0) noteTranslation(stage, target, notes)
       return counted
     } catch (cause) {

@@ -65,7 +65,11 @@ const subKeyRequest = z
   .strictObject({
     name: name(128),
     allowed_models: z.array(name(256)).min(1).optional().describe('Ids. Default: those of this key.'),
-    allowed_cidrs: z.array(cidr).min(1).optional().describe('Blocks. They apply in addition to those of this key.'),
+    allowed_cidrs: z
+      .array(cidr)
+      .min(1)
+      .optional()
+      .describe('Blocks. They apply in addition to those of this key.'),
     expires_at: expiry.optional(),
     limits: ownLimits.describe('They apply in addition to those of this key, which all its sub-keys share.'),
     budget: budget.describe('USD. It applies in addition to that of this key, which all its sub-keys share.'),

@@ -48,7 +48,7 @@ export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof trait
 
 /**
  * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that
-* no verdict in force has, or has differently, is absent.
+ * no verdict in force has, or has differently, is absent.
  */
 export function provedAt(
   shown: z.output<typeof traitCapabilities>,

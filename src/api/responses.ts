@@ -146,8 +146,8 @@ function heldAnswerEndpoint(
         pinned: holder?.credential ?? undefined,
       }
       const path = `/responses/${encodeURIComponent(id)}${below}${query}`
-      const question = { method, path, body: null, headers: [] }
-      const body = await askUpstream(gateway, stage, target, question, asItCame).catch((error: unknown) => {
+      const call = { method, path, body: null, headers: [] }
+      const body = await askUpstream(gateway, stage, target, call, asItCame).catch((error: unknown) => {
         throw error instanceof GatewayError && error.upstreamStatus === 404 ? notHeld(id) : error
       })
       if (method === 'DELETE') await gateway.heldAnswers.forget(identity.tenantId, id).catch(() => {})

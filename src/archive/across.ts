@@ -5,7 +5,7 @@ import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
 import type { SqlCondition } from './where.ts'
 
-export interface PageQuestion {
+export interface AcrossQuery {
   /** Ask Postgres for `limit` rows, newest first, following `after`. */
   hot(limit: number): Promise<ListRow[]>
   archive: Pick<Archive, 'parts' | 'rows'>
@@ -34,35 +34,35 @@ export interface Page {
  *
  * If the archive cannot be read, the page ends before the newest archived row, and the next page rejects.
  */
-export async function pageAcross(question: PageQuestion): Promise<Page> {
-  const { limit, nowMs } = question
+export async function pageAcross(query: AcrossQuery): Promise<Page> {
+  const { limit, nowMs } = query
   for (let attempt = 0; ; attempt++) {
-    const hot = await question.hot(limit + 1)
+    const hot = await query.hot(limit + 1)
     const oldest = hot.length > limit ? hot.at(-1)?.created_at : undefined
-    const from = later(oldest, question.from)
+    const from = later(oldest, query.from)
     // At least yesterday and today are in Postgres: the first pages read only Postgres.
     if (from !== undefined && from.getTime() >= nowMs - dayMs) return pageOf(hot, limit)
-    const terms = question.signal === undefined ? {} : { signal: question.signal }
-    const parts = await question.archive.parts(
+    const terms = query.signal === undefined ? {} : { signal: query.signal }
+    const parts = await query.archive.parts(
       'requests',
-      { from, to: earlier(question.after?.createdAt, question.to) },
+      { from, to: earlier(query.after?.createdAt, query.to) },
       terms,
     )
     if (parts.length === 0) return pageOf(hot, limit)
     try {
-      return await merged(question, hot, parts)
+      return await merged(query, hot, parts)
     } catch (error) {
       if (error instanceof ListAgainError && attempt < listAgainMax) continue
       const first = before(hot, parts)
       const last = first.at(-1)
-      if (last === undefined || question.signal?.aborted === true) throw error
+      if (last === undefined || query.signal?.aborted === true) throw error
       return { rows: first.slice(0, limit), next: positionOf(first[limit - 1] ?? last) }
     }
   }
 }
 
 async function merged(
-  { archive, where, after, limit, signal }: PageQuestion,
+  { archive, where, after, limit, signal }: AcrossQuery,
   hot: ListRow[],
   parts: PartInForce[],
 ): Promise<Page> {

@@ -4,7 +4,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
-import type { KeptWishes } from '../protocols/kept-wishes.ts'
+import type { KeptOptions } from '../protocols/kept-options.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 import type { ToolNames } from '../protocols/tool-names.ts'
 
@@ -45,7 +45,7 @@ export interface TranslatedRequest {
 export interface AskedAnswer {
   /** As in `AnswerContext`. */
   body: Json
-  keeps: KeptWishes | undefined
+  keeps: KeptOptions | undefined
 }
 
 /**

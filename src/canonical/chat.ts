@@ -38,7 +38,7 @@ export interface ChatRequest {
   stop: readonly string[]
   /** The client wants log probabilities, with `top` alternatives for each token. */
   logprobs: { top: number } | undefined
-  reasoning: ReasoningWish | undefined
+  reasoning: ReasoningOptions | undefined
   /** Undefined: plain text. */
   format: AnswerFormat | undefined
   verbosity: string | undefined
@@ -253,7 +253,7 @@ export type ToolChoice =
   /** Only these may be called. `webSearch`: the vendor may search the web, too. */
   | { type: 'allowed'; mode: 'auto' | 'required'; names: readonly string[]; webSearch?: true }
 
-export interface ReasoningWish {
+export interface ReasoningOptions {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; undefined: the model's default. */
   effort: ReasoningEffort | undefined
   /** The most tokens of reasoning, if the client gives a number. */

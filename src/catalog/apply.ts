@@ -259,8 +259,8 @@ function note(
   { changes, writing }: Noting,
   { existing, isNew, members }: Noted,
 ): void {
-  if (existing === undefined) writing.told(kind, name, 'create', [])
-  else writing.told(kind, name, members.length === 0 ? 'skip' : 'change', members)
+  if (existing === undefined) writing.report(kind, name, 'create', [])
+  else writing.report(kind, name, members.length === 0 ? 'skip' : 'change', members)
   if (existing !== undefined && members.length === 0) return
   if (existing?.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(name)
   if (isNew) changes.added.push(name)
@@ -269,7 +269,7 @@ function note(
 
 function stays(row: object | undefined, kind: FileKind, name: string, writing: Writing): boolean {
   if (row === undefined || !writing.keepsExisting) return false
-  writing.told(kind, name, 'skip', [])
+  writing.report(kind, name, 'skip', [])
   return true
 }
 

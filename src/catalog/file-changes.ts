@@ -81,7 +81,7 @@ export interface Writing {
   /** Names of channels that are written as disabled. */
   disabledChannels: ReadonlySet<string>
   /** Called for every row that is wanted. `members`: what changes; empty for a new row. */
-  told(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
+  report(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
 }
 
 /** gateway.yaml, which replaces what an earlier one wrote. */
@@ -89,7 +89,7 @@ export const byFile: Writing = {
   managedBy: 'file',
   keepsExisting: false,
   disabledChannels: new Set(),
-  told() {},
+  report() {},
 }
 
 /** The members of a wanted row that are others than in the row that exists; empty where none exists. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../canonical/json.ts'
-import { DemoRefusal, type DemoRequest, type DemoTool, type DemoTurn } from './question.ts'
+import { DemoRefusal, type DemoRequest, type DemoTool, type DemoTurn } from './request.ts'
 import { sampleOf } from './sample.ts'
 
 /** One answer: a text or a tool call, perhaps after a thought. Texts are in pieces of one token each. */
@@ -18,13 +18,13 @@ const label = 'This is the demo channel of Tollgate; no model is behind it.'
 const cannedThought = 'The demo channel thinks in canned words too.'
 
 /** The same request gets the same answer. Throws Refusal. */
-export function answerTo(question: DemoRequest): Answer {
-  const { turns, tools, outputTokensMax } = question
+export function answerTo(request: DemoRequest): Answer {
+  const { turns, tools, outputTokensMax } = request
   if (turns.length === 0) throw new DemoRefusal(400, 'The demo channel found no message to answer.')
-  const tool = toolToCall(question)
+  const tool = toolToCall(request)
   const input = sampleOf(tool?.parameters)
-  const thought = inPieces(question.wantsThought ? cannedThought : '').slice(0, outputTokensMax)
-  const whole = inPieces(tool === undefined ? textFor(question) : JSON.stringify(input))
+  const thought = inPieces(request.wantsThought ? cannedThought : '').slice(0, outputTokensMax)
+  const whole = inPieces(tool === undefined ? textFor(request) : JSON.stringify(input))
   const kept = whole.slice(0, outputTokensMax - thought.length)
   const isCut = kept.length < whole.length
   return {

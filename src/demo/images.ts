@@ -2,10 +2,10 @@ import { type Json, textOf } from '../canonical/json.ts'
 import { tokensOf } from './canned-answers.ts'
 import type { Head } from './format.ts'
 import { drawPicture, type Size } from './picture.ts'
-import { DemoRefusal } from './question.ts'
+import { DemoRefusal } from './request.ts'
 
 /** The members of a request for images that the demo reads. It ignores all others. */
-export interface Wish {
+export interface DemoImages {
   prompt: string
   count: number
   size: Size
@@ -15,7 +15,7 @@ export interface Wish {
 }
 
 /** Throws Refusal. https://platform.openai.com/docs/api-reference/images/create */
-export function readWish(body: Json): Wish {
+export function readDemoImages(body: Json): DemoImages {
   const size = textOf(body.size) ?? 'auto'
   const [, width, height] =
     /^(\d{3,4})x(\d{3,4})$/.exec(size === 'auto' ? '1024x1024' : size)?.map(Number) ?? []
@@ -37,37 +37,38 @@ function refuse(name: string, wanted: string): never {
   throw new DemoRefusal(400, `${name}: the demo channel takes ${wanted}.`)
 }
 
-export async function wholeImages(wish: Wish, { createdAtSeconds }: Head): Promise<Json> {
+export async function wholeImages(wanted: DemoImages, { createdAtSeconds }: Head): Promise<Json> {
   const data: Json[] = []
   // One after the other: a picture takes some megabytes while it is drawn.
-  for (let index = 0; index < wish.count; index++) data.push({ b64_json: await draw(wish, wish.size, index) })
-  return { created: createdAtSeconds, data, ...settingsOf(wish), usage: usageOf(wish) }
+  for (let index = 0; index < wanted.count; index++)
+    data.push({ b64_json: await draw(wanted, wanted.size, index) })
+  return { created: createdAtSeconds, data, ...settingsOf(wanted), usage: usageOf(wanted) }
 }
 
 /** The events of a stream: each picture after its previews. */
-export async function* imageEvents(wish: Wish, { createdAtSeconds }: Head): AsyncGenerator<Json> {
-  const opening = { created_at: createdAtSeconds, ...settingsOf(wish) }
-  const coarse = { width: wish.size.width >> 2, height: wish.size.height >> 2 }
-  for (let index = 0; index < wish.count; index++) {
-    for (let partial_image_index = 0; partial_image_index < wish.previews; partial_image_index++) {
-      const b64_json = await draw(wish, coarse, index)
+export async function* imageEvents(wanted: DemoImages, { createdAtSeconds }: Head): AsyncGenerator<Json> {
+  const opening = { created_at: createdAtSeconds, ...settingsOf(wanted) }
+  const coarse = { width: wanted.size.width >> 2, height: wanted.size.height >> 2 }
+  for (let index = 0; index < wanted.count; index++) {
+    for (let partial_image_index = 0; partial_image_index < wanted.previews; partial_image_index++) {
+      const b64_json = await draw(wanted, coarse, index)
       yield { type: 'image_generation.partial_image', ...opening, partial_image_index, b64_json }
     }
-    const b64_json = await draw(wish, wish.size, index)
-    yield { type: 'image_generation.completed', ...opening, b64_json, usage: usageOf(wish) }
+    const b64_json = await draw(wanted, wanted.size, index)
+    yield { type: 'image_generation.completed', ...opening, b64_json, usage: usageOf(wanted) }
   }
 }
 
-async function draw({ prompt }: Wish, size: Size, index: number): Promise<string> {
+async function draw({ prompt }: DemoImages, size: Size, index: number): Promise<string> {
   return (await drawPicture(size, `${index} ${prompt}`)).toString('base64')
 }
 
-function settingsOf({ size, quality }: Wish): Json {
+function settingsOf({ size, quality }: DemoImages): Json {
   return { background: 'opaque', output_format: 'png', quality, size: `${size.width}x${size.height}` }
 }
 
 /** Of the whole request, at about a thousand pixels a token. */
-function usageOf({ prompt, size, count }: Wish): Json {
+function usageOf({ prompt, size, count }: DemoImages): Json {
   const text = tokensOf(prompt)
   const image = Math.ceil((size.width * size.height) / 1024) * count
   return {

@@ -7,9 +7,9 @@ import { answerTo } from './canned-answers.ts'
 import { chat } from './chat.ts'
 import type { DemoFormat, Head } from './format.ts'
 import { gemini } from './gemini.ts'
-import { imageEvents, readWish, wholeImages } from './images.ts'
+import { imageEvents, readDemoImages, wholeImages } from './images.ts'
 import { messages } from './messages.ts'
-import { DemoRefusal, readQuestion } from './question.ts'
+import { DemoRefusal, readDemoRequest } from './request.ts'
 import { responses } from './responses.ts'
 
 export interface Demo {
@@ -98,10 +98,10 @@ async function replyTo(call: string, raw: Buffer): Promise<Reply> {
     case 'POST /v1/responses/input_tokens':
       return { whole: { object: 'response.input_tokens', input_tokens: inputTokensOf(body) } }
     case 'POST /v1/images/generations': {
-      const wish = readWish(body)
+      const wanted = readDemoImages(body)
       return body.stream === true
-        ? { events: imageEvents(wish, head) }
-        : { whole: await wholeImages(wish, head) }
+        ? { events: imageEvents(wanted, head) }
+        : { whole: await wholeImages(wanted, head) }
     }
     default:
       throw new DemoRefusal(404, `The demo channel answers chats and draws images; it has no ${call}.`)
@@ -111,12 +111,12 @@ async function replyTo(call: string, raw: Buffer): Promise<Reply> {
 const geminiCall = /^POST \/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent)$/
 
 function answerIn({ whole, events }: DemoFormat, body: Json, head: Head): Reply {
-  const answer = answerTo(readQuestion(body))
+  const answer = answerTo(readDemoRequest(body))
   return body.stream === true ? { events: events(answer, head) } : { whole: whole(answer, head) }
 }
 
 function inputTokensOf(body: Json): number {
-  return answerTo(readQuestion(body)).inputTokens
+  return answerTo(readDemoRequest(body)).inputTokens
 }
 
 /** The format of a path, also of one that does not exist. Errors of images look as those of chats. */

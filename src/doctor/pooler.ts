@@ -18,7 +18,7 @@ const rounds = 5
  */
 export async function checkDirect(first: Sql, another: () => Sql): Promise<Finding[]> {
   const one = await processOf(first)
-  if (one.told === one.real) return []
+  if (one.reported === one.real) return []
   const second = another()
   try {
     const seen = [new Set([one.real]), new Set<number>()] as const
@@ -66,9 +66,9 @@ export async function checkPoolerUrl({ databasePoolerUrl: url }: Config, sql: Sq
 }
 
 /** The process that Postgres names at the start of the connection, and the one that answers. */
-async function processOf(sql: Sql): Promise<{ told: number; real: number }> {
+async function processOf(sql: Sql): Promise<{ reported: number; real: number }> {
   const rows = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`.simple()
-  return { told: rows.state.pid, real: rows[0]?.pid ?? 0 }
+  return { reported: rows.state.pid, real: rows[0]?.pid ?? 0 }
 }
 
 /** A plain connection works, and one with the settings of the gateway does not. */

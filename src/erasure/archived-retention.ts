@@ -13,7 +13,7 @@ interface Due {
   last: string
 }
 
-type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
+type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
  * Delete from the archive what tenants keep for fewer days than all: a few days at a time, the oldest first,

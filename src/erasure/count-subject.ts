@@ -11,7 +11,7 @@ import {
 
 /** Count what an erasure would find, batch by batch. `onBatch` may reject to stop it. */
 export async function countSubject(
-  ask: <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>,
+  ask: <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>,
   subject: Subject,
   batchRows: number,
   onBatch: () => Promise<void>,

@@ -195,7 +195,7 @@ async function removeOfTenant(
   }
 }
 
-type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
+type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 const most = 500
 /** Each may have thousands of items. */

@@ -17,7 +17,7 @@ interface Due {
   last: string
 }
 
-type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
+type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
  * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that
@@ -99,7 +99,7 @@ async function isUncounted(sql: Sql, table: string): Promise<boolean> {
  * its files expire in these days. A turn has the request and the answer, a file is a part of requests. New
  * ones know the days; these were set later.
  */
-export async function endKept(ask: <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>): Promise<void> {
+export async function endKept(ask: <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>): Promise<void> {
   for (;;) {
     const { count } = await ask(
       (sql) => sql`

@@ -21,8 +21,8 @@ import type { ErasureNeeds, Work } from './work.ts'
  * waits for no statement. Rejects only when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
-  const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-    needs.database.jobs.ask(({ sql }) => question(sql), {
+  const ask = <T>(query: (sql: Sql) => PromiseLike<T>) =>
+    needs.database.jobs.ask(({ sql }) => query(sql), {
       withinMs: batchMs,
       ...(signal === undefined ? {} : { signal }),
     })

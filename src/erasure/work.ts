@@ -38,6 +38,6 @@ export interface ErasureNeeds {
 /** A job under way in this process. */
 export interface Work extends ErasureNeeds {
   job: Erasure
-  ask<T>(question: (sql: Sql) => PromiseLike<T>): Promise<T>
+  ask<T>(query: (sql: Sql) => PromiseLike<T>): Promise<T>
   signal: AbortSignal | undefined
 }

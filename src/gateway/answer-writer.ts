@@ -1,6 +1,6 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
-import { type KeptWishes, WishKeeper } from '../protocols/kept-wishes.ts'
+import { type KeptOptions, OptionKeeper } from '../protocols/kept-options.ts'
 import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
 import type { AnswerForm } from './translatable.ts'
 
@@ -47,11 +47,11 @@ function unwritable(cause: unknown): GatewayError {
 /** Keeps to what the request asks for and the upstream's format cannot say. */
 export class KeepingWriter implements Writer {
   readonly #writer: Writer
-  readonly #keeper: WishKeeper
+  readonly #keeper: OptionKeeper
 
-  constructor(writer: Writer, keeps: KeptWishes) {
+  constructor(writer: Writer, keeps: KeptOptions) {
     this.#writer = writer
-    this.#keeper = new WishKeeper(keeps)
+    this.#keeper = new OptionKeeper(keeps)
   }
 
   push(event: ChatEvent): string {

@@ -23,7 +23,7 @@ import { holdersOf } from './holders.ts'
 import { leaveOutUnable } from './leave-out-unable.ts'
 import { Preparation } from './prepare.ts'
 import { recordPassedOver } from './record-passed-over.ts'
-import { nobodyCan, withEndpoints } from './refusals-that-help.ts'
+import { noModelCan, withEndpoints } from './refusals-that-help.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
@@ -117,7 +117,7 @@ async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<rea
   for (const each of able) {
     for (const { candidate, reason } of each.leftOut ?? []) recordPassedOver(asked, each, candidate, reason)
   }
-  throw nobodyCan(gateway, asked, able)
+  throw noModelCan(gateway, asked, able)
 }
 
 /**

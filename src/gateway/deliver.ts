@@ -75,7 +75,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       chosen = targets.next({ next: 'channel', reached: true })
       continue
     }
-    if (result.verdict.next === 'nobody' || gateway.draining) break
+    if (result.verdict.next === 'none' || gateway.draining) break
     chosen = targets.next({ next: result.verdict.next, reached: result.reached })
   }
   const { calls } = caller

@@ -241,7 +241,7 @@ export class Preparation {
       compacts: this.#asked.endpoint.compacts === true,
       target: { protocol, upstreamModel, traits },
       losesDigits: this.#asked.facts.losesDigits,
-      ...this.#wishes(model, traits),
+      ...this.#options(model, traits),
     }
     const key = keyOf(target, model)
     const span = this.#beginSpan(target)
@@ -267,10 +267,10 @@ export class Preparation {
   }
 
   #translatable(model: Model, traits: Traits): Translatable {
-    return { ...this.#answerForm(), ...this.#wishes(model, traits), body: this.#parsed() }
+    return { ...this.#answerForm(), ...this.#options(model, traits), body: this.#parsed() }
   }
 
-  #wishes(
+  #options(
     model: Model,
     traits: Traits,
   ): Pick<Translatable, 'strict' | 'isKept' | 'maxOutputTokensDefault' | 'cacheKey'> {

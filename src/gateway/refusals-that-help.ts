@@ -19,7 +19,7 @@ type Shows = Pick<Gateway, 'showsRouting'>
  * The error for a request that no candidate can do: each was left out. `planned`: the requested model comes
  * first.
  */
-export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
+export function noModelCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
   const of = planned.find(({ leftOut }) => leftOut !== undefined)
   const [first, ...others] = of?.leftOut ?? []
   if (of === undefined || first === undefined) return gatewayError('no_channel_tried')

@@ -3,7 +3,7 @@ import type { ChatEvent } from '../canonical/event.ts'
 import { isRecord } from '../canonical/json.ts'
 import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
-import type { KeptWishes } from '../protocols/kept-wishes.ts'
+import type { KeptOptions } from '../protocols/kept-options.ts'
 import { EventObserver } from '../protocols/observe.ts'
 import type {
   AnswerContext,
@@ -17,7 +17,7 @@ import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
 
 /** How to read the answer, and the options of its request that the gateway applies itself. */
-type Decoding = DecodeAnswerContext & { keeps?: KeptWishes | undefined }
+type Decoding = DecodeAnswerContext & { keeps?: KeptOptions | undefined }
 
 /** Reads an answer in the upstream's format, and writes it in the client's. */
 export class TranslatingReader implements AnswerReader {

@@ -60,7 +60,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     const { error } = made as Pick<Generated, 'error'>
     if (error === undefined || made.images.length >= request.count) break
     const { next } = verdictOn(error, target.modelNamedBy)
-    if (next === 'nobody') break
+    if (next === 'none') break
     const reached = generation.attempts.slice(before).some(({ status }) => status !== null)
     chosen = targets.next({ next, reached })
   }

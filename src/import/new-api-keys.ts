@@ -102,7 +102,8 @@ function allowedBlocks(row: Row, where: string, problems: Problems): Narrowed {
   const named = partsOf(textOf(row, 'allow_ips'), /[\r\n,]+/)
   if (named.length === 0) return { list: undefined, isEmpty: false }
   const blocks = named.flatMap((text) => readBlock(text) ?? [])
-  if (blocks.length < named.length) problems.lost(where, 'entries of its list (allow_ips) that are not addresses')
+  if (blocks.length < named.length)
+    problems.lost(where, 'entries of its list (allow_ips) that are not addresses')
   if (blocks.length === 0) problems.changed(where, 'no address of its list is one: the key is disabled')
   return blocks.length === 0 ? { list: undefined, isEmpty: true } : { list: blocks, isEmpty: false }
 }

@@ -68,7 +68,8 @@ function groupsOf(
       return []
     }
     const multiplier = product(ratios.of('GroupRatio', name) ?? '1')
-    if (multiplier === undefined) problems.changed(`group "${name}"`, 'its ratio is not a decimal: it becomes 1')
+    if (multiplier === undefined)
+      problems.changed(`group "${name}"`, 'its ratio is not a decimal: it becomes 1')
     return [{ name, models: ['*'], channels, price_multiplier: multiplier ?? '1' }]
   })
 }

@@ -16,7 +16,7 @@ export class ImportError extends Error {}
 /** Collects problems, each one once. */
 export class Problems {
   readonly list: ImportProblem[] = []
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
 
   lost(where: string, what: string): void {
     this.#add('lost', where, what)
@@ -32,8 +32,8 @@ export class Problems {
 
   #add(level: ImportProblem['level'], where: string, what: string): void {
     const key = JSON.stringify([level, where, what])
-    if (this.#told.has(key)) return
-    this.#told.add(key)
+    if (this.#reported.has(key)) return
+    this.#reported.add(key)
     this.list.push({ level, where, what })
   }
 }

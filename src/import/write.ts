@@ -76,7 +76,7 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
     managedBy: 'admin',
     keepsExisting,
     disabledChannels: imported.disabledChannels,
-    told(kind, name, action, members) {
+    report(kind, name, action, members) {
       if (!keepsExisting && conflicts.has(`${kind} ${name}`)) return
       lines.push({ kind, name, action, reason: members.join(', ') })
     },
@@ -92,9 +92,9 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
 
 /** With `keepsExisting` there are no conflicts: such rows stay as they are. */
 function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): PlanLine[] {
-  const told = new Set(lines.map(({ kind, name }) => `${kind} ${name}`))
+  const reported = new Set(lines.map(({ kind, name }) => `${kind} ${name}`))
   return conflicts
-    .filter(({ kind, name }) => !told.has(`${kind} ${name}`))
+    .filter(({ kind, name }) => !reported.has(`${kind} ${name}`))
     .map((line) => ({ ...line, action: 'skip' }))
 }
 

@@ -38,7 +38,7 @@ export function pageOf(
   nonce: string,
   title?: string,
 ): string {
-  const told = {
+  const facts = {
     name,
     logo: logo === undefined ? null : '/site/logo',
     url: url ?? null,
@@ -47,7 +47,7 @@ export function pageOf(
     nonce,
   }
   // Without any < the text cannot end its element.
-  const json = JSON.stringify(told).replaceAll('<', '\\u003c')
+  const json = JSON.stringify(facts).replaceAll('<', '\\u003c')
   return template
     .replace('<!--site-->', () => `<script type="application/json" id="site">${json}</script>`)
     .replace(

@@ -51,21 +51,21 @@ export function backgroundMembers(include: readonly string[]): string {
 const alwaysAdded = ',"stream":true'
 const storeAdded = ',"store":false'
 const includeAdded = ',"include":'
-const lastWish = Buffer.from(`${JSON.stringify(encryptedReasoning)}]`)
+const lastInclude = Buffer.from(`${JSON.stringify(encryptedReasoning)}]`)
 
-/** The edits that take these members back. `behind`: the end of the model, in the bytes of such a request. */
-export function takingBack(raw: Buffer, behind: number, members: ReadonlySet<string>): Edit[] {
-  const store = behind + alwaysAdded.length
+/** The edits that take these members back. `afterModel`: where the model ends, in bytes. */
+export function takingBack(raw: Buffer, afterModel: number, members: ReadonlySet<string>): Edit[] {
+  const store = afterModel + alwaysAdded.length
   const include = store + storeAdded.length
   const text = `${alwaysAdded}${storeAdded}${includeAdded}[`
-  if (raw.toString('latin1', behind, behind + text.length) !== text) return []
+  if (raw.toString('latin1', afterModel, afterModel + text.length) !== text) return []
   const edits: Edit[] = []
   if (members.has('store')) edits.push({ start: store, end: include, bytes: nothing })
-  const wish = members.has('include') ? raw.indexOf(lastWish, include) : -1
-  const isAlone = wish === behind + text.length
+  const added = members.has('include') ? raw.indexOf(lastInclude, include) : -1
+  const isAlone = added === afterModel + text.length
   // Other values are the client's, and stay.
-  if (isAlone) edits.push({ start: include, end: wish + lastWish.length, bytes: nothing })
-  else if (wish !== -1) edits.push({ start: wish - 1, end: wish + lastWish.length - 1, bytes: nothing })
+  if (isAlone) edits.push({ start: include, end: added + lastInclude.length, bytes: nothing })
+  else if (added !== -1) edits.push({ start: added - 1, end: added + lastInclude.length - 1, bytes: nothing })
   return edits
 }
 

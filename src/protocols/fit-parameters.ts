@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../canonical/chat.ts'
 import { type OptionalParameter, optionalParameters, type Traits } from '../canonical/traits.ts'
-import { keepsOneCall, keptOneCall, keptStop, stopsToKeep } from './kept-wishes.ts'
+import { keepsOneCall, keptOneCall, keptStop, stopsToKeep } from './kept-options.ts'
 import { type Notes, refused } from './notes.ts'
 
 /** Leave out parameters that the model does not take, and bring the others within its bounds. */

@@ -1,4 +1,4 @@
-import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
+import type { ChatRequest, ReasoningOptions } from '../canonical/chat.ts'
 import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import { budgetOfEffort, effortOfBudget, nearestEffort } from './effort.ts'
 import { isForced } from './fit-tools.ts'
@@ -15,20 +15,20 @@ export function fitThinking(
   traits: Traits,
   notes: Notes,
   { takesBudgets = false }: ThinkingOptions = {},
-): ReasoningWish | undefined {
-  const wish = thinkingBesideForcedCall(request, traits, notes)
-  if (wish === undefined) return undefined
+): ReasoningOptions | undefined {
+  const reasoning = thinkingBesideForcedCall(request, traits, notes)
+  if (reasoning === undefined) return undefined
   switch (traits.thinking) {
     case 'none':
-      return leaveOut(wish, traits, notes)
+      return leaveOut(reasoning, traits, notes)
     case 'budget':
-      return inTokens(wish, traits, notes)
+      return inTokens(reasoning, traits, notes)
     case 'switch':
-      return onOrOff(wish, traits, notes)
+      return onOrOff(reasoning, traits, notes)
     case 'adaptive':
     case 'effort':
     case undefined:
-      return inWords(wish, traits, notes, takesBudgets)
+      return inWords(reasoning, traits, notes, takesBudgets)
   }
 }
 
@@ -37,7 +37,7 @@ function thinkingBesideForcedCall(
   { reasoning, toolChoice }: ChatRequest,
   traits: Traits,
   notes: Notes,
-): ReasoningWish | undefined {
+): ReasoningOptions | undefined {
   const { forcedToolsWhileThinking, thinking, thinkingDefault } = traits
   if (forcedToolsWhileThinking !== false || !isForced(toolChoice) || thinking === 'none') return reasoning
   const turnsOff = canTurnThinkingOff(traits)
@@ -45,17 +45,21 @@ function thinkingBesideForcedCall(
     notes.dropField('reasoning', 'the model does not think while a tool call is forced')
   } else if (reasoning === undefined && turnsOff) {
     if (thinkingDefault === false) return undefined
-    notes.add('mapped', notes.pathOf('reasoning'), toldNotToThink)
+    notes.add('mapped', notes.pathOf('reasoning'), thinkingOffNote)
   }
   return turnsOff ? noThinking : undefined
 }
 
 /** For a request that says nothing about thinking. */
-export const toldNotToThink = 'told not to think: the model takes no forced tool call while it thinks'
+export const thinkingOffNote = 'told not to think: the model takes no forced tool call while it thinks'
 
-const noThinking: ReasoningWish = { effort: 'none', budgetTokens: undefined, summary: undefined }
+const noThinking: ReasoningOptions = { effort: 'none', budgetTokens: undefined, summary: undefined }
 
-function leaveOut({ effort, budgetTokens }: ReasoningWish, { thinkingOff }: Traits, notes: Notes): undefined {
+function leaveOut(
+  { effort, budgetTokens }: ReasoningOptions,
+  { thinkingOff }: Traits,
+  notes: Notes,
+): undefined {
   // Of these models, some never think, and some always do.
   const asksForNone = thinkingOff !== false && (effort === 'none' || budgetTokens === 0)
   const leavesItOpen = effort === undefined && budgetTokens === undefined
@@ -66,36 +70,37 @@ function leaveOut({ effort, budgetTokens }: ReasoningWish, { thinkingOff }: Trai
 }
 
 /** The effort `none`, or `medium` for a model that thinks or does not. */
-function onOrOff(wish: ReasoningWish, traits: Traits, notes: Notes): ReasoningWish | undefined {
+function onOrOff(reasoning: ReasoningOptions, traits: Traits, notes: Notes): ReasoningOptions | undefined {
   const effort =
-    wish.effort ?? (wish.budgetTokens === undefined ? undefined : effortOfBudget(wish.budgetTokens))
-  if (effort === undefined) return wish
+    reasoning.effort ??
+    (reasoning.budgetTokens === undefined ? undefined : effortOfBudget(reasoning.budgetTokens))
+  if (effort === undefined) return reasoning
   if (effort !== 'none') {
     notes.add('clamped', notes.pathOf('reasoning'), 'the model thinks or does not: it takes no measure')
   } else if (traits.thinkingOff === false) {
     notes.dropField('reasoning', 'the model always thinks')
     return undefined
   }
-  return { ...wish, effort: effort === 'none' ? effort : 'medium', budgetTokens: undefined }
+  return { ...reasoning, effort: effort === 'none' ? effort : 'medium', budgetTokens: undefined }
 }
 
 function inWords(
-  wish: ReasoningWish,
+  reasoning: ReasoningOptions,
   traits: Traits,
   notes: Notes,
   takesBudgets: boolean,
-): ReasoningWish | undefined {
+): ReasoningOptions | undefined {
   const path = notes.pathOf('reasoning')
-  const { budgetTokens } = wish
-  let { effort, summary } = wish
+  const { budgetTokens } = reasoning
+  let { effort, summary } = reasoning
   if (budgetTokens !== undefined && effort === undefined) {
-    if (takesBudgets) return wish
+    if (takesBudgets) return reasoning
     effort = effortOfBudget(budgetTokens)
     notes.add('mapped', path, `a budget of ${budgetTokens} tokens is the effort "${effort}"`)
   } else if (budgetTokens !== undefined) {
     notes.dropField('reasoning', 'the effort takes the place of the budget of tokens')
   }
-  if (effort === undefined) return { ...wish, budgetTokens: undefined }
+  if (effort === undefined) return { ...reasoning, budgetTokens: undefined }
 
   const { effortLevels, thinkingOff } = traits
   const isOff = effort === 'none'
@@ -119,23 +124,23 @@ function inWords(
   return { effort: level, budgetTokens: undefined, summary }
 }
 
-function inTokens(wish: ReasoningWish, traits: Traits, notes: Notes): ReasoningWish {
-  const { effort, budgetTokens } = wish
+function inTokens(reasoning: ReasoningOptions, traits: Traits, notes: Notes): ReasoningOptions {
+  const { effort, budgetTokens } = reasoning
   const {
     thinkingBudgetMin: least = 0,
     thinkingBudgetMax: most = Number.POSITIVE_INFINITY,
     thinkingOff,
   } = traits
-  const wished = budgetTokens ?? (effort === undefined ? undefined : budgetOfEffort(effort))
-  if (wished === undefined) return wish
-  const isOff = wished === 0 && thinkingOff !== false
-  const tokens = isOff ? 0 : Math.min(Math.max(wished, least), most)
+  const wanted = budgetTokens ?? (effort === undefined ? undefined : budgetOfEffort(effort))
+  if (wanted === undefined) return reasoning
+  const isOff = wanted === 0 && thinkingOff !== false
+  const tokens = isOff ? 0 : Math.min(Math.max(wanted, least), most)
   const path = notes.pathOf('reasoning')
-  if (tokens !== wished) notes.add('clamped', path, `the model thinks for ${boundsText(least, most)} tokens`)
+  if (tokens !== wanted) notes.add('clamped', path, `the model thinks for ${boundsText(least, most)} tokens`)
   else if (budgetTokens === undefined) {
     notes.add('mapped', path, `the model counts thinking in tokens: ${tokens}`)
   }
-  return { ...wish, budgetTokens: tokens }
+  return { ...reasoning, budgetTokens: tokens }
 }
 
 function boundsText(least: number, most: number): string {

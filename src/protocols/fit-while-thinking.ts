@@ -1,4 +1,4 @@
-import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
+import type { ChatRequest, ReasoningOptions } from '../canonical/chat.ts'
 import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
@@ -13,7 +13,7 @@ function withoutThinkingBesideTools(
   { tools, reasoning }: ChatRequest,
   traits: Traits,
   notes: Notes,
-): ReasoningWish | undefined {
+): ReasoningOptions | undefined {
   const hasTools = tools.some(({ type }) => type !== 'hosted')
   if (traits.toolsWhileThinking !== false || !hasTools || !thinks(reasoning, traits)) return reasoning
   if (!canTurnThinkingOff(traits)) return reasoning
@@ -42,7 +42,7 @@ function withoutSampling(
 }
 
 /** A request that does not mention it may make a model think whose default is unknown. */
-function thinks(reasoning: ReasoningWish | undefined, { effortDefault }: Traits): boolean {
+function thinks(reasoning: ReasoningOptions | undefined, { effortDefault }: Traits): boolean {
   if (reasoning?.budgetTokens === 0) return false
   return (reasoning?.effort ?? effortDefault) !== 'none'
 }

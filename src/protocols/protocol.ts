@@ -9,7 +9,7 @@ import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { PlainPlace } from './hidden-input.ts'
 import type { ByteRange, JsonBounds } from './json-scan.ts'
-import type { KeptWishes } from './kept-wishes.ts'
+import type { KeptOptions } from './kept-options.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
 /** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
@@ -256,7 +256,7 @@ export interface UpstreamSide {
    * The options of a request that the format cannot express, or that the model does not take. The gateway
    * applies them while it translates the answer.
    */
-  keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined
+  keeps(request: ChatRequest, traits: Traits): KeptOptions | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder

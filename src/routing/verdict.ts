@@ -7,7 +7,7 @@ import type { CallOutcome } from './breakers.ts'
  */
 export interface Verdict {
   /** What we may ask next: another credential of the channel, another channel, or nothing. */
-  next: 'credential' | 'channel' | 'nobody'
+  next: 'credential' | 'channel' | 'none'
   breaker: CallOutcome
   /**
    * The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for
@@ -26,7 +26,7 @@ export type ModelNamedBy = 'client' | 'operator'
  *
  * | failure                                            | next       | breaker | credential              |
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |
- * | refused as the client's fault (400, 404, 409, ...) | nobody     | life    |                         |
+ * | refused as the client's fault (400, 404, 409, ...) | none       | life    |                         |
  * | no such model, by a name that the operator wrote   | channel    | life    |                         |
  * | no such model, with a status of the server (503)   | channel    | life    |                         |
  * | a request above what an account may send (429)     | channel    | life    |                         |
@@ -37,7 +37,7 @@ export type ModelNamedBy = 'client' | 'operator'
  * | refused in any other way (405, 410, 414, 431, ...) | channel    | life    |                         |
  * | overloaded, with `retry-after` (503, 529)          | channel    | failure | (the channel is opened) |
  * | unreachable, silent, cut, 408, 5xx, anything else  | channel    | failure |                         |
- * | the client left, this process ends, our own fault  | nobody     | nothing |                         |
+ * | the client left, this process ends, our own fault  | none       | nothing |                         |
  */
 export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'client'): Verdict {
   const { kind, fault, upstreamStatus: status, retryAfterSeconds } = error
@@ -47,8 +47,8 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
   if (isOfClient && kind !== 'upstream_error') return clientsFault
   if (status === 409 || status === 415) return clientsFault
   if (fault === 'client')
-    return status === undefined && !streamedClientErrors.has(kind) ? nobodysFault : clientsFault
-  if (fault === 'gateway') return nobodysFault
+    return status === undefined && !streamedClientErrors.has(kind) ? gatewaysFault : clientsFault
+  if (fault === 'gateway') return gatewaysFault
   if (kind === 'content_filtered') return otherChannel
   if (kind === 'rate_limited') return { next: 'credential', breaker: 'life', cooldown: 'limited' }
   if (kind === 'upstream_error' && status !== undefined && refusedStatuses.has(status))
@@ -75,5 +75,5 @@ const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 /** Kinds of the client's fault that an upstream may report inside a stream, after status 200. */
 const streamedClientErrors: ReadonlySet<string> = new Set(['invalid_request', 'content_filtered'])
 const otherChannel: Verdict = { next: 'channel', breaker: 'life' }
-const clientsFault: Verdict = { next: 'nobody', breaker: 'life' }
-const nobodysFault: Verdict = { next: 'nobody', breaker: 'nothing' }
+const clientsFault: Verdict = { next: 'none', breaker: 'life' }
+const gatewaysFault: Verdict = { next: 'none', breaker: 'nothing' }

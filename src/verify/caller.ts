@@ -169,7 +169,8 @@ export class Caller {
   /** Throws WrongShape. */
   #json({ status, text }: ReceivedAnswer): unknown {
     const value = jsonOf(text)
-    if (value === undefined) throw new WrongShape(`${status}, and the body is not JSON: ${text.slice(0, 100)}`)
+    if (value === undefined)
+      throw new WrongShape(`${status}, and the body is not JSON: ${text.slice(0, 100)}`)
     return value
   }
 

@@ -198,11 +198,11 @@ function readStream(events: readonly ServerEvent[]): Reply {
   }
 }
 
-function usageOf(told: z.infer<typeof usage> | null | undefined): Reply['usage'] {
-  if (told === undefined || told === null) return undefined
+function usageOf(reported: z.infer<typeof usage> | null | undefined): Reply['usage'] {
+  if (reported === undefined || reported === null) return undefined
   return {
-    input: told.prompt_tokens,
-    output: told.completion_tokens,
-    reasoning: told.completion_tokens_details?.reasoning_tokens ?? 0,
+    input: reported.prompt_tokens,
+    output: reported.completion_tokens,
+    reasoning: reported.completion_tokens_details?.reasoning_tokens ?? 0,
   }
 }

@@ -57,7 +57,8 @@ export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
 
 function faultOf({ id, name, input }: Call): string | undefined {
   if (id === '') return `the call of ${name} has no id`
-  if (!/^get_(weather|time)$/.test(name)) return `it calls ${quoted(name)}, which is not a tool of the request`
+  if (!/^get_(weather|time)$/.test(name))
+    return `it calls ${quoted(name)}, which is not a tool of the request`
   const value = parsed(input)
   if (value === undefined) return `the arguments of ${name} are not JSON: ${quoted(input)}`
   return toolInput.safeParse(value).success

@@ -27,11 +27,7 @@ test('a right translation has no fault', () => {
 
 test.each([
   ['an event too few', [delta, ''], 'event 4: content_block_stop instead of content_block_delta'],
-  [
-    'an event too many',
-    [delta, delta + delta],
-    'event 5: content_block_delta instead of content_block_stop',
-  ],
+  ['an event too many', [delta, delta + delta], 'event 5: content_block_delta instead of content_block_stop'],
   ['another text', [' token', ' taken'], 'text: '],
   ['a stop reason of another format', ['end_turn', 'stop'], 'stop: stop instead of end_turn'],
   ['an estimate instead of the usage', ['210', '225'], 'input: 225 instead of 210'],

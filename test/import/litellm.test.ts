@@ -198,7 +198,7 @@ model_list:
 `
   const { file, problems } = read(dump)
   expect(file.channels.map(({ credentials }) => credentials)).toEqual([['sk-of-the-vendor-0001']])
-  const told = JSON.stringify(problems)
-  expect(told).toContain('begins with \\"file:\\", which in gateway.yaml names a file')
-  expect(told).not.toContain('/etc/shadow')
+  const text = JSON.stringify(problems)
+  expect(text).toContain('begins with \\"file:\\", which in gateway.yaml names a file')
+  expect(text).not.toContain('/etc/shadow')
 })

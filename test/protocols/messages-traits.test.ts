@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import type { ChatRequest, FunctionTool, ReasoningWish } from '../../src/canonical/chat.ts'
+import type { ChatRequest, FunctionTool, ReasoningOptions } from '../../src/canonical/chat.ts'
 import { type Json, recordsOf } from '../../src/canonical/json.ts'
 import type { Traits } from '../../src/canonical/traits.ts'
 import { actions, call, encode, plain, result, text, turn, weather } from './messages-build.ts'
@@ -16,7 +16,7 @@ const adaptive: Traits = {
   maxOutputTokens: 64_000,
 }
 
-const wish = (members: Partial<ReasoningWish>): Pick<ChatRequest, 'reasoning'> => ({
+const wish = (members: Partial<ReasoningOptions>): Pick<ChatRequest, 'reasoning'> => ({
   reasoning: { effort: undefined, budgetTokens: undefined, summary: undefined, ...members },
 })
 
@@ -44,7 +44,7 @@ describe('sampling', () => {
 })
 
 describe('thinking', () => {
-  it.each<[Partial<ReasoningWish>, Traits, Json, string[]]>([
+  it.each<[Partial<ReasoningOptions>, Traits, Json, string[]]>([
     [{ effort: 'high' }, {}, { thinking: shown, output_config: { effort: 'high' } }, []],
     [
       { effort: 'xhigh', summary: 'none' },

@@ -15,7 +15,7 @@ const refusal = (status: number, code: string | null = null, headers: Record<str
 test.each([400, 404, 409, 413, 415, 422])(
   "a %i is the client's fault: no other channel is called, and it counts as success of the channel",
   (status) => {
-    expect(verdictOn(refusal(status))).toEqual({ next: 'nobody', breaker: 'life' })
+    expect(verdictOn(refusal(status))).toEqual({ next: 'none', breaker: 'life' })
   },
 )
 
@@ -35,10 +35,10 @@ test.each([405, 406, 410, 414, 418, 431, 451])(
 
 test("if the upstream does not have a model, it is the client's fault only if the client named the model", () => {
   const unknown = refusal(404, 'model_not_found')
-  expect(verdictOn(unknown, 'client')).toEqual({ next: 'nobody', breaker: 'life' })
+  expect(verdictOn(unknown, 'client')).toEqual({ next: 'none', breaker: 'life' })
   expect(verdictOn(unknown, 'operator')).toEqual({ next: 'channel', breaker: 'life' })
   for (const status of [400, 404, 422])
-    expect(verdictOn(refusal(status), 'operator')).toEqual({ next: 'nobody', breaker: 'life' })
+    expect(verdictOn(refusal(status), 'operator')).toEqual({ next: 'none', breaker: 'life' })
 })
 
 test('a forbidden credential rests for that model, and the next credential is used', () => {
@@ -94,14 +94,10 @@ test.each([
     chat.decodeError(404, {}, Buffer.from('not here')),
     { next: 'channel', breaker: 'failure' },
   ],
-  ['the client left', own('upstream_error', { fault: 'client' }), { next: 'nobody', breaker: 'nothing' }],
-  ['this process ends', own('unavailable'), { next: 'nobody', breaker: 'nothing' }],
-  ['our own fault', own('internal'), { next: 'nobody', breaker: 'nothing' }],
-  [
-    'a context that is too long, inside a stream',
-    own('invalid_request'),
-    { next: 'nobody', breaker: 'life' },
-  ],
+  ['the client left', own('upstream_error', { fault: 'client' }), { next: 'none', breaker: 'nothing' }],
+  ['this process ends', own('unavailable'), { next: 'none', breaker: 'nothing' }],
+  ['our own fault', own('internal'), { next: 'none', breaker: 'nothing' }],
+  ['a context that is too long, inside a stream', own('invalid_request'), { next: 'none', breaker: 'life' }],
   [
     'a filter, inside a stream',
     own('content_filtered', { fault: 'upstream' }),

@@ -65,9 +65,9 @@ const usageOf: Record<AnswerFormat, (counts: Counts) => object> = {
 
 /** A good answer that reports these counts. */
 export function countedAnswer(format: AnswerFormat, stream: boolean, { before, ...counts }: Counts): Plan {
-  const told = before === undefined ? [counts] : [before, counts]
+  const reports = before === undefined ? [counts] : [before, counts]
   return answerOf[format](
-    told.map((each) => usageOf[format](each)),
+    reports.map((each) => usageOf[format](each)),
     stream,
   )
 }
@@ -92,10 +92,10 @@ export function leftWithin(
 }
 
 /** A whole answer that reports its usage twice has the member twice: a parser takes the last one. */
-const json = (answer: object, member: string, told: readonly object[]) =>
+const json = (answer: object, member: string, reports: readonly object[]) =>
   JSON.stringify(answer).replace(
     /\}$/,
-    `${told.map((usage) => `,"${member}":${JSON.stringify(usage)}`).join('')}}`,
+    `${reports.map((usage) => `,"${member}":${JSON.stringify(usage)}`).join('')}}`,
   )
 const whole = (body: string): Plan => ({ headers: { 'content-type': 'application/json' }, body })
 const events = (list: readonly object[], ...last: string[]): Plan => ({
@@ -105,8 +105,8 @@ const events = (list: readonly object[], ...last: string[]): Plan => ({
   ending: 'end',
 })
 
-const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) => Plan> = {
-  'openai-chat': (told, stream) => {
+const answerOf: Record<AnswerFormat, (reports: readonly object[], stream: boolean) => Plan> = {
+  'openai-chat': (reports, stream) => {
     const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
     const message = { role: 'assistant', content: 'Hello there.' }
     if (!stream)
@@ -114,18 +114,18 @@ const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) 
         json(
           { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] },
           'usage',
-          told,
+          reports,
         ),
       )
     const chunk = { ...head, object: 'chat.completion.chunk' }
     const steps = [
       { ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] },
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-      ...told.map((usage) => ({ ...chunk, choices: [], usage })),
+      ...reports.map((usage) => ({ ...chunk, choices: [], usage })),
     ]
     return events(steps, 'data: [DONE]\n\n')
   },
-  'openai-responses': (told, stream) => {
+  'openai-responses': (reports, stream) => {
     const part = { type: 'output_text', text: 'Hello there.', annotations: [] }
     const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] }
     const response = {
@@ -137,11 +137,11 @@ const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) 
       output: [item],
       error: null,
     }
-    if (!stream) return whole(json(response, 'usage', told))
+    if (!stream) return whole(json(response, 'usage', reports))
     return events([
       {
         type: 'response.created',
-        response: { ...response, status: 'in_progress', output: [], usage: told[0] },
+        response: { ...response, status: 'in_progress', output: [], usage: reports[0] },
       },
       { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
       {
@@ -152,10 +152,10 @@ const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) 
         delta: part.text,
       },
       { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: { ...response, usage: told.at(-1) } },
+      { type: 'response.completed', response: { ...response, usage: reports.at(-1) } },
     ])
   },
-  'anthropic-messages': (told, stream) => {
+  'anthropic-messages': (reports, stream) => {
     const message = {
       id: 'msg_1',
       type: 'message',
@@ -165,13 +165,13 @@ const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) 
       stop_sequence: null,
     }
     const content = [{ type: 'text', text: 'Hello there.' }]
-    if (!stream) return whole(json({ ...message, content }, 'usage', told))
+    if (!stream) return whole(json({ ...message, content }, 'usage', reports))
     return events([
-      { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage: told[0] } },
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage: reports[0] } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello there.' } },
       { type: 'content_block_stop', index: 0 },
-      ...told.map((usage) => ({
+      ...reports.map((usage) => ({
         type: 'message_delta',
         delta: { stop_reason: 'end_turn', stop_sequence: null },
         usage,
@@ -179,18 +179,18 @@ const answerOf: Record<AnswerFormat, (told: readonly object[], stream: boolean) 
       { type: 'message_stop' },
     ])
   },
-  gemini: (told, stream) => {
+  gemini: (reports, stream) => {
     const candidate = {
       index: 0,
       content: { role: 'model', parts: [{ text: 'Hello there.' }] },
       finishReason: 'STOP',
     }
     const response = { responseId: 'r-1', modelVersion: 'm', candidates: [candidate] }
-    if (!stream) return whole(json(response, 'usageMetadata', told))
-    return events(told.map((usageMetadata) => ({ ...response, usageMetadata })))
+    if (!stream) return whole(json(response, 'usageMetadata', reports))
+    return events(reports.map((usageMetadata) => ({ ...response, usageMetadata })))
   },
-  'openai-images': (told) =>
-    whole(json({ created: 1, data: [{ b64_json: png().toString('base64') }] }, 'usage', told)),
+  'openai-images': (reports) =>
+    whole(json({ created: 1, data: [{ b64_json: png().toString('base64') }] }, 'usage', reports)),
 }
 
 /** An answer with status 200 that fails, and reports these counts. */

@@ -35,7 +35,9 @@ export const alertRequest = z
       .uuid()
       .nullable()
       .default(null)
-      .describe("The rule watches this tenant only, and its members see it. A member's rule watches its own tenant."),
+      .describe(
+        "The rule watches this tenant only, and its members see it. A member's rule watches its own tenant.",
+      ),
   })
   .meta({ id: 'AlertRequest' })
 

@@ -160,12 +160,12 @@ function expiryOf(text: string | null | undefined): Date | null {
  */
 function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
   if (may(actor, 'users', verb)) return {}
-  if (actor.kind === 'token') return { id: actor.id ?? nobody }
-  return { userId: actor.userId ?? nobody }
+  if (actor.kind === 'token') return { id: actor.id ?? nilId }
+  return { userId: actor.userId ?? nilId }
 }
 
 /** An id that no user has. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+const nilId = '00000000-0000-0000-0000-000000000000'
 
 function lineOf(action: string, { id, name, tenantId }: ApiTokenRow) {
   return { action, resource: 'api_token', id, name, tenantId }

@@ -1,11 +1,11 @@
-import { type AnswerFormat, type ReasoningWish, reasoningEfforts } from '../../canonical/chat.ts'
+import { type AnswerFormat, type ReasoningOptions, reasoningEfforts } from '../../canonical/chat.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 
 /** The reasoning and the format that the client wants. */
 export interface WantedOutput {
-  reasoning: ReasoningWish | undefined
+  reasoning: ReasoningOptions | undefined
   format: AnswerFormat | undefined
   /** The member that asks for the reasoning. */
   reasoningName: string
@@ -40,7 +40,7 @@ export function decodeOutput(body: Members): WantedOutput {
   }
 }
 
-function readThinking(body: Members): ReasoningWish | undefined {
+function readThinking(body: Members): ReasoningOptions | undefined {
   const thinking = body.members('thinking')
   if (thinking === undefined) return undefined
   const type = thinking.requiredWord('type', ['enabled', 'adaptive', 'disabled', 'between_tools'])

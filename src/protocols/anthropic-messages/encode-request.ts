@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import { fitImageTypes } from '../fit-image-types.ts'
 import { fitWebSearch } from '../fit-web-search.ts'
-import { type KeptWishes, keptStop, stopsToKeep, wishesToKeep } from '../kept-wishes.ts'
+import { type KeptOptions, keptStop, optionsToKeep, stopsToKeep } from '../kept-options.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
@@ -89,8 +89,8 @@ function encodeStop(request: ChatRequest, { traits, upstreamModel }: EncodeConte
 }
 
 /** The options that the request cannot express. */
-export function keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined {
-  return wishesToKeep({ ...request, stop: unsaidStops(request, traits) }, { ...traits, stopMax: 0 })
+export function keeps(request: ChatRequest, traits: Traits): KeptOptions | undefined {
+  return optionsToKeep({ ...request, stop: unsaidStops(request, traits) }, { ...traits, stopMax: 0 })
 }
 
 /** The format refuses stop sequences with only white space, and some models refuse all. */

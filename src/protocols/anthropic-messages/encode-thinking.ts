@@ -1,7 +1,7 @@
-import type { ChatRequest, ReasoningEffort, ReasoningWish } from '../../canonical/chat.ts'
+import type { ChatRequest, ReasoningEffort, ReasoningOptions } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
-import { toldNotToThink } from '../fit-thinking.ts'
+import { thinkingOffNote } from '../fit-thinking.ts'
 import { isForced } from '../fit-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
@@ -31,7 +31,7 @@ export function encodeThinking(
   const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
   // A model that thinks by default has to be told not to, where it takes no forced call while it thinks.
   if (traits.thinkingDefault === true && traits.forcedToolsWhileThinking === false && isForced(toolChoice)) {
-    if (reasoning === undefined) notes.add('mapped', notes.pathOf('reasoning'), toldNotToThink)
+    if (reasoning === undefined) notes.add('mapped', notes.pathOf('reasoning'), thinkingOffNote)
     else if (reasoning.effort !== 'none') notes.dropField('reasoning', forcedObstacle)
     return { thinking: { type: 'disabled' }, isThinking: false }
   }
@@ -74,7 +74,7 @@ function encodeOff(
 
 function encodeAdaptive(
   request: ChatRequest,
-  reasoning: ReasoningWish,
+  reasoning: ReasoningOptions,
   turns: Turns,
   context: EncodeContext,
   notes: Notes,
@@ -91,14 +91,14 @@ function encodeAdaptive(
 }
 
 function encodeEffort(
-  { effort, budgetTokens }: ReasoningWish,
+  { effort, budgetTokens }: ReasoningOptions,
   { traits, upstreamModel }: EncodeContext,
   notes: Notes,
 ): Partial<EncodedThinking> {
-  const wished = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens))
-  if (wished === undefined) return {}
+  const wanted = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens))
+  if (wanted === undefined) return {}
   const path = notes.pathOf('reasoning')
-  const nearest = nearestEffort(wished, traits.effortLevels ?? commonEfforts)
+  const nearest = nearestEffort(wanted, traits.effortLevels ?? commonEfforts)
   if (nearest === undefined) {
     notes.add('dropped', path, `the model ${upstreamModel} takes no effort: it decides itself`)
     return {}
@@ -119,15 +119,15 @@ const commonEfforts: readonly ReasoningEffort[] = ['low', 'medium', 'high']
 
 function encodeBudget(
   request: ChatRequest,
-  { effort, budgetTokens, summary }: ReasoningWish,
+  { effort, budgetTokens, summary }: ReasoningOptions,
   turns: Turns,
   maxTokens: number,
   context: EncodeContext,
   notes: Notes,
 ): Partial<EncodedThinking> {
   const path = notes.pathOf('reasoning')
-  const wished = budgetTokens ?? (effort === undefined || effort === 'none' ? undefined : budgets[effort])
-  if (wished === undefined) {
+  const wanted = budgetTokens ?? (effort === undefined || effort === 'none' ? undefined : budgets[effort])
+  if (wanted === undefined) {
     if (summary === undefined) notes.add('mapped', path, 'the model itself decides whether it thinks')
     else {
       notes.dropField('reasoning', 'the Messages format shows thinking only with an effort or a budget')
@@ -144,7 +144,7 @@ function encodeBudget(
     notes.dropField('reasoning', obstacle)
     return {}
   }
-  const budget = Math.min(Math.max(wished, least), most)
+  const budget = Math.min(Math.max(wanted, least), most)
   if (budgetTokens === undefined)
     notes.add('mapped', path, `effort "${effort}" is a budget of ${budget} tokens`)
   else if (budget !== budgetTokens) notes.add('clamped', path, `the budget is ${budget} tokens`)

@@ -1,4 +1,4 @@
-import type { ChatRequest, ReasoningWish } from '../../canonical/chat.ts'
+import type { ChatRequest, ReasoningOptions } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { isForced } from '../fit-tools.ts'
 import { type Notes, refused } from '../notes.ts'
@@ -44,7 +44,7 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
  * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request may have only one of the two
  * amounts.
  */
-function encodeThinking({ effort, budgetTokens, summary }: ReasoningWish, notes: Notes): Json {
+function encodeThinking({ effort, budgetTokens, summary }: ReasoningOptions, notes: Notes): Json {
   if (summary === 'concise' || summary === 'detailed') {
     notes.add('mapped', notes.pathOf('reasoning'), 'the Gemini format has one length of thought summaries')
   }

@@ -1,7 +1,7 @@
 import type { ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
-import { keptOneCall } from '../kept-wishes.ts'
+import { keptOneCall } from '../kept-options.ts'
 import { type Notes, refused } from '../notes.ts'
 import { listedTwice, type ToolNames } from '../tool-names.ts'
 

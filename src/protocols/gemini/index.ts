@@ -1,4 +1,4 @@
-import { wishesToKeep } from '../kept-wishes.ts'
+import { optionsToKeep } from '../kept-options.ts'
 import type { Protocol } from '../protocol.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -18,7 +18,7 @@ export const gemini: Protocol = {
     authHeaders,
     encodeRequest,
     // The format cannot say it at all.
-    keeps: (request, traits) => wishesToKeep(request, { ...traits, takes: { parallelToolCalls: false } }),
+    keeps: (request, traits) => optionsToKeep(request, { ...traits, takes: { parallelToolCalls: false } }),
     decodeResponse,
     decodeStream,
     decodeError,

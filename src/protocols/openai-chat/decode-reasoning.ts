@@ -1,7 +1,7 @@
 import {
   type ReasoningBlock,
+  type ReasoningOptions,
   type ReasoningSignature,
-  type ReasoningWish,
   reasoningEfforts,
 } from '../../canonical/chat.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
@@ -13,31 +13,31 @@ import { writeDetailSignature } from './wire.ts'
  * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of
  * DeepSeek and Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
  */
-export function decodeReasoningWish(body: Members) {
-  const wishes = [effortWish(body), routerWish(body), thinkingWish(body), enableWish(body)].filter(
-    (wish) => wish !== undefined,
+export function decodeReasoningOptions(body: Members) {
+  const found = [effortOption(body), routerOption(body), thinkingOption(body), enableOption(body)].filter(
+    (one) => one !== undefined,
   )
-  const [first] = wishes
+  const [first] = found
   if (first === undefined) return { value: undefined, name: 'reasoning_effort' }
-  const value: ReasoningWish = { effort: undefined, budgetTokens: undefined, summary: undefined }
-  for (const wish of wishes) {
-    value.effort ??= wish.effort
-    value.budgetTokens ??= wish.budgetTokens
-    value.summary ??= wish.summary
+  const value: ReasoningOptions = { effort: undefined, budgetTokens: undefined, summary: undefined }
+  for (const one of found) {
+    value.effort ??= one.effort
+    value.budgetTokens ??= one.budgetTokens
+    value.summary ??= one.summary
   }
   return { value, name: first.name }
 }
 
-interface Wish extends Partial<ReasoningWish> {
+interface ReasoningOption extends Partial<ReasoningOptions> {
   name: string
 }
 
-function effortWish(body: Members): Wish | undefined {
+function effortOption(body: Members): ReasoningOption | undefined {
   const effort = body.word('reasoning_effort', reasoningEfforts)
   return effort && { name: 'reasoning_effort', effort }
 }
 
-function routerWish(body: Members): Wish | undefined {
+function routerOption(body: Members): ReasoningOption | undefined {
   const reasoning = body.members('reasoning')
   if (reasoning === undefined) return undefined
   const enabled = reasoning.boolean('enabled')
@@ -54,7 +54,7 @@ function routerWish(body: Members): Wish | undefined {
   }
 }
 
-function thinkingWish(body: Members): Wish | undefined {
+function thinkingOption(body: Members): ReasoningOption | undefined {
   const thinking = body.members('thinking')
   if (thinking === undefined) return undefined
   const type = thinking.text('type')
@@ -64,7 +64,7 @@ function thinkingWish(body: Members): Wish | undefined {
   return { name: 'thinking', effort: switched(enabled, budgetTokens), budgetTokens }
 }
 
-function enableWish(body: Members): Wish | undefined {
+function enableOption(body: Members): ReasoningOption | undefined {
   const enabled = body.boolean('enable_thinking')
   const budgetTokens = body.integer('thinking_budget', 0)
   if (enabled === undefined && budgetTokens === undefined) return undefined
@@ -73,7 +73,10 @@ function enableWish(body: Members): Wish | undefined {
 }
 
 /** Reasoning that is only switched on has medium effort. */
-function switched(enabled: boolean | undefined, budgetTokens: number | undefined): ReasoningWish['effort'] {
+function switched(
+  enabled: boolean | undefined,
+  budgetTokens: number | undefined,
+): ReasoningOptions['effort'] {
   if (enabled === false) return 'none'
   return enabled && budgetTokens === undefined ? 'medium' : undefined
 }

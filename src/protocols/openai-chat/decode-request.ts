@@ -6,7 +6,7 @@ import { modelName } from '../model-name.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages } from './decode-messages.ts'
-import { decodeReasoningWish } from './decode-reasoning.ts'
+import { decodeReasoningOptions } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools, decodeWebSearch } from './decode-tools.ts'
 
 /**
@@ -20,7 +20,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const members = new Members(body, '', unmapped)
   const bounds = decodeBounds(members)
   const user = decodeUser(members)
-  const reasoning = decodeReasoningWish(members)
+  const reasoning = decodeReasoningOptions(members)
   const tools = decodeTools(members)
   const choice = decodeToolChoice(members)
   const request: ChatRequest = {

@@ -1,5 +1,5 @@
 import { bearerAuth } from '../bearer-auth.ts'
-import { wishesToKeep } from '../kept-wishes.ts'
+import { optionsToKeep } from '../kept-options.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
@@ -40,7 +40,7 @@ export const openaiChat: Protocol = {
     headers: {},
     authHeaders: bearerAuth,
     encodeRequest,
-    keeps: wishesToKeep,
+    keeps: optionsToKeep,
     decodeResponse,
     decodeStream,
     native: { patchRequest, patchedPieces, watchResponse, watchStream },

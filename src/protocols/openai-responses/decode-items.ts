@@ -244,7 +244,10 @@ function leaveOut({ path, unmapped }: Members, type: string): void {
   const dropped = vendorsWork.get(type)
   if (dropped !== undefined) unmapped.drop(path, dropped)
   else
-    unmapped.refuse(path, refusals.get(type) ?? `"${type.slice(0, 40)}" is not an item that other formats have`)
+    unmapped.refuse(
+      path,
+      refusals.get(type) ?? `"${type.slice(0, 40)}" is not an item that other formats have`,
+    )
 }
 
 /** Callers other than `direct`, which is the model itself, are lost. */

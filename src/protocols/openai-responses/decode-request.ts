@@ -1,7 +1,7 @@
 import {
   type AnswerFormat,
   type ChatRequest,
-  type ReasoningWish,
+  type ReasoningOptions,
   reasoningEfforts,
   type WebSearch,
 } from '../../canonical/chat.ts'
@@ -180,7 +180,7 @@ function decodeLogprobs(members: Members): { top: number } | undefined {
   return isIncluded || top > 0 ? { top } : undefined
 }
 
-function decodeReasoning(members: Members, update: ConfigurationUpdate): ReasoningWish | undefined {
+function decodeReasoning(members: Members, update: ConfigurationUpdate): ReasoningOptions | undefined {
   const asked = members.members('reasoning')
   const effort = update.effort ?? asked?.word('effort', reasoningEfforts)
   const older = asked?.text('generate_summary')

@@ -1,5 +1,5 @@
 import { bearerAuth } from '../bearer-auth.ts'
-import { wishesToKeep } from '../kept-wishes.ts'
+import { optionsToKeep } from '../kept-options.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
@@ -42,7 +42,7 @@ export const openaiResponses: Protocol = {
     authHeaders: bearerAuth,
     encodeRequest,
     // The format has no stop sequences.
-    keeps: (request, traits) => wishesToKeep(request, { ...traits, stopMax: 0 }),
+    keeps: (request, traits) => optionsToKeep(request, { ...traits, stopMax: 0 }),
     decodeResponse,
     decodeStream,
     native: {

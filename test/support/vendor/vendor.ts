@@ -6,7 +6,7 @@ import { answersTo } from './answer.ts'
 import { Refusal } from './check.ts'
 import { writeCompletion } from './completion.ts'
 import type { Head } from './dialect.ts'
-import { readWish } from './images/read.ts'
+import { readImageOptions } from './images/read.ts'
 import { streamImages, writeImages } from './images/write.ts'
 import { HeldResponses } from './responses/held.ts'
 import { type Action, type Route, routeOf } from './route.ts'
@@ -65,9 +65,9 @@ async function serve(
   const hash = createHash('sha256').update(raw).digest('hex').slice(0, 24)
   const createdAtSeconds = Math.floor(Date.now() / 1000)
   if (action === 'images') {
-    const wish = readWish(body)
-    if (!wish.stream) return sendJson(response, 200, await writeImages(wish, createdAtSeconds))
-    return sendStream(response, streamImages(wish, createdAtSeconds), hash, tokenDelayMs)
+    const options = readImageOptions(body)
+    if (!options.stream) return sendJson(response, 200, await writeImages(options, createdAtSeconds))
+    return sendStream(response, streamImages(options, createdAtSeconds), hash, tokenDelayMs)
   }
   if (action === 'complete') return sendJson(response, 200, writeCompletion(body, hash, createdAtSeconds))
   const question = dialect.read({

@@ -2,7 +2,7 @@ import type { Json } from '../../../../src/canonical/json.ts'
 import { expectInteger, expectOneOf, expectText, isAbsent, kindOf, refuse, refuseUnknown } from '../check.ts'
 
 /** What a client asks for. */
-export interface Wish {
+export interface ImageOptions {
   prompt: string
   /** 1 to 10. */
   count: number
@@ -25,7 +25,7 @@ export interface Size {
  *
  * https://platform.openai.com/docs/api-reference/images/create, read 2026-11-21
  */
-export function readWish(body: Json): Wish {
+export function readImageOptions(body: Json): ImageOptions {
   refuseUnknown(body, members, (name) => `Unknown parameter: '${name}'.`, 'unknown_parameter')
   checkTexts(body)
   checkForm(body)

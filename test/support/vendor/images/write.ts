@@ -1,36 +1,37 @@
 import type { Json } from '../../../../src/canonical/json.ts'
 import { drawPicture } from '../../../../src/demo/picture.ts'
 import { tokensOf } from '../question.ts'
-import type { Size, Wish } from './read.ts'
+import type { ImageOptions, Size } from './read.ts'
 
 /** The answer in one JSON object. */
-export async function writeImages(wish: Wish, createdAtSeconds: number): Promise<Json> {
+export async function writeImages(options: ImageOptions, createdAtSeconds: number): Promise<Json> {
   const data: Json[] = []
   // One after the other: a picture takes some megabytes while it is drawn.
-  for (let index = 0; index < wish.count; index++) data.push({ b64_json: await draw(wish, wish.size, index) })
-  const { output_tokens: image } = usageOf(wish)
+  for (let index = 0; index < options.count; index++)
+    data.push({ b64_json: await draw(options, options.size, index) })
+  const { output_tokens: image } = usageOf(options)
   return {
     created: createdAtSeconds,
     data,
-    ...settingsOf(wish),
-    usage: { ...usageOf(wish), output_tokens_details: { image_tokens: image, text_tokens: 0 } },
+    ...settingsOf(options),
+    usage: { ...usageOf(options), output_tokens_details: { image_tokens: image, text_tokens: 0 } },
   }
 }
 
 /** The frames of a streamed answer: each picture after its previews. No frame marks the end. */
-export async function* streamImages(wish: Wish, createdAtSeconds: number): AsyncGenerator<string> {
-  const opening = { created_at: createdAtSeconds, ...settingsOf(wish) }
-  for (let index = 0; index < wish.count; index++) {
-    const coarse = wish.previews > 0 ? await draw(wish, previewOf(wish.size), index) : ''
-    for (let number = 0; number < wish.previews; number++) {
+export async function* streamImages(options: ImageOptions, createdAtSeconds: number): AsyncGenerator<string> {
+  const opening = { created_at: createdAtSeconds, ...settingsOf(options) }
+  for (let index = 0; index < options.count; index++) {
+    const coarse = options.previews > 0 ? await draw(options, previewOf(options.size), index) : ''
+    for (let number = 0; number < options.previews; number++) {
       yield frame('partial_image', { b64_json: coarse, ...opening, partial_image_index: number })
     }
-    const b64_json = await draw(wish, wish.size, index)
-    yield frame('completed', { b64_json, ...opening, usage: usageOf(wish) })
+    const b64_json = await draw(options, options.size, index)
+    yield frame('completed', { b64_json, ...opening, usage: usageOf(options) })
   }
 }
 
-async function draw({ prompt }: Wish, size: Size, index: number): Promise<string> {
+async function draw({ prompt }: ImageOptions, size: Size, index: number): Promise<string> {
   return (await drawPicture(size, `${index} ${prompt}`)).toString('base64')
 }
 
@@ -39,12 +40,12 @@ function previewOf({ width, height }: Size): Size {
   return { width: width / 4, height: height / 4 }
 }
 
-function settingsOf({ size, quality }: Wish) {
+function settingsOf({ size, quality }: ImageOptions) {
   return { background: 'opaque', output_format: 'png', quality, size: `${size.width}x${size.height}` }
 }
 
 /** Usage of the whole request. Every event of a stream repeats it. */
-function usageOf({ prompt, size, count }: Wish) {
+function usageOf({ prompt, size, count }: ImageOptions) {
   const text = tokensOf(prompt)
   const image = Math.ceil((size.width * size.height) / pixelsPerToken) * count
   return {

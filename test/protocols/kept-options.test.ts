@@ -8,7 +8,7 @@ import { translate } from '../../src/gateway/translate.ts'
 import { collect } from '../../src/protocols/collect.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide } from '../../src/protocols/index.ts'
-import { type KeptWishes, WishKeeper } from '../../src/protocols/kept-wishes.ts'
+import { type KeptOptions, OptionKeeper } from '../../src/protocols/kept-options.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
@@ -29,8 +29,8 @@ const finish = (reason: FinishReason): ChatEvent => ({
   usage,
 })
 
-function kept(wishes: Partial<KeptWishes>, events: ChatEvent[]): ChatEvent[] {
-  const keeper = new WishKeeper({ oneCall: false, stop: [], ...wishes })
+function kept(options: Partial<KeptOptions>, events: ChatEvent[]): ChatEvent[] {
+  const keeper = new OptionKeeper({ oneCall: false, stop: [], ...options })
   const written = events.flatMap((event) => keeper.take(event))
   expect(grammarFault(written)).toBeUndefined()
   return written
@@ -148,13 +148,13 @@ describe('stop sequences', () => {
 
 describe('of models that do not take them', () => {
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]
-  const wishes = { tools, parallel_tool_calls: false, stop: ['END'] }
+  const options = { tools, parallel_tool_calls: false, stop: ['END'] }
   const takesNone: Traits = { takes: { parallelToolCalls: false }, stopMax: 0 }
 
   test.each(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const)(
     '%s',
     (protocol) => {
-      const { asked: parts, notes, body } = asked('openai-chat', protocol, wishes, true, takesNone)
+      const { asked: parts, notes, body } = asked('openai-chat', protocol, options, true, takesNone)
       expect(parts.keeps).toEqual({ oneCall: true, stop: ['END'] })
       expect(JSON.stringify(body)).not.toMatch(/parallel|END/)
       for (const path of ['parallel_tool_calls', 'stop'])
@@ -164,7 +164,7 @@ describe('of models that do not take them', () => {
 
   test('nothing is kept of a model that makes one call at a time', () => {
     const serial = { ...takesNone, parallelTools: false }
-    const { asked: parts } = asked('openai-chat', 'openai-chat', { ...wishes, stop: [] }, true, serial)
+    const { asked: parts } = asked('openai-chat', 'openai-chat', { ...options, stop: [] }, true, serial)
     expect(parts.keeps).toBeUndefined()
   })
 

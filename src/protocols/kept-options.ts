@@ -6,7 +6,7 @@ import type { Traits } from '../canonical/traits.ts'
  * Options of a request that the upstream's format cannot express, or that the model does not take. The
  * gateway applies them while it translates the answer.
  */
-export interface KeptWishes {
+export interface KeptOptions {
   /** The answer has at most one tool call. */
   oneCall: boolean
   /** The answer's text ends before the first of these. */
@@ -14,10 +14,10 @@ export interface KeptWishes {
 }
 
 /** The options that a request to this offer leaves out, and that the gateway can apply. */
-export function wishesToKeep(
+export function optionsToKeep(
   request: Pick<ChatRequest, 'stop' | 'parallelToolCalls'>,
   traits: Traits,
-): KeptWishes | undefined {
+): KeptOptions | undefined {
   const oneCall = keepsOneCall(request, traits)
   const stop = traits.stopMax === 0 ? stopsToKeep(request) : []
   return oneCall || stop.length > 0 ? { oneCall, stop } : undefined
@@ -51,7 +51,7 @@ const stopCharactersMax = 4096
  * The upstream still ends its answer by itself: what it thinks and writes until then is paid, and its counts
  * come only then.
  */
-export class WishKeeper {
+export class OptionKeeper {
   readonly #oneCall: boolean
   readonly #stop: readonly string[]
   /** The index that each block has without the blocks that are left out. */
@@ -63,7 +63,7 @@ export class WishKeeper {
   /** The sequence that ended the answer. */
   #stopped: string | undefined
 
-  constructor({ oneCall, stop }: KeptWishes) {
+  constructor({ oneCall, stop }: KeptOptions) {
     this.#oneCall = oneCall
     this.#stop = stop
   }

@@ -51,7 +51,7 @@ const names = {
 }
 
 /** Reads a body of any text format. Throws Refusal. */
-export function readQuestion(body: Json): DemoRequest {
+export function readDemoRequest(body: Json): DemoRequest {
   if ((find(body, 'answers') ?? 1) !== 1)
     throw new DemoRefusal(400, 'The demo channel gives one answer only.')
   const turns = find(body, 'turns')

@@ -42,7 +42,7 @@ interface Day {
   stepMs: number
 }
 
-/** Answers how many rows it wrote. */
+/** Returns how many rows it wrote. */
 async function fillDay(sql: postgres.Sql, dice: Dice, { day, from, to, stepMs }: Day): Promise<number> {
   const stamp = new Date(day).toISOString().slice(0, 10).replaceAll('-', '')
   for (const parent of partitioned) {

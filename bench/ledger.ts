@@ -66,7 +66,7 @@ function print(name: string, samplesUs: readonly number[], requests: number): vo
 
 const inFlight = 16
 
-/** Answers how many bytes the journal holds. */
+/** Returns how many bytes the journal holds. */
 async function writeAll(home: string, disk: JournalDisk, records: readonly Request[]): Promise<number> {
   const directory = claimJournalDirectory(home, randomUUIDv7())
   const journal = new Journal({

@@ -32,7 +32,7 @@ const limit = 50
 
 type Query = Record<string, string | string[]>
 
-/** The page, as the endpoint reads it. Answers how many rows it found, and whether it searched all it was asked for. */
+/** The page, as the endpoint reads it. Returns how many rows it found, and whether it searched all it was asked for. */
 async function page(query: Query, days: number, depth = 0) {
   const filter = await ask((sql) => withIds(sql, filterFrom(adminFilterQuery.parse(query))), terms)
   const span = await ask((sql) => logSpan(sql, filter, clock.now()), terms)

@@ -23,7 +23,7 @@ export interface Plan {
 
 /**
  * Measures all scenarios round by round. Each round starts new processes and stops them: two processes of the same code differ
- * by 2 or 3 % for their whole lives, so only new ones are a new observation. Answers the measurements, and what is wrong with the
+ * by 2 or 3 % for their whole lives, so only new ones are a new observation. Returns the measurements, and what is wrong with the
  * usage logs.
  */
 export async function runRounds(

@@ -76,7 +76,7 @@ function waterfall(spans: readonly SeenSpan[]): string {
 <text x="12" y="20" font-weight="600">One streamed request, translated, whose first channel fails</text>
 ${ticks.join('\n')}
 ${rows.join('\n')}
-<text class="note" x="12" y="${height - 10}">blue: the request · green: a call of an upstream · red: one that failed · grey: a station · diamonds: first byte, first token</text>
+<text class="note" x="12" y="${height - 10}">blue: the request · green: a call of an upstream · red: one that failed · grey: a step · diamonds: first byte, first token</text>
 </svg>
 `
 }

@@ -127,7 +127,7 @@ const settings = {
   )
     .transform((origins) => origins.map((origin) => origin.toLowerCase()))
     .optional(),
-  /** Headers that those pages may send. Absent: those that they ask for. */
+  /** Headers that those pages may send. Absent: whatever the preflight asks for. */
   corsHeaders: headerList.optional(),
   /** Headers of answers that they may read. */
   corsExposedHeaders: headerList.default(['*']),

@@ -67,7 +67,7 @@ export class SecretKeeper {
   }
 
   /**
-   * Take these master keys instead of those that it has. Answers whether they are other ones, or in another
+   * Take these master keys instead of those that it has. Returns whether they are other ones, or in another
    * order.
    */
   learn(secret: string, former: readonly MasterSecret[]): boolean {

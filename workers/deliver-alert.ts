@@ -1,4 +1,4 @@
-import { alertWebhook, webhookOf } from '../src/alerts/alert-webhook.ts'
+import { alertWebhook, webhookBody } from '../src/alerts/alert-webhook.ts'
 import { type Destination, openDestination, signingKeys } from '../src/alerts/destination.ts'
 import { type DueMessage, noteDelivery, readDueMessage } from '../src/alerts/episode-queries.ts'
 import type { MessageKey } from '../src/alerts/transition.ts'
@@ -75,7 +75,7 @@ async function deliver(
     message: {
       id: `msg_${queueIdOf(key)}`,
       timestamp: Math.floor(now / 1000),
-      body: JSON.stringify(alertWebhook.parse(webhookOf(message, episode, publicUrl))),
+      body: JSON.stringify(alertWebhook.parse(webhookBody(message, episode, publicUrl))),
     },
     allowPrivateAddresses: privateWebhooks,
     withinMs: bounds.webhookMs,

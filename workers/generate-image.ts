@@ -257,7 +257,7 @@ async function finish(
   let refusals = 0
   while (generation.ended !== leaseLost) {
     try {
-      generation.trace?.station('record')
+      generation.trace?.step('record')
       const done = await gateway.jobs.finish(lease, 'running', job, last)
       if (done && generation.trace !== undefined) traceRow(generation.trace, job.opened, last.close)
       if (done && last.state === 'failed') {

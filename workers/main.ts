@@ -13,7 +13,7 @@ import { answerRunner } from './make-answer.ts'
 import { probeRunner } from './probe-offer.ts'
 import { renewPrices } from './renew-prices.ts'
 
-/** Each asks a channel many things, and none is urgent. */
+/** A probe makes many calls to a channel, and is never urgent. */
 const probesAtOnce = 1
 
 /** A delivery is short and mostly waits for the client: many may run at once. */

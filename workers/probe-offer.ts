@@ -9,7 +9,7 @@ export function probeRunner(gateway: ProbeGateway) {
   return {
     async run(id: string): Promise<{ again: number } | undefined> {
       await probeOffer(gateway, id, stopped.signal)
-      // Another worker, or this one after its start, starts it over.
+      // Another worker, or this one after a restart, runs it again.
       return stopped.signal.aborted ? { again: 0 } : undefined
     },
     stop(): void {

@@ -49,7 +49,7 @@ export function groupWords(row: ExportRows['groups'][number]): Json {
 }
 
 /** `balance`: undefined where the tenant's money is not limited. A file has none below zero. */
-export function tenantWords(row: ExportRows['tenants'][number]['tenant'], balance: bigint | undefined): Json {
+export function tenantOut(row: ExportRows['tenants'][number]['tenant'], balance: bigint | undefined): Json {
   return {
     name: row.name,
     ...(balance !== undefined && { balance_usd: usd(balance < 0n ? 0n : balance) }),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { applyCatalog } from '../catalog/apply.ts'
 import {
   byFile,
-  countsOf,
+  changedCounts,
   type FileChanges,
   type FileKind,
   type FileNames,
@@ -164,7 +164,7 @@ async function applyIn(
   if (!isSame || Object.keys(shownNames(names)).length > 0)
     await noteChanges(tx, { place: source.place, hash }, revision, names)
   await noteFileInForce(tx, { ...source.place, hash, revision })
-  return { outcome: { kind: 'applied', revision, changes: countsOf(names), generated, replaced }, names }
+  return { outcome: { kind: 'applied', revision, changes: changedCounts(names), generated, replaced }, names }
 }
 
 /** A file without a revision is lower than each that has one: it was not made to take part in the order. */

@@ -37,7 +37,7 @@ interface Options {
 
 /**
  * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this
- * one leaves out. Changes only rows that differ, many in one statement. Answers the keys that it generated,
+ * one leaves out. Changes only rows that differ, many in one statement. Returns the keys that it generated,
  * and what it changed. For an admin it disables nothing.
  */
 export async function applyTenants(
@@ -235,7 +235,7 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
   }
 }
 
-/** What the file says of a key. A key without a secret in the file keeps the one that it has. */
+/** What the file says about a key. A key without a secret in the file keeps the one that it has. */
 function settingsOf(
   { key, groupId, secretHash }: WantedKey,
   existing: KeyRow | undefined,

@@ -2,10 +2,10 @@ import { stringify } from 'yaml'
 import type { Json } from '../canonical/json.ts'
 import { storedChannel } from '../catalog/change-entries.ts'
 import { openedConnection } from '../catalog/connection.ts'
-import { channelWords, connectionWords, modelWords } from '../catalog/entry-out.ts'
+import { channelOut, connectionWords, modelWords } from '../catalog/entry-out.ts'
 import { libraryWords } from '../catalog/library/admin-library.ts'
 import type { SecretKeeper } from '../secret-key.ts'
-import { groupWords, keyWords, tenantWords } from './access-out.ts'
+import { groupWords, keyWords, tenantOut } from './access-out.ts'
 import type { ExportRows } from './export-queries.ts'
 
 /** Tollgate makes the tenant of the probes itself. */
@@ -31,12 +31,12 @@ export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): st
     return escaped(modelWords({ ...row, fallbacks }, priceOf.get(row.id)))
   }
   const offers = rows.offers.filter(({ modelId }) => known.models.has(modelId))
-  const channelOut = (row: (typeof channels)[number]) =>
+  const entryOf = (row: (typeof channels)[number]) =>
     channelEntry(row, { ...rows, offers }, keeper, variables)
   const data = {
     ...(prices !== undefined && { prices }),
     models: models.filter(isEnabled).map(modelOut),
-    channels: channels.filter(isEnabled).map(channelOut),
+    channels: channels.filter(isEnabled).map(entryOf),
     groups: rows.groups
       .filter(({ name }) => name !== ownTenant)
       .toSorted(by(({ name }) => name))
@@ -53,14 +53,14 @@ export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): st
       .filter(({ tenant }) => tenant.name !== ownTenant)
       .map(({ tenant, limited, balance }) =>
         escaped({
-          ...tenantWords(tenant, limited ? balance : undefined),
+          ...tenantOut(tenant, limited ? balance : undefined),
           keys: keysOf(rows, tenant.id, known.models),
         }),
       ),
   }
   const disabledModels = models.filter((row) => !isEnabled(row)).map(modelOut)
   const kept = new Set(rows.credentials.map(({ channelId }) => channelId))
-  const disabledChannels = channels.filter((row) => !isEnabled(row) && kept.has(row.id)).map(channelOut)
+  const disabledChannels = channels.filter((row) => !isEnabled(row) && kept.has(row.id)).map(entryOf)
   const text = stringify(data, { lineWidth: 0 })
   const rest = [
     ...comment('Disabled models, which a file cannot have', 'models', disabledModels),
@@ -110,7 +110,7 @@ function channelEntry(
       ? ''
       : variables.add(`${place}_KEY${sealed.length === 1 ? '' : `_${index + 1}`}`),
   )
-  const words = escaped(channelWords(row, offers))
+  const words = escaped(channelOut(row, offers))
   return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
 }
 

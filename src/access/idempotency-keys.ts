@@ -9,9 +9,9 @@ import {
   deleteKeysOlderThan,
   isKeyTaken,
   type KeyedRequest,
-  keepAnswer,
   leaveToJob,
   releaseKey,
+  storeAnswer,
 } from './idempotency-queries.ts'
 import { InsistentWrites } from './retried-writes.ts'
 
@@ -138,7 +138,7 @@ export class IdempotencyKeys {
     return this.#writes.add(
       () =>
         database.answers
-          .ask(({ db }) => keepAnswer(db, request, kept))
+          .ask(({ db }) => storeAnswer(db, request, kept))
           .catch((error: unknown) => {
             if (!(error instanceof GatewayError && error.kind === 'rate_limited')) throw error
             return database.answers.ask(({ db }) => releaseKey(db, request))

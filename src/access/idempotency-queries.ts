@@ -115,7 +115,7 @@ function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claima
 }
 
 /** Keep the answer of a request, unless another process has taken over its key. */
-export async function keepAnswer(
+export async function storeAnswer(
   db: TypedQueries,
   request: KeyedRequest,
   answer: { status: number; headers: string; answer: Buffer },

@@ -113,7 +113,7 @@ export interface KeysOptions {
   pool: Database['keys']
   /** The key whose secret has this hash. */
   read(connections: Connections, secretHash: Buffer): Promise<Identity | undefined>
-  /** The keys of the hashes: the present pepper and former ones. */
+  /** The keys of the hashes: the current pepper and former ones. */
   peppers: KeyRing
   cacheMax: number
   negativeMs: number

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { channelWords, modelWords } from '../catalog/entry-out.ts'
+import { channelOut, modelWords } from '../catalog/entry-out.ts'
 import type { FileKind } from '../catalog/file-changes.ts'
 import type { SecretKeeper } from '../secret-key.ts'
-import { groupWords, keyWords, tenantWords } from './access-out.ts'
+import { groupWords, keyWords, tenantOut } from './access-out.ts'
 import { shownKey } from './apply-tenants.ts'
 import type { ExportRows } from './export-queries.ts'
 import { connectionOf } from './export-yaml.ts'
@@ -35,7 +35,7 @@ export function wordsOfRows(rows: ExportRows, keeper: SecretKeeper): RowWords {
       rows.channels.map((row) => [
         row.name,
         {
-          ...channelWords(row, offersOf.get(row.id) ?? []),
+          ...channelOut(row, offersOf.get(row.id) ?? []),
           api_keys: countText(credentialsOf.get(row.id)?.length ?? 0),
           ...connectionOf(row, keeper, () => hidden),
           ...disabledWord(row),
@@ -46,7 +46,7 @@ export function wordsOfRows(rows: ExportRows, keeper: SecretKeeper): RowWords {
     tenants: new Map(
       rows.tenants.map(({ tenant, limited, balance }) => [
         tenant.name,
-        tenantWords(tenant, limited ? balance : undefined),
+        tenantOut(tenant, limited ? balance : undefined),
       ]),
     ),
     keys: new Map(

@@ -25,7 +25,7 @@ export const alertWebhook = z
 type AlertWebhook = z.output<typeof alertWebhook>
 
 /** The same for each try, so that a receiver may compare them. */
-export function webhookOf(
+export function webhookBody(
   { event, summary, value, createdAt, ruleId }: MessageRow,
   episode: EpisodeRow,
   publicUrl: string | undefined,
@@ -35,7 +35,7 @@ export function webhookOf(
     timestamp: createdAt.toISOString(),
     data: {
       episode_id: episode.id,
-      rule: { id: ruleId, name: episode.ruleName, kind: kindOf(episode.kind) },
+      rule: { id: ruleId, name: episode.ruleName, kind: alertKind(episode.kind) },
       tenant_id: episode.tenantId,
       name: episode.name,
       summary,
@@ -60,7 +60,7 @@ export function testWebhook(
     timestamp: now.toISOString(),
     data: {
       episode_id: null,
-      rule: { id: rule.id, name: rule.name, kind: kindOf(rule.kind) },
+      rule: { id: rule.id, name: rule.name, kind: alertKind(rule.kind) },
       tenant_id: rule.tenantId,
       name: 'test',
       summary: `This is a test of the rule "${rule.name}".`,
@@ -76,7 +76,7 @@ export function testWebhook(
 const kind = z.enum(alertKinds)
 
 /** Throws for the kind of a newer release. */
-export function kindOf(text: string): AlertWebhook['data']['rule']['kind'] {
+export function alertKind(text: string): AlertWebhook['data']['rule']['kind'] {
   return kind.parse(text)
 }
 

@@ -49,7 +49,7 @@ export function listEpisodes(db: Queries, filter: EpisodeFilter): Promise<Episod
     .limit(limit)
 }
 
-export async function messagesOf(db: Queries, episodeIds: readonly string[]): Promise<MessageRow[]> {
+export async function episodeMessages(db: Queries, episodeIds: readonly string[]): Promise<MessageRow[]> {
   if (episodeIds.length === 0) return []
   return await db
     .select()

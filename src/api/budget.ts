@@ -75,7 +75,7 @@ export async function readMoney(
   const isShown = identity.usageScope === 'tenant' && balance?.limited === true
   return {
     balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
-    budgets: budgets.map((budget) => budgetJson(budget, moment)),
+    budgets: budgets.map((budget) => budgetStateJson(budget, moment)),
   }
 }
 
@@ -85,7 +85,10 @@ const away = {
   retryAfterSeconds: 5,
 }
 
-export function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
+export function budgetStateJson(
+  { owner, period, limitNano, spentNano, heldNano }: BudgetState,
+  moment: Date,
+) {
   return {
     of: owner,
     period,

@@ -4,11 +4,11 @@ import { invalid } from '../canonical/field-error.ts'
 import { type Json, textOf } from '../canonical/json.ts'
 import { faultOf } from '../kept/conversation-items.ts'
 import type { Conversation } from '../kept/conversations.ts'
-import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { keptDaysOf, keptScopeOf } from '../kept/kept-answers.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Identified } from '../stages/identify.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
-import { oneOf, wholeNumber } from './parameter.ts'
+import { oneOfWords, wholeNumber } from './parameter.ts'
 
 const path = '/v1/conversations'
 const base = { logged: true, limited: true } as const
@@ -56,7 +56,7 @@ const include = z
 const listQuery = z.object({
   after: z.string().optional().describe('The id of the last item of the page before.'),
   limit: wholeNumber(1, 100).default(20).describe('Items on a page.'),
-  order: oneOf(['asc', 'desc']).default('desc'),
+  order: oneOfWords(['asc', 'desc']).default('desc'),
   include,
 })
 const includeQuery = z.object({ include })
@@ -187,7 +187,7 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
   ]
 }
 
-const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
+const scope = ({ identity }: Identified) => keptScopeOf(identity, 'openai-responses')
 
 /**
  * The days for which the caller's conversations are kept. A caller that has kept some may read and

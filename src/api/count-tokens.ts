@@ -17,7 +17,7 @@ import { holdersOf } from '../gateway/holders.ts'
 import { keptTurns } from '../gateway/kept-turns.ts'
 import { noteTranslation } from '../gateway/note-translation.ts'
 import { keptApart } from '../gateway/refusals-that-help.ts'
-import { itemsOf, type KeptTurn, keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { itemsOf, type KeptTurn, keptDaysOf, keptScopeOf } from '../kept/kept-answers.ts'
 import { conversationIn, conversationRefused } from '../protocols/conversation.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { pieces } from '../protocols/splice.ts'
@@ -266,6 +266,6 @@ async function conversationTurns(
   if (isLarge) {
     throw gatewayError('count_with_conversation_too_large', {}, { field: 'conversation' })
   }
-  const { text } = await gateway.kept.conversations.read(scopeOf(identity, 'openai-responses'), id)
+  const { text } = await gateway.kept.conversations.read(keptScopeOf(identity, 'openai-responses'), id)
   return [{ input: text, output: '', answer: {} }]
 }

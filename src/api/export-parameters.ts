@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ExportFormat } from './export/formats.ts'
-import { oneOf } from './parameter.ts'
+import { oneOfWords } from './parameter.ts'
 
 /** Names, with commas between them. */
 export function columnsParameter(names: readonly string[]) {
@@ -20,4 +20,4 @@ export function columnsParameter(names: readonly string[]) {
 }
 
 export const formatParameter = <const Formats extends readonly ExportFormat[]>(formats: Formats) =>
-  oneOf(formats).describe('The format of the file.')
+  oneOfWords(formats).describe('The format of the file.')

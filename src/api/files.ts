@@ -16,7 +16,7 @@ import {
   messagesFilePage,
 } from './messages-files.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
-import { oneOf, text, wholeNumber } from './parameter.ts'
+import { oneOfWords, text, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { speaksMessages } from './speaks-messages.ts'
 
@@ -74,7 +74,7 @@ const listQuery = z.object({
   after_id: text.optional().describe('The same, in the Messages format.'),
   page: text.optional().describe('The same: `next_page` of the page before.'),
   limit: wholeNumber(1, 10_000).default(1_000).describe('Files on a page.'),
-  order: oneOf(['asc', 'desc']).default('desc').describe('By the time of their upload.'),
+  order: oneOfWords(['asc', 'desc']).default('desc').describe('By the time of their upload.'),
   purpose: text.optional(),
 })
 

@@ -12,13 +12,13 @@ import { type Job, jobStates } from '../jobs/job.ts'
 import { webhookSecret } from '../jobs/webhook-secret.ts'
 import type { Received } from '../stages/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
-import { id, isId, oneOf, wholeNumber } from './parameter.ts'
+import { id, isId, oneOfWords, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
-import { scopeOf } from './usage.ts'
+import { rowScopeOf } from './usage.ts'
 
 const jobQuery = z.strictObject({
   cursor: id('next_cursor of the page before').optional().describe('`next_cursor` of the page before.'),
-  status: oneOf(jobStates).optional(),
+  status: oneOfWords(jobStates).optional(),
   limit: wholeNumber(1, 200).default(50).describe('Jobs on a page.'),
 })
 
@@ -122,7 +122,7 @@ function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
     query: jobQuery,
     answer: jobPage,
     async handle({ stage, query: { cursor, status, limit } }) {
-      const scope = scopeOf(stage.identity)
+      const scope = rowScopeOf(stage.identity)
       const found = await readFor(stage, (terms) =>
         jobs.list(scope, { kind: 'image', before: cursor, state: status, limit: limit + 1 }, terms),
       )
@@ -142,7 +142,7 @@ function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
 async function jobOf({ jobs }: ImageGateway, named: string, identity: Identity): Promise<Job> {
   const wanted = named.toLowerCase()
   const [job] = isId(wanted) ? await jobs.read([wanted]) : []
-  const { tenantId, keyId } = scopeOf(identity)
+  const { tenantId, keyId } = rowScopeOf(identity)
   const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
   if (job?.kind === 'image' && isTheirs) return job
   throw gatewayError('image_job_not_found')

@@ -7,7 +7,7 @@ const itemsOfTurn = 50
  * `items.map(each)`, with other work between: an upstream's list may have thousands of models, each with its
  * traits.
  */
-export async function inTurns<T, R>(items: readonly T[], each: (item: T) => R): Promise<R[]> {
+export async function mapInTurns<T, R>(items: readonly T[], each: (item: T) => R): Promise<R[]> {
   const made: R[] = []
   for (const item of items) {
     if (made.length > 0 && made.length % itemsOfTurn === 0) await setImmediate()

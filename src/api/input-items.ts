@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
-import { shown } from '../kept/conversation-items.ts'
+import { shownItemOf } from '../kept/conversation-items.ts'
 import { itemsOf, type KeptTurn } from '../kept/kept-answers.ts'
-import { oneOf } from './parameter.ts'
+import { oneOfWords } from './parameter.ts'
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20),
-  order: oneOf(['asc', 'desc']).default('desc'),
+  order: oneOfWords(['asc', 'desc']).default('desc'),
   after: z.string().optional(),
 })
 
@@ -24,7 +24,7 @@ export function inputItems(answerId: string, turns: readonly KeptTurn[], url: UR
   )
   const items = texts
     .flatMap(itemsOf)
-    .map((item, at) => shown(typeof item.id === 'string' ? item.id : idFor(answerId, item, at), item))
+    .map((item, at) => shownItemOf(typeof item.id === 'string' ? item.id : idFor(answerId, item, at), item))
   const ordered = order === 'asc' ? items : items.toReversed()
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
   const data = ordered.slice(from, from + limit)

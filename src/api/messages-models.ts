@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid } from '../canonical/field-error.ts'
 import type { Group, Model } from '../catalog/snapshot.ts'
-import { inTurns } from './in-turns.ts'
+import { mapInTurns } from './in-turns.ts'
 import { sizesOf, traitsFor } from './model-capabilities.ts'
 import { text, wholeNumber } from './parameter.ts'
 
@@ -51,7 +51,7 @@ export async function messagesListJson(
   const page =
     before === undefined ? models.slice(from, from + limit) : models.slice(Math.max(from, to - limit), to)
   return {
-    data: await inTurns(page, (model) => messagesJson(model, model.id, group)),
+    data: await mapInTurns(page, (model) => messagesJson(model, model.id, group)),
     has_more: before === undefined ? from + limit < to : to - limit > from,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

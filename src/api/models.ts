@@ -4,7 +4,7 @@ import { gatewayError } from '../canonical/error.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
-import { inTurns } from './in-turns.ts'
+import { mapInTurns } from './in-turns.ts'
 import {
   messagesJson,
   messagesListJson,
@@ -35,7 +35,7 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
       const models = modelsFor(stage.snapshot, stage.identity, lists())
       const { group } = stage
       if (speaksMessages(stage)) return { body: await messagesListJson(models, query, group), headers: vary }
-      const data = await inTurns(models, (each) => modelJson(each, each.id, group))
+      const data = await mapInTurns(models, (each) => modelJson(each, each.id, group))
       return { body: { object: 'list' as const, data }, headers: vary }
     },
   }),

@@ -32,7 +32,7 @@ export function wholeNumber(least: number, most: number) {
     .meta({ type: 'integer', minimum: least, maximum: most })
 }
 
-export function oneOf<const Words extends readonly string[]>(words: Words) {
+export function oneOfWords<const Words extends readonly string[]>(words: Words) {
   return z.enum(words, {
     error: ({ input }) =>
       typeof input === 'string' ? `expected ${anyOf(words)}, got ${quoted(input)}` : 'given more than once',

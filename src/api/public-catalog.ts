@@ -6,7 +6,7 @@ import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { inTurns } from './in-turns.ts'
+import { mapInTurns } from './in-turns.ts'
 import { model, modelJson } from './model-json.ts'
 import { linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
@@ -71,7 +71,7 @@ export class PublicCatalog {
       const models = modelsFor(snapshot, { groupId: id, allowedModels: undefined }, lists)
       groups.push({
         name: group.name,
-        models: await inTurns(models, (each) => modelJson(each, each.id, group)),
+        models: await mapInTurns(models, (each) => modelJson(each, each.id, group)),
       })
     }
     const bytes = Buffer.from(JSON.stringify({ groups }))

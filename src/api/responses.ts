@@ -5,10 +5,10 @@ import type { Json } from '../canonical/json.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
 import { answerNow, backgroundJobOf, cancelAnswer } from '../gateway/background-jobs.ts'
 import { followAnswer } from '../gateway/follow-answer.ts'
-import { findHolder } from '../gateway/holders.ts'
+import { findUsableHolder } from '../gateway/holders.ts'
 import { itemsIn } from '../gateway/turn-items.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
-import { keepingAdvice, scopeOf } from '../kept/kept-answers.ts'
+import { keepingAdvice, keptScopeOf } from '../kept/kept-answers.ts'
 import type { KeptScope } from '../kept/kept-queries.ts'
 import { clientSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -125,11 +125,11 @@ function heldAnswerEndpoint(
         return undefined
       }
       const query = forwardedQuery(url, forwarded)
-      const scope = scopeOf(identity, 'openai-responses')
+      const scope = keptScopeOf(identity, 'openai-responses')
       const kept = isElsewhere ? undefined : await own({ scope, id, url, job })
       if (kept !== undefined) return { body: kept }
       const { snapshot } = gateway.catalog
-      const holder = await findHolder(gateway, identity, id)
+      const holder = await findUsableHolder(gateway, identity, id)
       const channel = [...snapshot.channels.values()].find((one) => one.name === holder?.channel)
       const { channels } = group
       const baseUrl = channel?.protocols[protocol]

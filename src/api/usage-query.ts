@@ -5,7 +5,7 @@ import { isKnownToPostgres } from '../db/moments.ts'
 import { tagList } from '../ledger/column.ts'
 import type { Position, RequestFilter } from '../ledger/queries.ts'
 import { momentOf } from '../ledger/tuple.ts'
-import { id, isId, moment, oneOf, text, wholeNumber } from './parameter.ts'
+import { id, isId, moment, oneOfWords, text, wholeNumber } from './parameter.ts'
 import { moreFilters } from './usage-filter.ts'
 
 const model = text.optional().describe('As requested or as served.')
@@ -48,7 +48,7 @@ export const requestQuery = z
     ...times,
     model,
     status: statusRange.optional().describe('A status such as `429`, or a class such as `4xx`.'),
-    outcome: oneOf(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
+    outcome: oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
     endpoint: text.optional().describe('The path that was called.'),
     request_id: id("a request's id, as x-request-id has it").optional(),
     end_user: text.optional().describe('The user that the client named.'),
@@ -70,7 +70,7 @@ export const summaryQuery = z
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
 
 /** The filter of a list. */
-export function filterOf(query: z.output<typeof requestQuery>): RequestFilter {
+export function requestFilter(query: z.output<typeof requestQuery>): RequestFilter {
   const { status: statusRange, request_id: requestId, end_user: endUser, tag: tags } = query
   const { from, to, model, outcome, endpoint, session } = query
   return { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags }
@@ -81,7 +81,7 @@ const summaryDaysMax = 92
 const dayMs = 86_400_000
 
 /** The time of the totals, its end not included. Throws `invalid_request` where it is too long. */
-export function spanOf(query: z.output<typeof summaryQuery>, nowMs: number): { from: Date; to: Date } {
+export function usageRange(query: z.output<typeof summaryQuery>, nowMs: number): { from: Date; to: Date } {
   const to = query.to ?? new Date(nowMs)
   const from = query.from ?? new Date(to.getTime() - summaryDays * dayMs)
   if (!isInOrder({ from, to })) throw invalid('to', 'expected a time after "from"')
@@ -94,7 +94,7 @@ function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefine
 }
 
 /** Opaque to clients: where the next page begins. */
-export function cursorAt({ createdAt, id }: Position): string {
+export function positionCursor({ createdAt, id }: Position): string {
   return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
 }
 
@@ -103,12 +103,12 @@ export function cursorAt({ createdAt, id }: Position): string {
  */
 export function cursorAfterWalk(id: string): string {
   const lowest = id.replace(/-0000-0000-0{12}$/, '-7000-8000-000000000000')
-  return cursorAt({ createdAt: new Date(momentOf(id)), id: lowest })
+  return positionCursor({ createdAt: new Date(momentOf(id)), id: lowest })
 }
 
 function positionAt(value: string): Position | undefined {
   const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
   const createdAt = new Date(time)
   if (!isId(last) || !isKnownToPostgres(createdAt)) return undefined
-  return cursorAt({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
+  return positionCursor({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
 }

@@ -14,7 +14,7 @@ import type { Identified } from '../stages/identify.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
-import { moment, oneOf } from './parameter.ts'
+import { moment, oneOfWords } from './parameter.ts'
 import { ownFilterFrom, ownFilters } from './usage-filter.ts'
 import { withoutChannel } from './usage-json.ts'
 
@@ -41,7 +41,7 @@ const away = {
  * The first rows of a key's own that match, newest first. The walk stops after `logQueryMs`, with a cursor
  * for the rest.
  */
-export async function ownRows(
+export async function walkOwnRows(
   { clock, database, bounds }: Pick<UsageWalkContext, 'clock' | 'database' | 'bounds'>,
   identity: Identity,
   filter: AdminFilter,
@@ -86,7 +86,7 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       to: moment('end').optional().describe('Requests before this moment; a day is meant to its end.'),
       format: formatParameter(['csv', 'ndjson']).default('csv'),
       columns: columnsParameter(columns.map(({ name }) => name)).optional(),
-      sort: oneOf(['-created_at', 'created_at']).default('-created_at'),
+      sort: oneOfWords(['-created_at', 'created_at']).default('-created_at'),
     }),
     media: 'text/csv',
     async handle({ stage, query }) {

@@ -13,9 +13,16 @@ import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { conditionsFrom, ownFilterFrom } from './usage-filter.ts'
 import { attemptOfTenant, detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
-import { cursorAfterWalk, cursorAt, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import {
+  cursorAfterWalk,
+  positionCursor,
+  requestFilter,
+  requestQuery,
+  summaryQuery,
+  usageRange,
+} from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
-import { leftSignal, ownRows, type UsageWalkContext, usageExportEndpoint } from './usage-walk.ts'
+import { leftSignal, type UsageWalkContext, usageExportEndpoint, walkOwnRows } from './usage-walk.ts'
 
 export interface UsageContext {
   clock: Clock
@@ -61,11 +68,11 @@ export function usageEndpoints({
       async handle({ stage, query }) {
         const { cursor, limit } = query
         await shipNow()
-        const more = ownFilterFrom(stage.identity, query, conditionsFrom(filterOf(query)))
+        const more = ownFilterFrom(stage.identity, query, conditionsFrom(requestFilter(query)))
         if (filterFrom({ ...query }).conditions.length > 0) {
           const { from, to } = query
           const walk = { from, to, cursor: cursor?.id, limit, signal: leftSignal(stage) }
-          const found = await ownRows({ clock, database, bounds }, stage.identity, more, walk)
+          const found = await walkOwnRows({ clock, database, bounds }, stage.identity, more, walk)
           const next = found.cursor
           return {
             body: {
@@ -74,11 +81,11 @@ export function usageEndpoints({
             },
           }
         }
-        const scope = scopeOf(stage.identity)
+        const scope = rowScopeOf(stage.identity)
         const { rows, next } = await readFor(stage, (terms) =>
-          listOwn(log, scope, filterOf(query), cursor, limit, { ...away, ...terms }),
+          listOwn(log, scope, requestFilter(query), cursor, limit, { ...away, ...terms }),
         )
-        return { body: { data: rows.map(rowJson), next_cursor: next === null ? null : cursorAt(next) } }
+        return { body: { data: rows.map(rowJson), next_cursor: next === null ? null : positionCursor(next) } }
       },
     }),
     keyEndpoint({
@@ -93,7 +100,7 @@ export function usageEndpoints({
         if (!uuid.test(id)) throw gatewayError('request_not_found')
         await shipNow()
         const found = await readFor(stage, (terms) =>
-          findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
+          findOwn(log, rowScopeOf(stage.identity), id, { ...away, ...terms }),
         )
         if (found === undefined) throw gatewayError('request_not_found')
         return {
@@ -113,11 +120,11 @@ export function usageEndpoints({
       query: summaryQuery,
       answer: usageSummary,
       async handle({ stage, query }) {
-        const span = spanOf(query, clock.now())
+        const span = usageRange(query, clock.now())
         await shipNow()
         const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }
-        const scope = scopeOf(stage.identity)
+        const scope = rowScopeOf(stage.identity)
         const rows = await readFor(stage, (terms) => summariseOwn(log, scope, filter, { ...away, ...terms }))
         return {
           body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
@@ -128,7 +135,7 @@ export function usageEndpoints({
 }
 
 /** Whose requests and jobs the caller may see. */
-export function scopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
+export function rowScopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 

@@ -7,7 +7,7 @@ import {
   abandonPart,
   beginPart,
   type KnownPart,
-  partsOf,
+  partsOfDay,
   type VerifiedFile,
   verifyPart,
 } from './archived-days.ts'
@@ -15,7 +15,7 @@ import type { ArchivedColumn } from './columns.ts'
 import type { Duck } from './duck.ts'
 import { columnsOf, extractPartition } from './extract.ts'
 import { sha256Of } from './sha256.ts'
-import { type ArchiveStore, nameOf } from './store.ts'
+import { type ArchiveStore, partName } from './store.ts'
 import { type ArchiveSums, sameSums, sumUp } from './sums.ts'
 
 /** What an archiver works with. */
@@ -42,14 +42,14 @@ export type DayOutcome = 'done' | 'later'
  */
 export async function archiveDay(archiver: Archiver, table: string, day: string): Promise<DayOutcome> {
   const { sql } = archiver
-  for (const part of await partsOf(sql, table, day)) {
+  for (const part of await partsOfDay(sql, table, day)) {
     const outcome = await finishBegun(archiver, part)
     if (outcome !== undefined) return outcome
   }
   const partition = `${table}_${day.replaceAll('-', '')}`
   const columns = await columnsOf(sql, partition)
   if (columns.length === 0) return 'done'
-  const begun = await beginPart(sql, table, day, (part) => nameOf(table, day, part))
+  const begun = await beginPart(sql, table, day, (part) => partName(table, day, part))
   await archiver.reached('begun')
   try {
     const file = await writeAndVerify(archiver, begun, async (path) => {

@@ -11,7 +11,7 @@ import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { ArchivedTable } from './options.ts'
-import { type DayRange, inTurns, type PartInForce, partsInForce } from './parts-in-force.ts'
+import { type DayRange, type PartInForce, partsInForce, turnsOfParts } from './parts-in-force.ts'
 import type { ArchiveReader, ReaderTerms } from './reader.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
@@ -61,7 +61,7 @@ export class Archive {
     const all = after === undefined ? where : allOf([where, before(after)])
     const rows: ListRow[] = []
     const endMs = performance.now() + this.#needs.readMs
-    for (const [index, turn] of inTurns(parts, this.#needs.turnBytes).entries()) {
+    for (const [index, turn] of turnsOfParts(parts, this.#needs.turnBytes).entries()) {
       const leftMs = endMs - performance.now()
       const last = turn.at(-1)
       if (index > 0 && leftMs < this.#needs.readMs / 2) return { rows, searchedTo: endOf(turn) }
@@ -87,7 +87,7 @@ export class Archive {
     signal?: AbortSignal,
   ): AsyncGenerator<Record<string, unknown>[]> {
     const endMs = performance.now() + this.#needs.readMs
-    for (const turn of inTurns(parts, this.#needs.turnBytes)) {
+    for (const turn of turnsOfParts(parts, this.#needs.turnBytes)) {
       yield await this.#ask('requests', turn, {
         select: select.replace('{where}', () => where.text),
         parameters: where.parameters,

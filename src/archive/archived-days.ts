@@ -31,7 +31,7 @@ export async function begunParts(sql: Sql, from: string, to: string): Promise<Kn
 }
 
 /** The files of a day of a table, the oldest first. */
-export async function partsOf(sql: Sql, table: string, day: string): Promise<KnownPart[]> {
+export async function partsOfDay(sql: Sql, table: string, day: string): Promise<KnownPart[]> {
   return await sql<KnownPart[]>`
     SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
     WHERE table_name = ${table} AND day = ${day}::date ORDER BY part`

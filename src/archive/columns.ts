@@ -28,13 +28,13 @@ export function selected({ name, type }: ArchivedColumn): string {
     case 'smallint':
     case 'integer':
     case 'text':
-      return quoted(name)
+      return quotedName(name)
     case 'text[]':
-      return `to_jsonb(${quoted(name)})::text`
+      return `to_jsonb(${quotedName(name)})::text`
     case 'timestamp with time zone':
-      return `(extract(epoch from ${quoted(name)}) * 1000000)::bigint::text`
+      return `(extract(epoch from ${quotedName(name)}) * 1000000)::bigint::text`
     default:
-      return `${quoted(name)}::text`
+      return `${quotedName(name)}::text`
   }
 }
 
@@ -77,7 +77,7 @@ export function typeOf({ api }: Duck, { type }: ArchivedColumn): DuckDBType {
 }
 
 /** An identifier, in SQL of Postgres and of DuckDB. */
-export function quoted(name: string): string {
+export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 

@@ -1,6 +1,6 @@
 import type { Archiver } from './archive-day.ts'
-import { localParts, removeCopies, tableOf } from './local-parts.ts'
-import { typesOf, valuesOf } from './parameters.ts'
+import { localParts, parquetTable, removeCopies } from './local-parts.ts'
+import { duckValues, typesOf } from './parameters.ts'
 
 const pageRows = 10_000
 
@@ -8,7 +8,7 @@ const pageRows = 10_000
  * Delete the rows of a day from Postgres that the archive has already, with their attempts and tags. The
  * primary key of the partition would have refused them, but it was dropped with the day: so comes the row of
  * a journal that was away for longer than HOT_DAYS, or one that Postgres no longer knows. The sums are
- * corrected by the same statement. Answers the number of rows.
+ * corrected by the same statement. Returns the number of rows.
  */
 export async function dropDoubles(archiver: Archiver, day: string): Promise<number> {
   const { sql, duck, connection } = archiver
@@ -27,8 +27,8 @@ export async function dropDoubles(archiver: Archiver, day: string): Promise<numb
         SELECT id FROM ${sql(partition)} WHERE id > ${last} ORDER BY id LIMIT ${pageRows}`
       const parameters = [rows.map(({ id }) => id)]
       const found = await connection.runAndReadAll(
-        `SELECT DISTINCT id FROM ${tableOf(archived.paths)} WHERE id IN (SELECT unnest(?))`,
-        valuesOf(duck, parameters),
+        `SELECT DISTINCT id FROM ${parquetTable(archived.paths)} WHERE id IN (SELECT unnest(?))`,
+        duckValues(duck, parameters),
         typesOf(duck, parameters),
       )
       const ids = found.getRowsJS().map(([id]) => String(id))

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Sql } from 'postgres'
-import { type ArchivedColumn, duckType, duckValue, literal, quoted, selected, typeOf } from './columns.ts'
+import { type ArchivedColumn, duckType, duckValue, literal, quotedName, selected, typeOf } from './columns.ts'
 import type { Duck } from './duck.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function columnsOf(sql: Sql, relation: string): Promise<ArchivedCol
 }
 
 /**
- * Write the rows of a partition to a file of Parquet, in the order of its primary key. Answers the number of
+ * Write the rows of a partition to a file of Parquet, in the order of its primary key. Returns the number of
  * rows.
  */
 export async function extractPartition(
@@ -29,7 +29,7 @@ export async function extractPartition(
   columns: readonly ArchivedColumn[],
   path: string,
 ): Promise<number> {
-  const definition = columns.map((column) => `${quoted(column.name)} ${duckType(column)}`)
+  const definition = columns.map((column) => `${quotedName(column.name)} ${duckType(column)}`)
   await connection.run(`CREATE OR REPLACE TABLE extracted (${definition.join(', ')})`)
   const hasBodies = columns.some(({ name }) => name === 'body' || name === 'answer')
   let rows = 0
@@ -75,15 +75,17 @@ async function* pagesOf(
 ): AsyncGenerator<unknown[][]> {
   const keys = await keyOf(sql, partition)
   // Without the table's name, ORDER BY would take the text of the same name that is selected.
-  const names = keys.map(({ name }) => `p.${quoted(name)}`).join(', ')
-  const values = [...columns.map(selected), ...keys.map(({ name }) => `p.${quoted(name)}::text`)].join(', ')
+  const names = keys.map(({ name }) => `p.${quotedName(name)}`).join(', ')
+  const values = [...columns.map(selected), ...keys.map(({ name }) => `p.${quotedName(name)}::text`)].join(
+    ', ',
+  )
   const after = `(${names}) > (${keys.map(({ type }, index) => `$${index + 1}::text::${type}`).join(', ')})`
   let last: string[] | undefined
   for (;;) {
     const where = last === undefined ? '' : `WHERE ${after}`
     const page: unknown[][] = await sql
       .unsafe(
-        `SELECT ${values} FROM ${quoted(partition)} AS p ${where} ORDER BY ${names} LIMIT ${limit}`,
+        `SELECT ${values} FROM ${quotedName(partition)} AS p ${where} ORDER BY ${names} LIMIT ${limit}`,
         last ?? [],
       )
       .values()

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Archiver } from './archive-day.ts'
-import { type KnownPart, partsOf } from './archived-days.ts'
+import { type KnownPart, partsOfDay } from './archived-days.ts'
 import { literal } from './columns.ts'
 import { sha256Of } from './sha256.ts'
 
@@ -17,7 +17,7 @@ export async function localParts(
   table: string,
   day: string,
 ): Promise<LocalParts> {
-  const parts = (await partsOf(sql, table, day)).filter(({ state }) => state === 'dropped')
+  const parts = (await partsOfDay(sql, table, day)).filter(({ state }) => state === 'dropped')
   const paths: string[] = []
   for (const { location, sha256, part } of parts) {
     if (location === null) continue
@@ -36,6 +36,6 @@ export async function removeCopies({ paths }: LocalParts): Promise<void> {
 }
 
 /** The files as a table of DuckDB. */
-export function tableOf(paths: readonly string[]): string {
+export function parquetTable(paths: readonly string[]): string {
   return `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`
 }

@@ -16,7 +16,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { type Page, pageAcross } from './across.ts'
 import type { Archive } from './archive.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
-import { addSummaries, summaryOf, summarySelect } from './summaries.ts'
+import { addSummaries, archivedSummary, summarySelect } from './summaries.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
 export interface OwnLogNeeds {
@@ -41,7 +41,7 @@ export function listOwn(
   return pageAcross({
     hot: (most) => database.reads.ask(({ sql }) => listRequests(sql, scope, filter, after, most), terms),
     archive,
-    where: ownRows(scope, filter),
+    where: ownRowsCondition(scope, filter),
     from: at ?? filter.from,
     to: at ?? filter.to,
     after,
@@ -64,7 +64,7 @@ export async function findOwn(
   const { signal } = terms
   const hot = await database.reads.ask(({ sql }) => findRequest(sql, scope, id), terms)
   if (hot !== undefined) return { ...hot, ...(await completed(archive, id, hot, signal)) }
-  const found = await archive.find(id, ownRows(scope, {}), signal)
+  const found = await archive.find(id, ownRowsCondition(scope, {}), signal)
   if (found === undefined) return undefined
   const { price_id: priceId, ...row } = found
   const beside = await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms)
@@ -112,11 +112,11 @@ export async function summariseOwn(
     if (after.length === 0) return hot
     const named =
       model === undefined ? [] : [condition('requested_model = ? OR served_model = ?', model, model)]
-    const where = allOf([ownRows(scope, { from, to }), ...named])
+    const where = allOf([ownRowsCondition(scope, { from, to }), ...named])
     const rows = [...hot]
     try {
       for await (const some of archive.sums(after, summarySelect, where, terms.signal))
-        rows.push(...some.map(summaryOf))
+        rows.push(...some.map(archivedSummary))
       return addSummaries(rows)
     } catch (error) {
       if (!(error instanceof ListAgainError) || attempt >= listAgainMax) throw error
@@ -126,7 +126,7 @@ export async function summariseOwn(
 }
 
 /** The rows of a tenant or a key with a filter, as listRequests() of ledger/queries.ts chooses them. */
-export function ownRows(scope: RowScope, filter: RequestFilter): SqlCondition {
+export function ownRowsCondition(scope: RowScope, filter: RequestFilter): SqlCondition {
   const { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags } = filter
   const parts = [condition('tenant_id = ?', scope.tenantId)]
   if (scope.keyId !== null) parts.push(condition('key_id = ?', scope.keyId))

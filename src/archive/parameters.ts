@@ -3,7 +3,7 @@ import type { Duck } from './duck.ts'
 import type { Parameter } from './reader-messages.ts'
 
 /** The values of a query's parameters. */
-export function valuesOf(duck: Duck, parameters: readonly Parameter[]): DuckDBValue[] {
+export function duckValues(duck: Duck, parameters: readonly Parameter[]): DuckDBValue[] {
   return parameters.map((value) => {
     if (value instanceof Date) return new duck.api.DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)
     return isTexts(value) ? duck.api.listValue([...value]) : value

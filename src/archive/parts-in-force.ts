@@ -46,7 +46,7 @@ const partsMax = 20_000
  * before: a page is mostly full after the first, and a rare row is soon found in many. No turn has more bytes
  * than `bytesMax`, unless one day has.
  */
-export function inTurns(parts: readonly PartInForce[], bytesMax: number): PartInForce[][] {
+export function turnsOfParts(parts: readonly PartInForce[], bytesMax: number): PartInForce[][] {
   const days = new Map<string, PartInForce[]>()
   for (const part of parts) days.set(part.day, [...(days.get(part.day) ?? []), part])
   const turns: PartInForce[][] = []

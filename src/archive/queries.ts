@@ -21,7 +21,10 @@ export interface ArchiveFileFilter {
 }
 
 /** The files of the archive by day. */
-export function listFiles(db: TypedQueries, { table, state, after, descending, limit }: ArchiveFileFilter) {
+export function listArchiveFiles(
+  db: TypedQueries,
+  { table, state, after, descending, limit }: ArchiveFileFilter,
+) {
   const { day, tableName, part } = archivedDays
   const behind =
     after === undefined

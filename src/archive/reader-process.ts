@@ -4,11 +4,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { literal, quoted } from './columns.ts'
+import { literal, quotedName } from './columns.ts'
 import { type Duck, openDuck } from './duck.ts'
 import { ObjectCache } from './object-cache.ts'
 import { openStore } from './open-store.ts'
-import { typesOf, valuesOf } from './parameters.ts'
+import { duckValues, typesOf } from './parameters.ts'
 import {
   type ArchiveQuery,
   type FromReader,
@@ -81,7 +81,7 @@ async function answer(id: number, query: ArchiveQuery): Promise<void> {
         const text = textOf(query, paths)
         const found = await connection.runAndReadAll(
           text,
-          valuesOf(duck, parameters),
+          duckValues(duck, parameters),
           typesOf(duck, parameters),
         )
         return found.getRowObjectsJS()
@@ -105,7 +105,7 @@ function send(message: FromReader): void {
 
 /** The empty table gives every column a type, also one that the files do not have. */
 function textOf({ columns, select }: ArchiveQuery, paths: readonly string[]): string {
-  const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${quoted(name)}`).join(', ')
+  const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${quotedName(name)}`).join(', ')
   const files = paths.map(literal).join(', ')
   return `
     WITH archive AS (

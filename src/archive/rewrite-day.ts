@@ -4,12 +4,12 @@ import { contentOf } from '../ledger/column.ts'
 import { requestColumns } from '../ledger/row.ts'
 import { type Archiver, type Expected, writeAndVerify } from './archive-day.ts'
 import { abandonPart, beginPart, replaceParts } from './archived-days.ts'
-import { type ArchivedColumn, quoted } from './columns.ts'
+import { type ArchivedColumn, quotedName } from './columns.ts'
 import { columnsOf, writeParquet } from './extract.ts'
-import { type LocalParts, localParts, removeCopies, tableOf } from './local-parts.ts'
+import { type LocalParts, localParts, parquetTable, removeCopies } from './local-parts.ts'
 import { contentTables } from './options.ts'
-import { typesOf, valuesOf } from './parameters.ts'
-import { nameOf } from './store.ts'
+import { duckValues, typesOf } from './parameters.ts'
+import { partName } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
 import { condition, type SqlCondition } from './where.ts'
 
@@ -73,7 +73,7 @@ export async function rewriteWithout(
   return report
 }
 
-/** Fill the table `erased`: the ids of requests, and what of them goes. Answers how many there are. */
+/** Fill the table `erased`: the ids of requests, and what of them goes. Returns how many there are. */
 async function findErased(
   { connection, duck }: Archiver,
   paths: readonly string[],
@@ -84,9 +84,9 @@ async function findErased(
   const values = conditions.flatMap(({ parameters }) => parameters)
   const flags = conditions.map(({ text }, index) => `coalesce((${text}), false) AS ${flagOf(removed[index])}`)
   await connection.run(
-    `CREATE OR REPLACE TABLE erased AS SELECT * FROM (SELECT id, ${flags.join(', ')} FROM ${tableOf(paths)})
+    `CREATE OR REPLACE TABLE erased AS SELECT * FROM (SELECT id, ${flags.join(', ')} FROM ${parquetTable(paths)})
       WHERE ${removed.map(flagOf).join(' OR ')}`,
-    valuesOf(duck, values),
+    duckValues(duck, values),
     typesOf(duck, values),
   )
   return await countOf(connection, 'erased')
@@ -102,7 +102,7 @@ async function emptyVerdicts({ sql, duck, connection }: Archiver): Promise<numbe
   const values = [named.map(({ id }) => id)]
   const read = await connection.runAndReadAll(
     'SELECT id FROM erased WHERE (is_content OR is_rows) AND list_contains(?, id)',
-    valuesOf(duck, values),
+    duckValues(duck, values),
     typesOf(duck, values),
   )
   const ids = read.getRowsJS().map(([id]) => String(id))
@@ -122,7 +122,7 @@ interface Change {
   blanked: readonly Removed[]
 }
 
-/** Answers how many rows have changed or are gone. */
+/** Returns how many rows have changed or are gone. */
 async function rewrite(archiver: Archiver, table: string, day: string, change: Change): Promise<number> {
   const former = await localParts(archiver, table, day)
   try {
@@ -138,9 +138,9 @@ async function rewrite(archiver: Archiver, table: string, day: string, change: C
 interface Pieces {
   table: string
   columns: ArchivedColumn[]
-  /** Rows that go. */
+  /** Rows to delete. */
   isRemoved: string
-  /** Rows that stay and have content that goes. */
+  /** Rows to keep without their content. */
   isBlanked: string
   /** Columns that may lose their value, each with the condition. */
   blanked: Map<string, string>
@@ -158,7 +158,7 @@ function partsFor(table: string, columns: ArchivedColumn[], change: Change): Pie
     if (!names.has(name) || (name === 'requested_model' && !names.has('error_kind'))) continue
     blanked.set(name, name === 'requested_model' ? `${hasContent} AND ${invented}` : hasContent)
   }
-  const left = [...blanked].map(([name, goes]) => `${quoted(name)} IS NOT NULL AND ${goes}`)
+  const left = [...blanked].map(([name, goes]) => `${quotedName(name)} IS NOT NULL AND ${goes}`)
   const isBlanked = left.length === 0 ? 'false' : `NOT (${isRemoved}) AND (${left.join(' OR ')})`
   return { table, columns, isRemoved, isBlanked, blanked }
 }
@@ -169,19 +169,19 @@ async function rewriteParts(
   { parts, paths }: LocalParts,
 ): Promise<number> {
   const { sql, connection } = archiver
-  const count = await countOf(connection, `${tableOf(paths)} WHERE ${isRemoved} OR (${isBlanked})`)
+  const count = await countOf(connection, `${parquetTable(paths)} WHERE ${isRemoved} OR (${isBlanked})`)
   if (count === 0) return 0
-  const begun = await beginPart(sql, table, day, (part) => nameOf(table, day, part))
+  const begun = await beginPart(sql, table, day, (part) => partName(table, day, part))
   try {
     const file = await writeAndVerify(archiver, begun, async (path): Promise<Expected> => {
       const replaced = [...blanked].map(
-        ([name, goes]) => `CASE WHEN ${goes} THEN NULL ELSE ${quoted(name)} END AS ${quoted(name)}`,
+        ([name, goes]) => `CASE WHEN ${goes} THEN NULL ELSE ${quotedName(name)} END AS ${quotedName(name)}`,
       )
       const replacement = replaced.length === 0 ? '' : `REPLACE (${replaced.join(', ')})`
       const stays = `NOT (${isRemoved})`
       await writeParquet(
         connection,
-        `SELECT * ${replacement} FROM ${tableOf(paths)} WHERE ${stays} ORDER BY ${orderOf(table)}`,
+        `SELECT * ${replacement} FROM ${parquetTable(paths)} WHERE ${stays} ORDER BY ${orderOf(table)}`,
         path,
         contentTables.includes(table),
       )
@@ -224,7 +224,7 @@ async function columnsIn(
   paths: readonly string[],
 ): Promise<ArchivedColumn[]> {
   const known = new Map((await columnsOf(sql, table)).map((column) => [column.name, column]))
-  const read = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${tableOf(paths)}`)
+  const read = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquetTable(paths)}`)
   return read.getRowsJS().map(([name]) => known.get(String(name)) ?? { name: String(name), type: 'text' })
 }
 

@@ -22,7 +22,7 @@ export class MissingFileError extends Error {
 }
 
 /** The name of a file, in the layout of Hive: other engines find the days by it. */
-export function nameOf(table: string, day: string, part: number): string {
+export function partName(table: string, day: string, part: number): string {
   return `${folders[table] ?? table}/day=${day}/part-${part}.parquet`
 }
 

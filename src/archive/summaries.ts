@@ -32,7 +32,7 @@ const summed = [
 ] as const
 
 /** A row of `summarySelect` in the shape of those of Postgres. */
-export function summaryOf(row: Record<string, unknown>): SummaryRow {
+export function archivedSummary(row: Record<string, unknown>): SummaryRow {
   const text = (name: string) => String(row[name])
   return {
     day: new Date(Number(row.day) * dayMs).toISOString().slice(0, 10),

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { type ArchivedColumn, literal, quoted } from './columns.ts'
+import { type ArchivedColumn, literal, quotedName } from './columns.ts'
 
 /**
  * The number of rows, and for each column the count of its values and their sum: as the SQL function
@@ -24,7 +24,7 @@ export async function sumUp(
   which = 'true',
 ): Promise<FileFacts> {
   const sums = columns.map(
-    (column) => `concat(count(${quoted(column.name)}), ' ', coalesce(sum(${summed(column)}), 0))`,
+    (column) => `concat(count(${quotedName(column.name)}), ' ', coalesce(sum(${summed(column)}), 0))`,
   )
   const read = await connection.runAndReadAll(
     `SELECT count(*)::VARCHAR, epoch_ms(min(created_at)), epoch_ms(max(created_at)), ${sums.join(', ')}
@@ -46,7 +46,7 @@ function momentOf(value: unknown): Date | null {
 }
 
 function summed({ name, type }: ArchivedColumn): string {
-  const column = quoted(name)
+  const column = quotedName(name)
   switch (type) {
     case 'boolean':
       return `${column}::INTEGER`

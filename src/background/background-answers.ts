@@ -53,7 +53,7 @@ export interface AnswerEnding {
 
 /**
  * Answers that are made in the background. Their jobs are rows of `jobs`, as those of images are, and
- * `Jobs` claims, extends and requeues them. What differs is here: an answer has the object that its client
+ * `Jobs` claims, extends and requeues them. What differs: an answer has the object that its client
  * gets, and events. Each change is one statement.
  */
 export class BackgroundAnswers {

@@ -5,13 +5,13 @@ import type postgres from 'postgres'
 import type { StoredFile } from './manifest.ts'
 import { refuseWithoutRoom } from './room.ts'
 import {
-  bytesOf,
   copyStored,
   eachOf,
   filesBelow,
   foldersBelow,
   noteStored,
   type OnProgress,
+  storedBytes,
 } from './stored-files.ts'
 
 /** Where a backup has the files of a cluster. */
@@ -45,7 +45,7 @@ export async function copyCluster(
   const stored: StoredFile[] = []
   const target = join(folder, clusterFolder)
   const paths = await filesBelow(cluster, isCopied)
-  const totalBytes = await bytesOf(cluster, paths)
+  const totalBytes = await storedBytes(cluster, paths)
   refuseWithoutRoom(folder, totalBytes + furtherBytes)
   let doneBytes = 0
   const copy = async (path: string) => {

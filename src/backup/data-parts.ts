@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredFile } from './manifest.ts'
-import { bytesOf, copyStored, eachOf, filesBelow, type OnProgress } from './stored-files.ts'
+import { copyStored, eachOf, filesBelow, type OnProgress, storedBytes } from './stored-files.ts'
 
 /** Where a backup has the parts of DATA_DIR. */
 export const dataFolder = 'data'
@@ -13,7 +13,7 @@ type DataPart = (typeof dataParts)[number]
 /** What the parts take now. */
 export async function bytesOfParts(parts: readonly DataPart[], dataDir: string): Promise<number> {
   let bytes = 0
-  for (const part of parts) bytes += await bytesOf(dataDir, await pathsOf(part, dataDir))
+  for (const part of parts) bytes += await storedBytes(dataDir, await pathsOf(part, dataDir))
   return bytes
 }
 
@@ -41,7 +41,7 @@ export async function copyParts(
   const stored: StoredFile[] = []
   for (const part of there) {
     const paths = await pathsOf(part, dataDir)
-    const totalBytes = await bytesOf(dataDir, paths)
+    const totalBytes = await storedBytes(dataDir, paths)
     let doneBytes = 0
     await eachOf(paths, async (path) => {
       const copied = await copyStored(join(dataDir, path), join(folder, dataFolder, path), (bytes) => {

@@ -19,11 +19,11 @@ import { findTool, type ProgramEnvironment, runTool } from './postgres-tools.ts'
 import { refuseWithoutRoom } from './room.ts'
 import { readFacts, serverVersion, withSession } from './session.ts'
 import {
-  bytesOf,
   eachOf,
   filesBelow,
   noteStored,
   type OnProgress,
+  storedBytes,
   syncFolder,
   syncFolders,
 } from './stored-files.ts'
@@ -165,7 +165,7 @@ async function clusterBytes(sql: postgres.Sql): Promise<number> {
 
 async function noteAll({ folder, onProgress }: BackupOptions, inside: string): Promise<StoredFile[]> {
   const paths = await filesBelow(join(folder, inside))
-  const totalBytes = await bytesOf(join(folder, inside), paths)
+  const totalBytes = await storedBytes(join(folder, inside), paths)
   let doneBytes = 0
   const files: StoredFile[] = []
   await eachOf(paths, async (path) => {

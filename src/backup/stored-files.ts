@@ -52,7 +52,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? []
 }
 
-export async function bytesOf(folder: string, paths: readonly string[]): Promise<number> {
+export async function storedBytes(folder: string, paths: readonly string[]): Promise<number> {
   let bytes = 0
   for (const path of paths) bytes += (await unlessGone(stat(join(folder, path))))?.size ?? 0
   return bytes

@@ -24,7 +24,7 @@ export class AnswerChoices implements EventDecoder {
     return this.#isUnread
   }
 
-  /** One event of a stream. It answers no events of its own. */
+  /** One event of a stream. It returns no events of its own. */
   push(data: string): [] {
     for (const { index, text } of this.#split(data)) {
       const { parts, decoder } = this.#of(index)

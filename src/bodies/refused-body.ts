@@ -5,7 +5,7 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import { stringAt } from '../protocols/scan-facts.ts'
 import type { NamePlaces } from './names.ts'
 
-/** What a body that is refused says of its request, as far as it can be read. */
+/** What a body that is refused says about its request, as far as it can be read. */
 export interface SeenOfRefused {
   /** Null: it names none, or none that could be a model. */
   model: string | null

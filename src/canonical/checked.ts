@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { GatewayError } from './error.ts'
-import { anyOf, invalid, kindOf, quoted } from './field-error.ts'
+import { anyOf, invalid, jsonType, quoted } from './field-error.ts'
 import { isRecord } from './json.ts'
 
 /**
@@ -19,12 +19,12 @@ export function integer(least: number, most: number) {
   const error = ({ input }: { input?: unknown }) =>
     typeof input === 'number'
       ? `expected an integer from ${least} to ${most}, got ${input}`
-      : `expected an integer, got ${kindOf(input)}`
+      : `expected an integer, got ${jsonType(input)}`
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
 /** A member that may be absent. Null counts as absent. */
-export function optional<Schema extends z.ZodType>(schema: Schema) {
+export function optionalMember<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
 
@@ -37,7 +37,7 @@ export function expected(what: string) {
 const problemOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${typeNames[issue.expected] ?? issue.expected}, got ${kindOf(issue.input)}`
+      return `expected ${typeNames[issue.expected] ?? issue.expected}, got ${jsonType(issue.input)}`
     case 'invalid_value':
       return expectedWord(issue.values.map(String), issue.input)
     case 'invalid_union': {
@@ -67,7 +67,7 @@ function expectedWord(words: readonly string[], value: unknown): string {
 }
 
 function shownValue(value: unknown): string {
-  return typeof value === 'string' ? quoted(value) : kindOf(value)
+  return typeof value === 'string' ? quoted(value) : jsonType(value)
 }
 
 /** The names that an object may have. */

@@ -7,7 +7,7 @@ export function invalid(path: string, problem: string): GatewayError {
 
 /** An error for a value of the wrong type. */
 export function wrongType(value: unknown, path: string, expected: string): GatewayError {
-  return gatewayError('field_wrong_type', { path, expected, got: kindOf(value) }, { field: fieldOf(path) })
+  return gatewayError('field_wrong_type', { path, expected, got: jsonType(value) }, { field: fieldOf(path) })
 }
 
 const fieldOf = (path: string) => (path === 'body' ? undefined : path)
@@ -32,7 +32,7 @@ export function quoted(text: string): string {
 }
 
 /** The type of a JSON value, in a word. */
-export function kindOf(value: unknown): string {
+export function jsonType(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

@@ -8,7 +8,7 @@ if (endianness() !== 'LE')
 
 /**
  * Offset of the quote that closes the JSON string whose text begins at `from`; -1 when none does before
- * `end`. `words` are `wordsOf(bytes)`.
+ * `end`. `words` are `int32View(bytes)`.
  *
  * For long strings. It looks at four bytes in one step, which is three times as fast as a loop over bytes. It
  * is also three times as fast as native searches if the text is full of escaped quotes, each of which ends a
@@ -39,7 +39,7 @@ export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end
 }
 
 /** The memory under a buffer, as words of four bytes. The first word begins where the memory begins. */
-export function wordsOf(bytes: Buffer): Int32Array {
+export function int32View(bytes: Buffer): Int32Array {
   return new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2)
 }
 

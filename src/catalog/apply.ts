@@ -41,7 +41,7 @@ import {
 } from './queries.ts'
 
 /**
- * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of
+ * Write the models, channels and groups of a gateway file. Changes only rows that differ. Returns the id of
  * every group by name, what it changed, and `retire`, which disables the rows of an earlier file that this
  * one leaves out, and counts them too. Call `retire` last: until then keys may refer to such groups. For an
  * admin, do not call it.
@@ -193,7 +193,7 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
 const byModel = (offers: { modelId: string; upstreamModel: string; traits: Traits | null }[]) =>
   Object.fromEntries(offers.map(({ modelId, upstreamModel, traits }) => [modelId, { upstreamModel, traits }]))
 
-/** Answers the id of every group by name, also of groups that are not in the file. */
+/** Returns the id of every group by name, also of groups that are not in the file. */
 async function applyGroups(
   tx: Transaction,
   rows: Rows,

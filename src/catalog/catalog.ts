@@ -40,7 +40,7 @@ export class Catalog {
     return this.#snapshot
   }
 
-  /** Load it again. When the database does not answer, this rejects and the present snapshot stays. */
+  /** Load it again. When the database does not answer, this rejects and the current snapshot stays. */
   async refresh(): Promise<void> {
     const ticket = ++this.#refreshesBegun
     const snapshot = await this.#read()

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../canonical/json.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { openedConnection } from './connection.ts'
-import { channelWords, connectionWords, modelWords } from './entry-out.ts'
+import { channelOut, connectionWords, modelWords } from './entry-out.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
 import { libraryForChannel } from './library/admin-library.ts'
@@ -60,7 +60,7 @@ export function storedChannel(row: ChannelRow, rows: AllRows, keeper: SecretKeep
   const credentials = attempt(() => sealed.map((one) => keeper.decryptCredential(one, row.id)))
   const connection = attempt(() => openedConnection(row, keeper))
   const words = {
-    ...channelWords(row, offers),
+    ...channelOut(row, offers),
     ...(credentials !== undefined && credentials.length > 0 && { api_keys: credentials }),
     ...connectionWords(connection ?? {}),
   }

@@ -30,7 +30,7 @@ export function checkModel(words: Json, rows: AllRows): ModelEntry {
   return entryOf(reader, path, read?.entry)
 }
 
-/** `name`: the present name of the channel. Throws GatewayError `invalid_request` that names the field. */
+/** `name`: the current name of the channel. Throws GatewayError `invalid_request` that names the field. */
 export function checkChannel(
   words: Json,
   rows: AllRows,

@@ -30,7 +30,7 @@ export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
 }
 
 /** An entry of `channels`, without secrets: those of its credentials and of its connection. */
-export function channelWords(row: ChannelRow, offers: readonly OfferRow[]): Json {
+export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
   const images = {
     ...(row.imageConcurrency !== null && { concurrency: row.imageConcurrency }),
     ...(row.imagesPerMinute !== null && { per_minute: row.imagesPerMinute }),

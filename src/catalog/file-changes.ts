@@ -28,7 +28,7 @@ export const noChanges = (): ChangedNames => ({
   taken_over: [],
 })
 
-export function countsOf({ models, channels, groups, tenants, keys }: FileNames): FileChanges {
+export function changedCounts({ models, channels, groups, tenants, keys }: FileNames): FileChanges {
   const count = ({ added, changed, removed }: ChangedNames) => ({
     added: added.length,
     changed: changed.length,

@@ -2,7 +2,13 @@ import type { FileLine, FileOutcome } from '../access/apply-gateway-file.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
 import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
 import { command } from './command.ts'
-import { type CommandDatabase, commandConfig, messageOf, opening, withDatabase } from './command-database.ts'
+import {
+  type CommandDatabase,
+  commandConfig,
+  databaseMessage,
+  opening,
+  withDatabase,
+} from './command-database.ts'
 import { secretKeysOf } from './command-secrets.ts'
 import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import { flag, json, required } from './options.ts'
@@ -168,7 +174,7 @@ function checking<Read>(read: () => Read): Read {
   try {
     return read()
   } catch (error) {
-    throw wrongUsage(messageOf(error).replace(/^GATEWAY_CONFIG: /, ''), error)
+    throw wrongUsage(databaseMessage(error).replace(/^GATEWAY_CONFIG: /, ''), error)
   }
 }
 
@@ -176,5 +182,5 @@ function checking<Read>(read: () => Read): Read {
 function fileError(error: unknown): never {
   const cause = reasonOf(error)
   if (isAnswer(cause) || isPassing(cause) || isUnknownName(cause)) throw error
-  throw wrongUsage(`the file cannot be applied: ${messageOf(cause)}`, cause)
+  throw wrongUsage(`the file cannot be applied: ${databaseMessage(cause)}`, cause)
 }

@@ -1,7 +1,7 @@
 import { ToolError } from '../backup/postgres-tools.ts'
 import type { CopyProgress, OnProgress } from '../backup/stored-files.ts'
 import { isAnswer, reasonOf } from '../db/failures.ts'
-import { messageOf } from './command-database.ts'
+import { databaseMessage } from './command-database.ts'
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -44,11 +44,11 @@ export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgr
 function lineOf({ doing, doneBytes, totalBytes }: CopyProgress, seconds: number): string {
   if (totalBytes === 0) return `${doing} ... ${Math.floor(seconds)} s`
   const percent = Math.floor((100 * doneBytes) / totalBytes)
-  return `${doing}: ${sizeOf(doneBytes)} of ${sizeOf(totalBytes)}, ${percent} %`
+  return `${doing}: ${sizeText(doneBytes)} of ${sizeText(totalBytes)}, ${percent} %`
 }
 
 /** Such as 12.3 MiB. */
-export function sizeOf(bytes: number): string {
+export function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let [size, unit] = [bytes, 0]
   while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1]
@@ -63,7 +63,7 @@ export function copyFailure(what: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   const code = codeOf(reasonOf(error))
   if (code === undefined) return error
-  return new CommandError(code, `${what}: ${messageOf(reasonOf(error))}`, { cause: error })
+  return new CommandError(code, `${what}: ${databaseMessage(reasonOf(error))}`, { cause: error })
 }
 
 function codeOf(error: unknown): ExitCode | undefined {

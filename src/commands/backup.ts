@@ -3,7 +3,7 @@ import type { Manifest, Method } from '../backup/manifest.ts'
 import { methods } from '../backup/manifest.ts'
 import type { Config } from '../config.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
-import { copyFailure, showProgress, sizeOf } from './backup-output.ts'
+import { copyFailure, showProgress, sizeText } from './backup-output.ts'
 import { command } from './command.ts'
 import { commandConfig, opening, requireEmbedded } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
@@ -102,7 +102,7 @@ function linesOf(
     ? 'It has secret.key: treat it as a secret.'
     : 'It has no SECRET_KEY: keep that elsewhere, or the secrets of this backup cannot be read.'
   return [
-    `Backed up to ${folder}: ${sizeOf(bytes)} in ${((performance.now() - begunMs) / 1000).toFixed(1)} s, by ${method} of Postgres ${postgres}.`,
+    `Backed up to ${folder}: ${sizeText(bytes)} in ${((performance.now() - begunMs) / 1000).toFixed(1)} s, by ${method} of Postgres ${postgres}.`,
     `State of ${moment}: ${tenants} tenants, ${keys} keys, newest request ${newestRequest ?? 'none'}.`,
     `Of DATA_DIR: ${parts.join(', ') || 'nothing'}. ${secrets}`,
     ...(leftOut.length === 0

@@ -24,7 +24,7 @@ export const meanings: Readonly<Record<ExitCode, string>> = {
   141: 'the reader of its output has left, as head does',
 }
 
-/** What a shell says of a program that a signal ended. */
+/** What a shell says about a program that a signal ended. */
 export function codeOfSignal({ reason }: AbortSignal): number {
   return reason === 'SIGTERM' ? 143 : 130
 }

@@ -141,7 +141,7 @@ function readToken(file: string): string {
   }
 }
 
-/** What the gateway says of a call that it does not follow. https://www.rfc-editor.org/rfc/rfc9457 */
+/** What the gateway says about a call that it does not follow. https://www.rfc-editor.org/rfc/rfc9457 */
 async function refusal(answer: Response, url: string): Promise<CommandError> {
   const problem: unknown = await answer.json().catch(() => undefined)
   const isOurs = typeof problem === 'object' && problem !== null && 'detail' in problem

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import type { Connections } from '../db/connections.ts'
 import type { Imported } from '../import/imported.ts'
 import type { ImportOptions } from '../import/options.ts'
-import { countsOf, isEmpty, type Plan } from '../import/plan.ts'
+import { changesNothing, type Plan, planCounts } from '../import/plan.ts'
 import { planTable } from '../import/plan-table.ts'
 import { ImportError } from '../import/problems.ts'
 import { type ImportTerms, planImport, writeImport } from '../import/write.ts'
@@ -32,12 +32,12 @@ export async function planAndWrite(
     terminal.tell(why)
     return code
   }
-  if (countsOf(plan.lines).conflict > 0)
+  if (planCounts(plan.lines).conflict > 0)
     return notWritten(
       'Nothing is written while there are conflicts: end them, or leave such rows as they are with --keep-existing.',
       exitCodes.notWell,
     )
-  if (isEmpty(plan)) return notWritten('There is nothing to write.', exitCodes.done)
+  if (changesNothing(plan)) return notWritten('There is nothing to write.', exitCodes.done)
   if (!writes && (isJson || !(await terminal.agrees('Write it?', signal))))
     return notWritten('Nothing is written: --yes writes it.', exitCodes.notWell)
   const keeper = await keeperForWriting()
@@ -53,7 +53,7 @@ export async function planAndWrite(
 }
 
 function planJson({ lines, problems, generated }: Plan, written: boolean) {
-  return { written, counts: countsOf(lines), rows: lines, problems, generated_keys: generated }
+  return { written, counts: planCounts(lines), rows: lines, problems, generated_keys: generated }
 }
 
 /** The file must not exist: it may be in force. */

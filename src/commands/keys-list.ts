@@ -3,7 +3,7 @@ import { exitCodes } from './exit-codes.ts'
 import { GatewayClient, gatewayOptions } from './gateway.ts'
 import type { Key } from './gateway-answers.ts'
 import { flag, json, value } from './options.ts'
-import { tableOf } from './terminal.ts'
+import { tableText } from './terminal.ts'
 
 export const keysList = command({
   name: 'keys list',
@@ -44,7 +44,7 @@ export const keysList = command({
       stateOf(key),
       key.created_at.slice(0, 10),
     ])
-    if (shown.length > 0) for (const line of tableOf([head, ...shown], terminal.look)) terminal.print(line)
+    if (shown.length > 0) for (const line of tableText([head, ...shown], terminal.look)) terminal.print(line)
     terminal.tell(`${shown.length} keys`)
     return exitCodes.done
   },

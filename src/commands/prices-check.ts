@@ -1,9 +1,9 @@
 import type { PriceDifference } from '../catalog/library/compare-prices.ts'
 import { command } from './command.ts'
-import { commandConfig, messageOf } from './command-database.ts'
+import { commandConfig, databaseMessage } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
 import { json, optional } from './options.ts'
-import { tableOf } from './terminal.ts'
+import { tableText } from './terminal.ts'
 
 export const pricesCheck = command({
   name: 'prices check',
@@ -39,7 +39,7 @@ export const pricesCheck = command({
     else {
       const head = ['model', 'channel', 'part', 'file', 'library', 'source']
       const table = [head, ...rows.map((row) => Object.values(row).map((cell) => cell ?? '-'))]
-      if (rows.length > 0) for (const line of tableOf(table, terminal.look)) terminal.print(line)
+      if (rows.length > 0) for (const line of tableText(table, terminal.look)) terminal.print(line)
       terminal.print(
         `${compared} prices compared with @pydantic/genai-prices ${libraryVersion}; ${rows.length} parts differ`,
       )
@@ -52,6 +52,6 @@ function reading<Read>(read: () => Read): Read {
   try {
     return read()
   } catch (error) {
-    throw wrongUsage(messageOf(error), error)
+    throw wrongUsage(databaseMessage(error), error)
   }
 }

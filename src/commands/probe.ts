@@ -57,7 +57,7 @@ async function ended(look: () => Promise<ShownProbeRun>, signal: AbortSignal): P
 }
 
 async function show({ state, error, sections, cost_usd }: ShownProbeRun, terminal: Terminal): Promise<void> {
-  const { tableOf } = await import('../verify/table.ts')
+  const { sectionTable: tableOf } = await import('../verify/table.ts')
   if (state === 'failed') terminal.print(`The run failed: ${error ?? 'no reason is known'}`)
   for (const section of sections ?? []) terminal.print(tableOf(section, terminal.look).trimEnd())
   terminal.print(cost_usd === null ? 'Its cost is not known.' : `It cost $${cost_usd}.`)

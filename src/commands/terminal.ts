@@ -120,7 +120,7 @@ export function plain(text: string): string {
  * Lines with columns of one width each, two blanks between them. The last column is cut where the terminal
  * ends.
  */
-export function tableOf(rows: readonly (readonly string[])[], { columns }: Look): string[] {
+export function tableText(rows: readonly (readonly string[])[], { columns }: Look): string[] {
   const shown = rows.map((row) => row.map(plain))
   const widths = (shown[0] ?? []).map((_, at) => Math.max(...shown.map((row) => row[at]?.length ?? 0)))
   return shown.map((row) => {

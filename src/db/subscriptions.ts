@@ -48,7 +48,7 @@ export class Subscriptions {
     }
   }
 
-  /** Listen on a new connection: the present one may be dead although it looks alive. */
+  /** Listen on a new connection: the current one may be dead although it looks alive. */
   renew(): void {
     clearTimeout(this.#retry)
     this.#retry = undefined

@@ -12,7 +12,7 @@ export interface DemoFormat {
   error(status: number, message: string): Json
 }
 
-/** What an answer says of itself. */
+/** What an answer says about itself. */
 export interface Head {
   /** The same for the same request; each format puts its prefixes before it. */
   id: string

@@ -22,7 +22,7 @@ export async function drawPicture(size: Size, seed: string): Promise<Buffer> {
     signature,
     chunk('IHDR', header),
     chunk('PLTE', paletteOf(seed)),
-    // Packed in a thread: this is the gateway's process.
+    // Packed in a thread, because this is the gateway's process.
     chunk('IDAT', await deflate(drawRows(size), { level: 1 })),
     chunk('IEND', Buffer.alloc(0)),
   ])

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { readCertificate } from '../http/tls.ts'
-import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#the-certificate-cannot-be-used'
@@ -30,7 +30,7 @@ export function checkCertificate(
 }
 
 function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
-  const [what = '', ...causes] = wordsOf(error).split(': ')
+  const [what = '', ...causes] = messagesIn(error).split(': ')
   const why = causes.join(': ')
   if (what.includes('do not belong together'))
     return wrong('tls.mismatch', what, {
@@ -40,7 +40,7 @@ function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
       docs,
     })
   const file = what.startsWith('TLS_KEY') ? tlsKey : tlsCert
-  return wrong('tls.file', wordsOf(error), {
+  return wrong('tls.file', messagesIn(error), {
     why: why || what,
     run: `ls -l ${inShell(file)}; head -1 ${inShell(file)}`,
     docs,

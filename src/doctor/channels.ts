@@ -16,7 +16,7 @@ import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
 import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
 import { Upstreams } from '../upstream/upstreams.ts'
-import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 import { fromDatabase } from './stored-rows.ts'
 
@@ -109,7 +109,7 @@ function privateAddress({ name }: Channel, why: string): Finding {
 
 function failureOf(error: unknown, channel: Channel, turn: number): { finding: Finding; isOfPlace: boolean } {
   const { name } = channel
-  const words = wordsOf(error)
+  const words = messagesIn(error)
   if (error instanceof GatewayError && error.upstreamStatus !== undefined)
     return answered(error, error.upstreamStatus, channel, turn)
   if (words.includes('upstream address refused'))

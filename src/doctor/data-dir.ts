@@ -16,7 +16,7 @@ import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
 import { journalOwner, listJournals } from '../ledger/journal-directory.ts'
 import { isSetAside } from '../ledger/set-aside-folders.ts'
-import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
 const place = 'docs/reference/configuration.md#place'
@@ -145,7 +145,7 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
     medianMs = measureSync(folder)
   } catch (error) {
     const advice = {
-      why: wordsOf(error),
+      why: messagesIn(error),
       run: `df -h ${inShell(folder)}`,
       docs: 'docs/runbook.md#the-journal-cannot-be-written',
     }

@@ -1,5 +1,5 @@
 import { codeOf } from '../canonical/unreachable.ts'
-import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { wrong } = findingsOf('database')
@@ -13,7 +13,7 @@ export function connectionFailure(error: unknown, url: string, name: string): Fi
   const { hostname, port, pathname, username } = new URL(url)
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))]
   const code = codeOf(error)
-  const words = wordsOf(error)
+  const words = messagesIn(error)
   // A line that rejects us does so with TLS too.
   const needsTls = code === '28000' && /no encryption|SSL off/i.test(words) && !/rejects/.test(words)
   if (needsTls)

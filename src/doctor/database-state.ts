@@ -5,7 +5,7 @@ import { planMigration } from '../db/migration-plan.ts'
 import { FormerSchemaError } from '../db/schema-version.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'
@@ -76,7 +76,7 @@ const nearlyFull = 0.8
 const tenantsNamed = 5
 
 /** Tenants that can store nothing more, or soon cannot. */
-export async function checkStorage(sql: Sql, { bounds }: Config): Promise<Finding[]> {
+export async function checkTenantStorage(sql: Sql, { bounds }: Config): Promise<Finding[]> {
   const [schema] = await sql<
     { counts: boolean }[]
   >`SELECT to_regclass('tenant_storage') IS NOT NULL AS counts`
@@ -164,7 +164,7 @@ export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]>
     if (!(error instanceof Error) || 'code' in error) throw error
     return [
       wrong('database.secret_key', 'SECRET_KEY does not open the secrets in the database', {
-        why: `${wordsOf(error)}.`,
+        why: `${messagesIn(error)}.`,
         fix: 'Set the SECRET_KEY of the other processes, or of the backup. The ids tell which one it is.',
         docs: 'docs/reference/secrets.md#replace-secret_key',
       }),

@@ -16,10 +16,10 @@ import {
   checkConnections,
   checkMasters,
   checkSchema,
-  checkStorage,
+  checkTenantStorage,
   checkVersion,
 } from './database-state.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
 const { well, skipped, wrong } = findingsOf('database')
@@ -124,7 +124,7 @@ const checks: readonly Check[] = [
   checkSchema,
   checkConnections,
   checkMasters,
-  checkStorage,
+  checkTenantStorage,
   checkClock,
 ]
 
@@ -133,7 +133,7 @@ async function reading(check: Check, sql: Sql, config: Config): Promise<Finding[
   try {
     return await inTime(check(sql, config), answerMs, 'Postgres')
   } catch (error) {
-    const why = isForbidden(error) ? 'this user may not read it' : wordsOf(error)
+    const why = isForbidden(error) ? 'this user may not read it' : messagesIn(error)
     return [skipped('database.unread', `${what[check.name] ?? 'a part'} could not be looked at: ${why}`)]
   }
 }

@@ -8,13 +8,13 @@ import { checkChannels } from './channels.ts'
 import { checkConfiguration } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
 import { checkDatabase } from './database.ts'
-import { areas, type CheckArea, type Finding, findingsOf, wordsOf } from './finding.ts'
-import { checkGatewayFile } from './gateway-file.ts'
+import { areas, type CheckArea, type Finding, findingsOf, messagesIn } from './finding.ts'
+import { gatewayFileFindings } from './gateway-file.ts'
 import { checkMachine } from './machine.ts'
 import { checkMoney } from './money.ts'
 import { checkPorts } from './ports.ts'
 import { checkRedis } from './redis.ts'
-import { checkStorage } from './storage.ts'
+import { checkBuckets } from './storage.ts'
 import { readStoredRows } from './stored-rows.ts'
 
 export interface Installation {
@@ -41,7 +41,7 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
       ...findings,
       findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration'),
     ]
-  const gatewayFile = checkGatewayFile(config, env)
+  const gatewayFile = gatewayFileFindings(config, env)
   const online = async (area: CheckArea, check: () => Promise<Finding[]>) =>
     offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
   const reading = readStoredRows(config)
@@ -59,7 +59,7 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
       ],
     ],
     ['money', async () => checkMoney(gatewayFile.file, await reading)],
-    ['storage', () => online('storage', () => checkStorage(config))],
+    ['storage', () => online('storage', () => checkBuckets(config))],
     ['pages', () => checkPages(config, root)],
   ]
   const found = await Promise.all(checks.map(([area, check]) => bounded(area, check)))
@@ -73,7 +73,7 @@ async function bounded(area: CheckArea, check: () => Promise<Finding[]>): Promis
   } catch (error) {
     const { warning } = findingsOf(area)
     const advice = {
-      why: wordsOf(error),
+      why: messagesIn(error),
       fix: 'Run this again.',
       docs: 'docs/reference/command-line.md#doctor',
     }

@@ -62,7 +62,7 @@ export function findingsOf(area: CheckArea) {
 }
 
 /** The messages of an error and of its causes, in one line. */
-export function wordsOf(error: unknown): string {
+export function messagesIn(error: unknown): string {
   const messages: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) messages.push(at.message || codeOf(at))
   return messages.filter((message) => message !== '').join(': ') || String(error)

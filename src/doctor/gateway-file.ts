@@ -2,12 +2,12 @@ import { counted } from '../canonical/counted.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { Config } from '../config.ts'
-import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')
 
 /** Read the file as a start would. `file` is undefined where it is absent, or a start would refuse it. */
-export function checkGatewayFile(
+export function gatewayFileFindings(
   { gatewayConfig: path, bounds }: Config,
   env: Readonly<Record<string, string | undefined>>,
 ): { findings: Finding[]; file: GatewayFile | undefined } {
@@ -34,14 +34,14 @@ function faultsOf(error: unknown, path: string): Finding[] {
   const docs = 'docs/reference/configuration.md#gatewayyaml'
   if (error instanceof Error && error.cause !== undefined)
     return [
-      wrong('gateway_yaml.unreadable', wordsOf(error), {
+      wrong('gateway_yaml.unreadable', messagesIn(error), {
         why: 'The gateway does not start without it.',
         fix: 'Correct GATEWAY_CONFIG, or let this user read the file.',
         run: `ls -l ${inShell(path)}`,
         docs,
       }),
     ]
-  return wordsOf(error)
+  return messagesIn(error)
     .split('\n')
     .map((line) => {
       const variable = /needs the environment variable (\w+)/.exec(line)?.[1]

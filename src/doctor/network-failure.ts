@@ -1,5 +1,5 @@
 import { codeOf, type ReachFailure, reachFailureOf } from '../canonical/unreachable.ts'
-import { wordsOf } from './finding.ts'
+import { messagesIn } from './finding.ts'
 
 /** Why a server could not be reached, in one word and in a sentence. */
 export interface NetworkFailure {
@@ -36,10 +36,10 @@ export function networkFailure(error: unknown, place: string): NetworkFailure | 
       why: `Nothing comes back from ${place} (${code || 'no answer in time'}): a firewall, a wrong address, or a server that hangs.`,
       run: `nc -vz ${place.replace(/:(\d+)$/, ' $1')}`,
     }
-  if (kind === 'tls' || /\b(ssl|tls|certificate)\b/i.test(wordsOf(error)))
+  if (kind === 'tls' || /\b(ssl|tls|certificate)\b/i.test(messagesIn(error)))
     return {
       kind: 'tls',
-      why: `TLS with ${place} fails: ${wordsOf(error)}${code === '' ? '' : ` (${code})`}.`,
+      why: `TLS with ${place} fails: ${messagesIn(error)}${code === '' ? '' : ` (${code})`}.`,
       run: `openssl s_client -connect ${place} </dev/null`,
     }
   return undefined

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
 import { checkPooler, PoolerError } from '../db/pooler.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { well, warning, wrong } = findingsOf('database')
@@ -51,7 +51,7 @@ export async function checkPoolerUrl({ databasePoolerUrl: url }: Config, sql: Sq
     const failure = networkFailure(error, place)
     const advice =
       failure === undefined
-        ? { why: `${wordsOf(error)}.`, fix: 'Correct DATABASE_POOLER_URL, or unset it.' }
+        ? { why: `${messagesIn(error)}.`, fix: 'Correct DATABASE_POOLER_URL, or unset it.' }
         : {
             why: failure.why,
             fix: failure.fix ?? 'Correct DATABASE_POOLER_URL, or unset it.',
@@ -73,7 +73,7 @@ async function processOf(sql: Sql): Promise<{ reported: number; real: number }> 
 
 /** A plain connection works, and one with the settings of the gateway does not. */
 export function settingsRefused(error: unknown): Finding {
-  const words = wordsOf(error)
+  const words = messagesIn(error)
   if (codeOf(error) === '08P01' || /startup parameter/.test(words))
     return wrong(
       'database.pooler_settings',

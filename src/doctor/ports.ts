@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { basename } from 'node:path'
 import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#it-does-not-start'
@@ -70,7 +70,7 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
       })
   }
   return wrong('port.unusable', `${place} cannot be listened on`, {
-    why: wordsOf(failure),
+    why: messagesIn(failure),
     fix: `Another ${variable}.`,
     docs,
   })
@@ -101,7 +101,7 @@ async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
           fix: `See what it is. If it is not a gateway, end it, or set ${variable} to a free one.`,
         }
       : {
-          why: 'What listens there is no gateway: it does not answer as one.',
+          why: 'What listens there is not a gateway: it does not answer as one.',
           fix: `End it, or set ${variable} to a free one.`,
         }),
     run: `ss -Hltnp 'sport = :${port}'`,

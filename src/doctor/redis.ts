@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { type RedisState, readRedisState } from '../queue/redis-state.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { well, warning, wrong } = findingsOf('redis')
@@ -30,7 +30,7 @@ export async function checkRedis({ redisUrl: url, processes }: Config): Promise<
 }
 
 function unreachable(error: unknown, place: string): Finding {
-  const words = wordsOf(error)
+  const words = messagesIn(error)
   if (/NOAUTH|WRONGPASS|NOPERM|invalid password|without any password/i.test(words))
     return wrong('redis.authentication', `the Redis at ${place} refuses the user or the password`, {
       why: `${words}.`,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { Bucket } from '../images/storage/s3-bucket.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { well, warning, wrong } = findingsOf('storage')
 const docs = 'docs/reference/deployment.md#images'
 
 /** The buckets: one name is listed, and an object of a few bytes is written, read and deleted. */
-export async function checkStorage(config: Config): Promise<Finding[]> {
+export async function checkBuckets(config: Config): Promise<Finding[]> {
   const { s3Bucket, archiveS3Bucket, s3Prefix, archiveS3Prefix, bounds } = config
   const archives = bounds.hotDays > 0 || archiveS3Bucket !== undefined
   const archive = !archives || config.archiveDir !== undefined ? undefined : (archiveS3Bucket ?? s3Bucket)
@@ -84,7 +84,7 @@ async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding
     } catch (error) {
       const left = step === 'delete' ? ` The object ${place.Key} is left there.` : ''
       failed ??= wrong(`storage.${step}`, `an object in the bucket ${name} cannot be ${done[step] ?? step}`, {
-        why: `${nameOf(error)}: ${wordsOf(error)}.${left}`,
+        why: `${nameOf(error)}: ${messagesIn(error)}.${left}`,
         fix: `Give the credentials ${rights} on ${name}/${prefix}*.`,
         docs,
       })
@@ -161,9 +161,9 @@ function unusable(error: unknown, bucket: string, endpoint: string): Finding {
       ? `the bucket ${bucket} refuses us`
       : `the bucket ${bucket} cannot be used`
   return wrong(code, what, {
-    why: `${name}: ${wordsOf(error)}`,
+    why: `${name}: ${messagesIn(error)}`,
     fix: isMissing
-      ? 'Correct S3_BUCKET and S3_REGION, or make the bucket.'
+      ? 'Correct S3_BUCKET and S3_REGION, or create the bucket.'
       : 'Correct S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, or give the role s3:ListBucket and the other rights.',
     docs,
   })

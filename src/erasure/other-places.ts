@@ -16,7 +16,7 @@ interface JobFiles {
 }
 
 /**
- * Delete the stored images of the ended jobs of a batch, before their jobs go. Answers how many there were.
+ * Delete the stored images of the ended jobs of a batch, before their jobs go. Returns how many there were.
  */
 export async function removeImagesOf(
   sql: Sql,

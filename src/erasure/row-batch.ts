@@ -98,7 +98,7 @@ export interface CountedFor {
 
 /**
  * Remove a batch in one statement, which is one transaction: after a kill all of it is gone or nothing is. It
- * names partitions of `requests`, not the parent: sums stay when rows go. Answers the counts; undefined: the
+ * names partitions of `requests`, not the parent: sums stay when rows go. Returns the counts; undefined: the
  * job is no longer ours.
  */
 export async function eraseBatch(

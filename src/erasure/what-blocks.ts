@@ -36,7 +36,7 @@ function wordsFor({ openUntil, jobs, uncounted, silent }: Obstacles, what: strin
   return undefined
 }
 
-/** What the report says of places that no job reaches. */
+/** What the report says about places that no job reaches. */
 export function outOfReach(
   { job, storage }: Pick<Work, 'job' | 'storage'>,
   { lost }: Pick<Readiness, 'lost'>,

@@ -12,7 +12,7 @@ import {
   findFile,
   findFiles,
   hideFile,
-  listFiles,
+  listClientFiles,
   listLeftFiles,
   oldestFile,
 } from './file-queries.ts'
@@ -115,7 +115,7 @@ export class ClientFiles {
   }
 
   async list(scope: FileScope, filter: FileFilter, terms: Terms): Promise<ClientFile[]> {
-    const rows = await this.#options.database.reads.ask(({ db }) => listFiles(db, scope, filter), terms)
+    const rows = await this.#options.database.reads.ask(({ db }) => listClientFiles(db, scope, filter), terms)
     return rows.map((row) => this.fileOf(row))
   }
 
@@ -166,7 +166,7 @@ export class ClientFiles {
   }
 
   /**
-   * Remove what has expired, what was deleted, and what uploads left that ended before their end. Answers how
+   * Remove what has expired, what was deleted, and what uploads left that ended before their end. Returns how
    * many.
    */
   async sweep(uploadMs: number, signal: AbortSignal): Promise<number> {

@@ -17,7 +17,7 @@ export interface FileFilter {
   limit: number
 }
 
-export async function listFiles(
+export async function listClientFiles(
   db: Queries,
   scope: Partial<FileScope>,
   { purpose, after, order, limit }: FileFilter,

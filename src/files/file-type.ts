@@ -8,7 +8,7 @@ export const typedBytes = 4096
 
 /**
  * Reads the type of a file from its bytes, as they come: a picture, a PDF, or text in UTF-8. What its client
- * says of it counts only for the kind of a text.
+ * says about it counts only for the kind of a text.
  */
 export class FileType {
   #mime: string | undefined

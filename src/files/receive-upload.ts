@@ -154,7 +154,7 @@ function parserOf(type: string | undefined, headers: Identified['request']['head
         parts: 10,
         headerSize: 8192,
       },
-      // A part with a file name is the file, whatever else its client says of it.
+      // A part with a file name is the file, whatever else its client says about it.
       isPartAFile: (name, _, filename) => name === 'file' || filename !== undefined,
     })
   } catch (cause) {

@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
 import type { NewJob } from '../jobs/jobs.ts'
-import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { keptDaysOf, keptScopeOf } from '../kept/kept-answers.ts'
 import { background } from '../protocols/index.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -13,7 +13,7 @@ import { answeredEnding, leftEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
-import { webhookOf } from '../stages/job-webhook.ts'
+import { jobWebhook } from '../stages/job-webhook.ts'
 import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
@@ -62,7 +62,7 @@ export async function asBackground(
 
 async function isKeptHere(gateway: Gateway, { identity }: Asked, id: string): Promise<boolean> {
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return false
-  return (await gateway.kept.read(scopeOf(identity, 'openai-responses'), id)) !== undefined
+  return (await gateway.kept.read(keptScopeOf(identity, 'openai-responses'), id)) !== undefined
 }
 
 /**
@@ -77,7 +77,7 @@ export async function acceptBackground(
   worstCase: () => Amount | Promise<Amount>,
 ): Promise<void> {
   const { facts, identity, endpoint, startedAt, id } = asked
-  const webhook = webhookOf(gateway, asked)
+  const webhook = jobWebhook(gateway, asked)
   await gateway.kept.requireRoom(identity.tenantId, request.body.length)
   const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
   await takeTokens(gateway, asked, tokens)
@@ -101,7 +101,7 @@ export async function acceptBackground(
     showsEncrypted: request.showsEncrypted,
   }
   const job = jobOf(gateway, asked, request, { amountNano, webhook })
-  asked.trace?.station('accept')
+  asked.trace?.step('accept')
   const { verdict, enqueue } = await acceptOrRetry(
     () => gateway.backgroundAnswers.accept(job, kept, now),
     gateway.bounds.admitMs,

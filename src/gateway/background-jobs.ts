@@ -2,7 +2,7 @@ import type { Identity } from '../access/identity.ts'
 import { cancelledAnswer, unmadeRow } from '../background/answer-ending.ts'
 import type { Json } from '../canonical/json.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
-import { scopeOf } from '../kept/kept-answers.ts'
+import { keptScopeOf } from '../kept/kept-answers.ts'
 import { background } from '../protocols/index.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
@@ -17,9 +17,9 @@ export async function backgroundJobOf(
   identity: Identity,
   answerId: string,
 ): Promise<Job | undefined> {
-  const id = background.requestIdOf(answerId)
+  const id = background.requestIdOfAnswer(answerId)
   const [job] = id === undefined ? [] : await jobs.read([id])
-  const { tenantId, keyId } = scopeOf(identity, 'openai-responses')
+  const { tenantId, keyId } = keptScopeOf(identity, 'openai-responses')
   const isTheirs = job?.tenantId === tenantId && (keyId === undefined || job.keyId === keyId)
   return job?.kind === 'answer' && isTheirs ? job : undefined
 }

@@ -23,7 +23,7 @@ import { timeoutsOf } from '../upstream/timeouts.ts'
 import type { CaptureAnswer } from './client-answer.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
-import { copyToKeep, isToKeep, type KeptCopy, keepAnswer } from './keep-answer.ts'
+import { copyToKeep, isToKeep, type KeptCopy, keepTurn } from './keep-answer.ts'
 import { noteLosses } from './note-translation.ts'
 import type { Preparation, Prepared } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
@@ -185,7 +185,7 @@ async function settle(
     ending.metered = await meterUnseen(gateway, admitted, called)
   if (isToKeep(admitted, target, answer)) {
     try {
-      await keepAnswer(gateway, admitted, target, { last, copy })
+      await keepTurn(gateway, admitted, target, { last, copy })
     } catch (cause) {
       const error = asGatewayError(cause)
       const { metered } = ending

@@ -67,7 +67,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const background =
       asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
     if (background === 'left') return end(gateway, received, leftEnding)
-    asked.trace?.station('route')
+    asked.trace?.step('route')
     // Most requests continue nothing and name no file: they do not wait here.
     const continuing = continueKept(gateway, asked, reading)
     if (continuing !== undefined && (await continuing) === 'left') return end(gateway, received, leftEnding)

@@ -1,6 +1,6 @@
 import { counted } from '../canonical/counted.ts'
 import { gatewayError } from '../canonical/error.ts'
-import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { keptDaysOf, keptScopeOf } from '../kept/kept-answers.ts'
 import { conversationRefused } from '../protocols/conversation.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -38,7 +38,7 @@ export async function continueConversation(
     if (!isKept) void conversations.release({ tenantId, id, requestId })
   })
   const instanceId = gateway.ledger.instance.id
-  const { turn, items } = await conversations.begin(scopeOf(identity, 'openai-responses'), id, {
+  const { turn, items } = await conversations.begin(keptScopeOf(identity, 'openai-responses'), id, {
     requestId,
     instanceId,
     days,

@@ -1,6 +1,6 @@
 import { counted } from '../canonical/counted.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
-import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { keptDaysOf, keptScopeOf } from '../kept/kept-answers.ts'
 import type { ClaimVerdict } from '../kept/kept-queries.ts'
 import type { RequestFacts, ThreadFacts } from '../protocols/protocol.ts'
 import { removeMembers } from '../protocols/remove-members.ts'
@@ -36,7 +36,7 @@ export async function continueThread(
     Object.assign(asked, { kept })
     return await readInstead(gateway, asked, withoutThread(body, thread), reading)
   }
-  const scope = scopeOf(identity, 'anthropic-messages')
+  const scope = keptScopeOf(identity, 'anthropic-messages')
   const claimant = {
     requestId: asked.id,
     instanceId: gateway.ledger.instance.id,

@@ -30,7 +30,7 @@ export interface Route {
 /** Try the targets in order until one answers, or until no other may be tried. */
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
   const { life, trace } = admitted
-  trace?.station(undefined)
+  trace?.step(undefined)
   const { planned, findSession, preparation } = route
   let last: Failure = noTargetTried
   const caller = new TargetCaller(gateway, admitted, preparation)

@@ -25,7 +25,7 @@ export async function holdersOf(
   candidates: readonly Candidate[],
   protocol: ProtocolName,
 ): Promise<Candidate[]> {
-  const holder = await findHolder(gateway, identity, answerId)
+  const holder = await findUsableHolder(gateway, identity, answerId)
   const holding = candidates.filter(({ native, channel }) => native && channel.name === holder?.channel)
   const pinned = holder?.credential ?? undefined
   if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
@@ -40,7 +40,7 @@ export async function holdersOf(
  * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id.
  * Throws `unavailable` while Postgres is down.
  */
-export async function findHolder(
+export async function findUsableHolder(
   gateway: Gateway,
   identity: Identity,
   answerId: string,

@@ -61,7 +61,7 @@ function isKeptHere({ days, always }: Keeping, { native }: Pick<Target, 'native'
  * it runs. `last`: those bytes. `copy`: those before them, where they are needed. Rejects `unavailable`, and
  * as `KeptAnswers.add` does: then the client must not believe that the answer is kept.
  */
-export async function keepAnswer(
+export async function keepTurn(
   gateway: Gateway,
   { kept, identity, facts, endpoint, life, row }: Admitted,
   target: Pick<Target, 'native'>,

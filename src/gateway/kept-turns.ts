@@ -1,6 +1,6 @@
 import type { Identity } from '../access/identity.ts'
 import { gatewayError } from '../canonical/error.ts'
-import { type KeptTurn, scopeOf } from '../kept/kept-answers.ts'
+import { type KeptTurn, keptScopeOf } from '../kept/kept-answers.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
@@ -15,7 +15,7 @@ export async function keptTurns(
 ): Promise<KeptTurn[] | undefined> {
   // A channel has it: Postgres may be away.
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return undefined
-  const turns = await gateway.kept.chain(scopeOf(identity, 'openai-responses'), id)
+  const turns = await gateway.kept.chain(keptScopeOf(identity, 'openai-responses'), id)
   if (turns !== 'missing') return turns
   const facts = { id: redactText(id, [], 256) }
   throw gatewayError('previous_response_deleted', facts, { field: 'previous_response_id' })

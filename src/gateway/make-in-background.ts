@@ -135,7 +135,7 @@ export function makeInBackground(
     done,
     drained: () => exchange.drained(),
     cancel: () => {
-      // Whatever the group says of clients that leave: this one has said that it wants no answer.
+      // Whatever the group says about clients that leave: this one has said that it wants no answer.
       for (const life of requests.all()) life.whenClientLeaves = undefined
       exchange.leave()
     },

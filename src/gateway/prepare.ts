@@ -112,7 +112,7 @@ export class Preparation {
     if (this.#isStrict()) return undefined
     const { request, notes } = prepared
     const { large, endpoint } = this.#asked
-    const sent = joined(request.body)
+    const sent = joinedBody(request.body)
     const job = { name: 'unsealed', input: { bytes: sent } } as const
     const body =
       large === undefined ? withoutSealed(sent) : (await inThread(this.#gateway, this.#asked, job))?.bytes
@@ -351,7 +351,7 @@ interface Translated extends Pick<Prepared, 'reader' | 'notes' | 'sent'> {
 }
 
 /** The bytes of a body, which are copied where they are in pieces. */
-export function joined(body: UpstreamRequest['body']): Buffer {
+export function joinedBody(body: UpstreamRequest['body']): Buffer {
   if (body === null) return Buffer.alloc(0)
   return Buffer.isBuffer(body) ? body : Buffer.concat(body.pieces)
 }

@@ -242,8 +242,8 @@ export class Relay implements Listener {
       return
     }
     if (error !== undefined) this.#noteEnd(error)
-    // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is
-    // that error.
+    // After an early end the rest is half a frame, which we do not send. After an error of the upstream's
+    // own, the rest is that error, which we do send.
     const isOwnEnd = error === undefined || error === observation.error || error === observation.none
     const last = rest !== undefined && isOwnEnd ? [rest] : []
     this.#finish(observation, streamEndOf(observation), error ?? null, joinChunks(this.#withHead(last)))

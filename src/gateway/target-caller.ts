@@ -13,7 +13,7 @@ import { refusedMembers } from '../traits/refused-members.ts'
 import { type CallResult, callPrepared, callTarget, type UnansweredCall } from './call-target.ts'
 import { type Change, type LeftOutParts, leftOutAfter } from './left-out.ts'
 import { noteTranslation } from './note-translation.ts'
-import { joined, type Preparation, type Prepared } from './prepare.ts'
+import { joinedBody, type Preparation, type Prepared } from './prepare.ts'
 import { retryBytes } from './worst-case.ts'
 
 /**
@@ -127,7 +127,7 @@ export class TargetCaller {
 
   /** It has another body, whose cost may be held. */
   #isAnother(before: Prepared, after: Prepared): boolean {
-    const [first, second] = [joined(before.request.body), joined(after.request.body)]
+    const [first, second] = [joinedBody(before.request.body), joinedBody(after.request.body)]
     const heldBytes = Math.max(this.#admitted.body.length, first.length) + retryBytes
     return !second.equals(first) && (!isMoneyLimited(this.#admitted) || second.length <= heldBytes)
   }

@@ -26,7 +26,7 @@ const callsAtOnce = 4
  * Call one target until the job has all its images or an error comes. Adds the results to `made`. Never
  * rejects: `made.error` is the first error.
  */
-export async function callTarget(
+export async function callImageTarget(
   gateway: ImageGateway,
   generation: Generation,
   target: Target,

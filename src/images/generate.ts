@@ -8,7 +8,7 @@ import { planImageRoute } from '../routing/candidates.ts'
 import { type ModelCandidates, soonestCooldownMs, Targets } from '../routing/targets.ts'
 import { verdictOn } from '../routing/verdict.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { callTarget } from './call-target.ts'
+import { callImageTarget } from './call-target.ts'
 import type { Generated, Generation } from './generation.ts'
 import { encodingErrorOf } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
@@ -56,7 +56,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
     called++
     made.error = undefined
     const before = generation.attempts.length
-    await callTarget(gateway, generation, target, side, made)
+    await callImageTarget(gateway, generation, target, side, made)
     const { error } = made as Pick<Generated, 'error'>
     if (error === undefined || made.images.length >= request.count) break
     const { next } = verdictOn(error, target.modelNamedBy)

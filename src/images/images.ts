@@ -18,7 +18,7 @@ import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
 import { identify } from '../stages/identify.ts'
-import { webhookOf } from '../stages/job-webhook.ts'
+import { jobWebhook } from '../stages/job-webhook.ts'
 import { endUserText } from '../stages/labels.ts'
 import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
@@ -62,7 +62,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const targets = planImageRoute(model, facts.model, group)
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
-  const webhook = webhookOf(gateway, received)
+  const webhook = jobWebhook(gateway, received)
   await takeTokens(gateway, asked, estimateTokens(asked.body.length))
   if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
     return await end(gateway, received, leftEnding)
@@ -94,7 +94,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     const advise = () => 'ask for fewer, smaller or cheaper images'
     if (!(await holdMoney(gateway, asked, { nano, advise }))) return 'left'
   }
-  asked.trace?.station('accept')
+  asked.trace?.step('accept')
   const { verdict, enqueue } = await acceptOrRetry(() => jobs.accept(job), bounds.admitMs, 'Image jobs')
   // Another process considered this one dead, and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Image jobs')

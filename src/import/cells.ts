@@ -7,7 +7,7 @@ import { ImportError } from './problems.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 /** Empty where the cell has no value. */
-export function textOf(row: Row, column: string): string {
+export function cellText(row: Row, column: string): string {
   const value = row[column]
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
@@ -19,7 +19,7 @@ export function textOf(row: Row, column: string): string {
 
 /** Undefined where the cell has no value. Throws ImportError for one that is not a whole number. */
 export function wholeOf(row: Row, column: string, where: string): bigint | undefined {
-  const text = textOf(row, column).trim()
+  const text = cellText(row, column).trim()
   if (text === '') return undefined
   if (/^[+-]?\d{1,30}$/.test(text)) return BigInt(text)
   const [, whole] = /^([+-]?\d{1,30})\.0+$/.exec(text) ?? []
@@ -30,15 +30,15 @@ export function wholeOf(row: Row, column: string, where: string): bigint | undef
 }
 
 export function isTrue(row: Row, column: string): boolean {
-  return /^(1|t|true)$/i.test(textOf(row, column).trim())
+  return /^(1|t|true)$/i.test(cellText(row, column).trim())
 }
 
 /** `a,b` */
 export function listOf(row: Row, column: string): string[] {
-  return partsOf(textOf(row, column), /,/)
+  return splitCell(cellText(row, column), /,/)
 }
 
-export function partsOf(text: string, separator: RegExp): string[] {
+export function splitCell(text: string, separator: RegExp): string[] {
   return [
     ...new Set(
       text

@@ -88,7 +88,7 @@ const byFile = 'the gateway.yaml manages it: change it there'
 interface RefusedKey {
   place: string
   reason: string
-  /** The row cannot be written beside the present rows, not even for a plan. */
+  /** The row cannot be written beside the current rows, not even for a plan. */
   isLeftOut: boolean
 }
 

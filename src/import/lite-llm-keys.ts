@@ -1,4 +1,4 @@
-import { isMap, isTrue, type Row, textOf } from './cells.ts'
+import { cellText, isMap, isTrue, type Row } from './cells.ts'
 import { product } from './decimal.ts'
 import type { KeyDraft, TenantDraft } from './imported.ts'
 import { UniqueNames, visibleName } from './names.ts'
@@ -14,14 +14,14 @@ export function tenantsOfKeys(text: string, models: ReadonlySet<string>, problem
   const tenants = new Map<string, TenantDraft & { names: UniqueNames }>()
   for (const row of keyRows(text)) {
     const owner = ['team_alias', 'team_id', 'user_email', 'user_id']
-      .map((name) => textOf(row, name))
+      .map((name) => cellText(row, name))
       .find((one) => one !== '')
     const tenant = visibleName(owner ?? 'litellm', 128) ?? 'litellm'
     const home = tenants.get(tenant) ?? { name: tenant, keys: [], names: new UniqueNames() }
     tenants.set(tenant, home)
-    const mark = textOf(row, 'token').slice(0, 8)
+    const mark = cellText(row, 'token').slice(0, 8)
     const title =
-      visibleName(textOf(row, 'key_alias') || textOf(row, 'key_name') || `key ${mark}`, 128) ?? 'key'
+      visibleName(cellText(row, 'key_alias') || cellText(row, 'key_name') || `key ${mark}`, 128) ?? 'key'
     const name = home.names.give(title, `#${mark}`)
     home.keys.push(keyOf(row, name, `key "${name}" of ${tenant}`, models, problems))
   }
@@ -70,7 +70,7 @@ function keyOf(
     ...bounded('concurrency', row.max_parallel_requests),
   }
   const budget = budgetOf(row, where, problems)
-  const expires = Date.parse(textOf(row, 'expires'))
+  const expires = Date.parse(cellText(row, 'expires'))
   return {
     name,
     group: 'default',
@@ -88,16 +88,16 @@ function bounded(name: string, value: unknown): Record<string, number> {
 }
 
 function budgetOf(row: Row, where: string, problems: Problems): Record<string, string> | undefined {
-  const text = textOf(row, 'max_budget')
+  const text = cellText(row, 'max_budget')
   if (text === '') return undefined
   const usd = product(text)
   if (usd === undefined) {
     problems.lost(where, 'its max_budget, which is not a decimal')
     return undefined
   }
-  const duration = textOf(row, 'budget_duration')
+  const duration = cellText(row, 'budget_duration')
   if (duration === '') {
-    const spent = Number(textOf(row, 'spend') || 0)
+    const spent = Number(cellText(row, 'spend') || 0)
     if (spent > 0)
       problems.changed(where, `it has spent $${spent.toFixed(2)} of its budget there, and begins at 0 here`)
     return { total: usd }

@@ -130,14 +130,14 @@ export class Deployments {
   }
 
   #secretOf(key: unknown, channel: string): SecretText {
-    const variable = variableOf(key)
+    const variable = environVariable(key)
     if (variable !== undefined) return { variable, value: undefined }
     return { variable: this.#variables.give(channel, 'key'), value: typeof key === 'string' ? key : '' }
   }
 
   /** Empty: its variable is not set. */
   #textOf(value: unknown): string | undefined {
-    const variable = variableOf(value)
+    const variable = environVariable(value)
     if (variable !== undefined) return this.#env[variable] ?? ''
     return typeof value === 'string' && value !== '' ? value : undefined
   }
@@ -173,7 +173,7 @@ export class Deployments {
 }
 
 /** `os.environ/NAME` */
-export function variableOf(value: unknown): string | undefined {
+export function environVariable(value: unknown): string | undefined {
   return typeof value === 'string' ? /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] : undefined
 }
 

@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml'
 import { isMap } from './cells.ts'
 import type { Draft, KeyDraft, ModelDraft, TenantDraft } from './imported.ts'
 import { tenantsOfKeys } from './lite-llm-keys.ts'
-import { Deployments, type Environment, variableOf } from './lite-llm-models.ts'
+import { Deployments, type Environment, environVariable } from './lite-llm-models.ts'
 import { VariableNames, visibleName } from './names.ts'
 import { ImportError, type Problems } from './problems.ts'
 
@@ -126,7 +126,7 @@ function masterTenant(
   const key = isMap(data.general_settings) ? data.general_settings.master_key : undefined
   if (typeof key !== 'string' || key === '') return tenants
   const where = 'general_settings.master_key'
-  const variable = variableOf(key)
+  const variable = environVariable(key)
   if (variable === undefined && !/^[\x21-\x7e]{16,512}$/.test(key)) {
     problems.lost(where, 'a key must have 16 to 512 visible ASCII characters: its clients need another one')
     return tenants

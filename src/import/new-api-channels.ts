@@ -1,5 +1,5 @@
 import type { Row } from './cells.ts'
-import { isMap, listOf, mapOf, partsOf, textOf, wholeOf } from './cells.ts'
+import { cellText, isMap, listOf, mapOf, splitCell, wholeOf } from './cells.ts'
 import type { ChannelDraft, SecretText } from './imported.ts'
 import { type UniqueNames, type VariableNames, visibleName } from './names.ts'
 import { channelTypes, foreignTypes } from './new-api-types.ts'
@@ -14,13 +14,13 @@ interface Names {
 /**
  * A channel and the groups that may use it. Undefined: it cannot be carried over, and `problems` says why.
  */
-export function channelOf(
+export function channelDraft(
   row: Row,
   names: Names,
   problems: Problems,
 ): { channel: ChannelDraft; groups: string[] } | undefined {
-  const id = textOf(row, 'id')
-  const title = visibleName(textOf(row, 'name'), 128) ?? `channel ${id}`
+  const id = cellText(row, 'id')
+  const title = visibleName(cellText(row, 'name'), 128) ?? `channel ${id}`
   const where = `channel "${title}" (id ${id})`
   const place = placeOf(row, where, problems)
   if (place === undefined) return undefined
@@ -60,7 +60,7 @@ function bounded(value: bigint, least: bigint, most: bigint): number {
 
 function placeOf(row: Row, where: string, problems: Problems) {
   const number = Number(wholeOf(row, 'type', where) ?? 0n)
-  const stated = textOf(row, 'base_url').trim().replace(/\/+$/, '')
+  const stated = cellText(row, 'base_url').trim().replace(/\/+$/, '')
   const type = channelTypes.get(number)
   const foreign = foreignTypes.get(number)
   if (type === undefined) {
@@ -105,7 +105,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
 
 /** Its own names, and those of its `model_mapping`, which may go through several names. */
 function offersOf(row: Row, where: string, problems: Problems): Record<string, string> {
-  const mapping = mapOf(textOf(row, 'model_mapping'))
+  const mapping = mapOf(cellText(row, 'model_mapping'))
   if (mapping === undefined) problems.lost(where, 'its model_mapping, which is not a JSON map')
   const offers = new Map<string, string>()
   for (const model of listOf(row, 'models')) {
@@ -133,9 +133,9 @@ function offersOf(row: Row, where: string, problems: Problems): Record<string, s
 }
 
 function keysOf(row: Row, where: string, problems: Problems): { keys: string[]; areAllDisabled: boolean } {
-  const info = mapOf(textOf(row, 'channel_info')) ?? {}
-  const text = textOf(row, 'key').trim()
-  const all = info.is_multi_key === true || info.is_multi_key === 1 ? partsOf(text, /\r?\n/) : [text]
+  const info = mapOf(cellText(row, 'channel_info')) ?? {}
+  const text = cellText(row, 'key').trim()
+  const all = info.is_multi_key === true || info.is_multi_key === 1 ? splitCell(text, /\r?\n/) : [text]
   const statuses = isMap(info.multi_key_status_list) ? info.multi_key_status_list : {}
   const enabled = all.filter((_, at) => statuses[at] === undefined || Number(statuses[at]) === 1)
   if (enabled.length === 0) return { keys: all, areAllDisabled: true }
@@ -155,7 +155,7 @@ interface Place {
 function settingsOf(row: Row, { where, name, names, problems }: Place) {
   const draft: Partial<ChannelDraft> = {}
   let disables = false
-  const { proxy } = mapOf(textOf(row, 'setting')) ?? {}
+  const { proxy } = mapOf(cellText(row, 'setting')) ?? {}
   if (typeof proxy === 'string' && proxy.trim() !== '') {
     if (/^https?:\/\//.test(proxy)) draft.proxy = secret(names.variables.give(name, 'proxy'), proxy)
     else {
@@ -164,11 +164,11 @@ function settingsOf(row: Row, { where, name, names, problems }: Place) {
     }
   }
   const headers = new Map<string, SecretText>()
-  const organisation = textOf(row, 'openai_organization').trim()
+  const organisation = cellText(row, 'openai_organization').trim()
   if (organisation !== '') {
     headers.set('openai-organization', secret(names.variables.give(name, 'organization'), organisation))
   }
-  for (const [header, value] of Object.entries(mapOf(textOf(row, 'header_override')) ?? {})) {
+  for (const [header, value] of Object.entries(mapOf(cellText(row, 'header_override')) ?? {})) {
     if (typeof value !== 'string' || /[{}]/.test(value)) problems.lost(where, `its header ${header}`)
     else headers.set(header, secret(names.variables.give(name, header), value))
   }
@@ -178,7 +178,7 @@ function settingsOf(row: Row, { where, name, names, problems }: Place) {
 
 function tellLost(row: Row, where: string, problems: Problems): void {
   for (const [column, what] of Object.entries(lostColumns)) {
-    const value = textOf(row, column).trim()
+    const value = cellText(row, column).trim()
     if (!['', '{}', '[]', 'null'].includes(value)) problems.lost(where, what)
   }
 }

@@ -1,6 +1,6 @@
 import { readBlock } from '../address-blocks.ts'
 import type { Row } from './cells.ts'
-import { isTrue, partsOf, textOf, wholeOf } from './cells.ts'
+import { cellText, isTrue, splitCell, wholeOf } from './cells.ts'
 import { quotient } from './decimal.ts'
 import type { KeyDraft } from './imported.ts'
 import { type UniqueNames, type VariableNames, visibleName } from './names.ts'
@@ -32,10 +32,10 @@ interface Surroundings {
  */
 export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   const { tenant, groups, problems } = around
-  const id = textOf(row, 'id')
-  const title = visibleName(textOf(row, 'name'), 128) ?? `token ${id}`
+  const id = cellText(row, 'id')
+  const title = visibleName(cellText(row, 'name'), 128) ?? `token ${id}`
   const where = `token "${title}" (id ${id}) of ${tenant}`
-  const stored = textOf(row, 'key').trim()
+  const stored = cellText(row, 'key').trim()
   const secret = stored.startsWith('sk-') ? stored : `sk-${stored}`
   if (stored === '' || /\*/.test(stored)) {
     problems.lost(where, 'its secret is not in the file, or masked there')
@@ -48,7 +48,7 @@ export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
     )
     return undefined
   }
-  let group = textOf(row, 'group').trim() || around.userGroup
+  let group = cellText(row, 'group').trim() || around.userGroup
   if (group === 'auto') {
     problems.changed(where, `its group "auto" becomes "${around.userGroup}", that of its user`)
     group = around.userGroup
@@ -91,7 +91,7 @@ interface Narrowed {
 
 function allowedModels(row: Row, where: string, { models, problems }: Surroundings): Narrowed {
   if (!isTrue(row, 'model_limits_enabled')) return { list: undefined, isEmpty: false }
-  const named = partsOf(textOf(row, 'model_limits'), /,/)
+  const named = splitCell(cellText(row, 'model_limits'), /,/)
   const known = named.filter((name) => models.has(name))
   if (known.length < named.length) problems.lost(where, 'models of its list that no channel has')
   if (known.length === 0) problems.changed(where, 'no model of its list is carried over: the key is disabled')
@@ -99,7 +99,7 @@ function allowedModels(row: Row, where: string, { models, problems }: Surroundin
 }
 
 function allowedBlocks(row: Row, where: string, problems: Problems): Narrowed {
-  const named = partsOf(textOf(row, 'allow_ips'), /[\r\n,]+/)
+  const named = splitCell(cellText(row, 'allow_ips'), /[\r\n,]+/)
   if (named.length === 0) return { list: undefined, isEmpty: false }
   const blocks = named.flatMap((text) => readBlock(text) ?? [])
   if (blocks.length < named.length)

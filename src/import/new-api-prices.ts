@@ -1,5 +1,5 @@
 import type { Row } from './cells.ts'
-import { mapOf, textOf } from './cells.ts'
+import { cellText, mapOf } from './cells.ts'
 import { product } from './decimal.ts'
 import type { Problems } from './problems.ts'
 
@@ -24,10 +24,10 @@ type RatioOption = (typeof ratioOptions)[number]
 export function readRatios(options: readonly Row[], problems: Problems): Ratios {
   const maps = new Map<string, Map<string, string>>()
   for (const row of options) {
-    const name = textOf(row, 'key')
+    const name = cellText(row, 'key')
     const known = ratioOptions.find((option) => option === name)
     if (known === undefined) continue
-    const map = mapOf(textOf(row, 'value'))
+    const map = mapOf(cellText(row, 'value'))
     if (map === undefined) {
       problems.lost(`option ${name}`, 'it is not a JSON map')
       continue

@@ -1,9 +1,9 @@
 import type { Row } from './cells.ts'
-import { mapOf, textOf, wholeOf } from './cells.ts'
+import { cellText, mapOf, wholeOf } from './cells.ts'
 import { product } from './decimal.ts'
 import type { Draft, GroupDraft, TenantDraft } from './imported.ts'
 import { UniqueNames, VariableNames, visibleName } from './names.ts'
-import { channelOf } from './new-api-channels.ts'
+import { channelDraft } from './new-api-channels.ts'
 import { keyOf, usdOfQuota } from './new-api-keys.ts'
 import { priceOf, type Ratios, readRatios } from './new-api-prices.ts'
 import type { Problems } from './problems.ts'
@@ -18,7 +18,7 @@ export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
   const variables = new VariableNames()
   const rows = (table: string) => live(tables.get(table) ?? [], table, problems)
   const names = { channels: new UniqueNames(), variables }
-  const carried = rows('channels').flatMap((row) => channelOf(row, names, problems) ?? [])
+  const carried = rows('channels').flatMap((row) => channelDraft(row, names, problems) ?? [])
   const channels = carried.map(({ channel }) => channel)
   const ratios = readRatios(tables.get('options') ?? [], problems)
   const groups = groupsOf(carried, ratios, problems)
@@ -42,14 +42,14 @@ export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
 
 /** Rows that are marked as deleted stay there. */
 function live(rows: readonly Row[], table: string, problems: Problems): Row[] {
-  const kept = rows.filter((row) => textOf(row, 'deleted_at').trim() === '')
+  const kept = rows.filter((row) => cellText(row, 'deleted_at').trim() === '')
   if (kept.length < rows.length)
     problems.note(`table ${table}`, `deleted there: ${counted(rows.length - kept.length)}`)
   return kept
 }
 
 function groupsOf(
-  carried: readonly NonNullable<ReturnType<typeof channelOf>>[],
+  carried: readonly NonNullable<ReturnType<typeof channelDraft>>[],
   ratios: Ratios,
   problems: Problems,
 ): GroupDraft[] {
@@ -83,22 +83,22 @@ interface Around {
 
 function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around): TenantDraft[] {
   const { problems } = around
-  const tokensOf = Map.groupBy(tokens, (token) => textOf(token, 'user_id'))
+  const tokensOf = Map.groupBy(tokens, (token) => cellText(token, 'user_id'))
   const names = new UniqueNames()
   const secrets = new Map<string, string>()
   const tenants = users.map((user): TenantDraft => {
-    const id = textOf(user, 'id')
-    const name = names.give(visibleName(textOf(user, 'username'), 128) ?? `user ${id}`, `#${id}`)
+    const id = cellText(user, 'id')
+    const name = names.give(visibleName(cellText(user, 'username'), 128) ?? `user ${id}`, `#${id}`)
     const where = `user "${name}"`
     const quota = wholeOf(user, 'quota', where) ?? 0n
     if (quota < 0n) problems.changed(where, 'its quota is below zero: its balance becomes 0')
     if ((wholeOf(user, 'role', where) ?? 1n) >= 10n) {
-      problems.lost(where, 'its role of an admin: make a user for this person')
+      problems.lost(where, 'its admin role: make a user for this person')
     }
     const isUserDisabled = (wholeOf(user, 'status', where) ?? 1n) !== 1n
     if (isUserDisabled) problems.note(where, 'is disabled there: all its keys are disabled here')
     const keyNames = new UniqueNames()
-    const userGroup = textOf(user, 'group').trim() || 'default'
+    const userGroup = cellText(user, 'group').trim() || 'default'
     const keys = (tokensOf.get(id) ?? []).flatMap((token) => {
       const key = keyOf(token, { ...around, tenant: name, userGroup, isUserDisabled, names: keyNames })
       const secret = key?.secret?.value
@@ -111,7 +111,7 @@ function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around
     })
     return { name, balance_usd: usdOfQuota(quota), keys }
   })
-  const known = new Set(users.map((user) => textOf(user, 'id')))
+  const known = new Set(users.map((user) => cellText(user, 'id')))
   for (const [id, orphans] of tokensOf) {
     if (!known.has(id)) problems.lost(`user ${id}`, `${orphans.length} tokens, whose user is not in the file`)
   }
@@ -130,8 +130,8 @@ function tellRest(tables: Tables, problems: Problems): void {
       problems.lost(`table ${name}`, `no place here for its ${counted(rows.length)}`)
   }
   for (const row of tables.get('options') ?? []) {
-    const name = textOf(row, 'key')
-    const value = mapOf(textOf(row, 'value'))
+    const name = cellText(row, 'key')
+    const value = mapOf(cellText(row, 'value'))
     if (lostOptions.has(name) && value !== undefined && Object.keys(value).length > 0) {
       problems.lost(`option ${name}`, 'its ratios have no place here')
     }

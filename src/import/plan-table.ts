@@ -1,5 +1,5 @@
 import { type FileKind, fileKinds } from '../catalog/file-changes.ts'
-import { countsOf, type Plan, type PlanLine } from './plan.ts'
+import { type Plan, type PlanLine, planCounts } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 
 /** How a terminal shows a plan. */
@@ -39,7 +39,7 @@ export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>,
 function rowTable(kind: FileKind, rows: readonly PlanLine[], look: PlanLook): string {
   const order = ['conflict', 'change', 'create', 'skip']
   const sorted = rows.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const counts = Object.entries(countsOf(rows)).filter(([, count]) => count > 0)
+  const counts = Object.entries(planCounts(rows)).filter(([, count]) => count > 0)
   const title = `${paint(kind, 1, look)}  ${counts.map(([action, count]) => `${count} ${action}`).join(', ')}`
   const width = Math.min(44, Math.max(...sorted.slice(0, shownMax).map(({ name }) => name.length)))
   const shown = sorted.slice(0, shownMax).map(({ action, name, reason }) => {
@@ -63,7 +63,7 @@ function problemTable(problems: readonly ImportProblem[], look: PlanLook): strin
 }
 
 function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: PlanLook): string {
-  const { create, change, skip, conflict } = countsOf(lines)
+  const { create, change, skip, conflict } = planCounts(lines)
   const lost = problems.filter(({ level }) => level === 'lost').length
   const text = `${create} to create, ${change} to change, ${skip} as they are, ${conflict} conflicts; ${lost} things lost\n`
   return paint(text.trimEnd(), conflict > 0 ? 31 : 1, look).concat('\n')

@@ -20,13 +20,13 @@ export interface Plan {
 
 export type PlanCounts = Record<PlanLine['action'], number>
 
-export function countsOf(lines: readonly PlanLine[]): PlanCounts {
+export function planCounts(lines: readonly PlanLine[]): PlanCounts {
   const counts: PlanCounts = { create: 0, change: 0, skip: 0, conflict: 0 }
   for (const { action } of lines) counts[action]++
   return counts
 }
 
 /** Nothing would be written. */
-export function isEmpty({ lines }: Pick<Plan, 'lines'>): boolean {
+export function changesNothing({ lines }: Pick<Plan, 'lines'>): boolean {
   return lines.every(({ action }) => action === 'skip')
 }

@@ -16,16 +16,16 @@ export function renderYaml(draft: Draft, { libraryPrices }: { libraryPrices: boo
   const document = {
     ...(libraryPrices && { prices: 'library' }),
     models: draft.models.map(escaped),
-    channels: draft.channels.map((channel) => channelWords(channel, write, escaped)),
+    channels: draft.channels.map((channel) => draftChannel(channel, write, escaped)),
     groups: draft.groups.map(escaped),
-    tenants: draft.tenants.map((tenant) => tenantWords(tenant, write, escaped)),
+    tenants: draft.tenants.map((tenant) => draftTenant(tenant, write, escaped)),
   }
   const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
   return { text, variables }
 }
 
 /** A channel in the words of gateway.yaml. */
-export function channelWords(
+export function draftChannel(
   { disabled: _, api_keys, proxy, headers, ...rest }: ChannelDraft,
   write: WriteSecret,
   plain: (value: unknown) => unknown = (value) => value,
@@ -41,7 +41,7 @@ export function channelWords(
 }
 
 /** A tenant in the words of gateway.yaml. */
-export function tenantWords(
+export function draftTenant(
   { keys, ...rest }: TenantDraft,
   write: WriteSecret,
   plain: (value: unknown) => unknown = (value) => value,

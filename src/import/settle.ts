@@ -5,7 +5,7 @@ import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
 import { modelEntry } from '../catalog/model-entry.ts'
 import type { Draft, Imported, TenantDraft } from './imported.ts'
 import { ImportError, type Problems } from './problems.ts'
-import { channelWords, renderYaml, tenantWords, type WriteSecret } from './render.ts'
+import { draftChannel, draftTenant, renderYaml, type WriteSecret } from './render.ts'
 
 interface Terms {
   env: Readonly<Record<string, string | undefined>>
@@ -102,7 +102,7 @@ function keepValid(draft: Draft, problems: Problems): Draft {
     }
     const offers = Object.entries(channel.models).filter(([model]) => ids.has(model) || model === '*')
     const words = { ...channel, models: Object.fromEntries(offers) }
-    return passes(channelEntry, channelWords(words, write), `channel "${channel.name}"`, problems)
+    return passes(channelEntry, draftChannel(words, write), `channel "${channel.name}"`, problems)
       ? [words]
       : []
   })
@@ -158,11 +158,11 @@ function keepKeys(
         : known.length > 0
           ? { ...rest, allowed_models: known }
           : { ...rest, disabled: true }
-    const alone = tenantWords({ name: 'any', keys: [words] }, write)
+    const alone = draftTenant({ name: 'any', keys: [words] }, write)
     return passes(tenantEntry, alone, where, problems) ? [words] : []
   })
   const words = { ...tenant, keys }
-  return passes(tenantEntry, tenantWords({ ...words, keys: [] }, write), `tenant "${tenant.name}"`, problems)
+  return passes(tenantEntry, draftTenant({ ...words, keys: [] }, write), `tenant "${tenant.name}"`, problems)
     ? [words]
     : []
 }

@@ -10,7 +10,7 @@ import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { findConflicts } from './conflicts.ts'
 import type { Imported } from './imported.ts'
-import { countsOf, isEmpty, type Plan, type PlanLine } from './plan.ts'
+import { changesNothing, type Plan, type PlanLine, planCounts } from './plan.ts'
 
 export interface ImportTerms {
   keeper: SecretKeeper
@@ -54,11 +54,11 @@ export function writeImport(
 ): Promise<Plan> {
   return changeRows(db, async (tx) => {
     const plan = await apply(tx, imported, terms)
-    if (countsOf(plan.lines).conflict > 0)
+    if (planCounts(plan.lines).conflict > 0)
       throw new PlanChangedError(
         'nothing is written: rows have changed since the plan, and there are conflicts now',
       )
-    if (!isEmpty(plan)) await audit(tx, plan, terms)
+    if (!changesNothing(plan)) await audit(tx, plan, terms)
     return plan
   })
 }
@@ -123,7 +123,7 @@ async function audit(tx: Transaction, { lines, problems }: Plan, { from }: Impor
       name: from.file,
       after: {
         format: from.format,
-        counts: { ...countsOf(lines) },
+        counts: { ...planCounts(lines) },
         lost: problems.filter(({ level }) => level === 'lost').length,
         rows: written.slice(0, namedMax).map(({ kind, name, action }) => ({ kind, name, action })),
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional } from '../canonical/checked.ts'
+import { optionalMember } from '../canonical/checked.ts'
 import { reasonWords } from '../canonical/reasons/catalogue.ts'
 import { errorKinds } from '../canonical/reasons/kinds.ts'
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
@@ -27,16 +27,16 @@ const nano = z
   .transform((digits) => BigInt(digits.slice(0, -1)))
 
 const rateParts = {
-  input: optional(nano),
-  cacheRead: optional(nano),
-  cacheWrite: optional(nano),
-  output: optional(nano),
-  reasoning: optional(nano),
-  cacheWrite1h: optional(nano),
-  audioInput: optional(nano),
-  audioOutput: optional(nano),
-  webSearch: optional(nano),
-  request: optional(nano),
+  input: optionalMember(nano),
+  cacheRead: optionalMember(nano),
+  cacheWrite: optionalMember(nano),
+  output: optionalMember(nano),
+  reasoning: optionalMember(nano),
+  cacheWrite1h: optionalMember(nano),
+  audioInput: optionalMember(nano),
+  audioOutput: optionalMember(nano),
+  webSearch: optionalMember(nano),
+  request: optionalMember(nano),
 }
 
 const rates: z.ZodType<Rates> = z.object(rateParts)
@@ -51,20 +51,20 @@ const priceCondition: z.ZodType<PriceCondition> = z.object({
 const price: z.ZodType<Price> = z.object({
   id: text,
   ...rateParts,
-  image: optional(nano),
-  imageRates: z.array(z.object({ size: optional(text), quality: optional(text), nano })),
-  tiers: optional(z.array(z.object({ when: priceCondition, rates }))),
-  source: optional(text),
+  image: optionalMember(nano),
+  imageRates: z.array(z.object({ size: optionalMember(text), quality: optionalMember(text), nano })),
+  tiers: optionalMember(z.array(z.object({ when: priceCondition, rates }))),
+  source: optionalMember(text),
 })
 
 export const keptQuote: z.ZodType<JobQuote> = z.object({
-  price: optional(price),
+  price: optionalMember(price),
   multiplier: text,
-  size: optional(text),
-  quality: optional(text),
+  size: optionalMember(text),
+  quality: optionalMember(text),
   count: z.int(),
-  heldNano: optional(nano),
-  delivery: optional(z.enum(['url', 'b64_json'])),
+  heldNano: optionalMember(nano),
+  delivery: optionalMember(z.enum(['url', 'b64_json'])),
   stream: z.boolean(),
 })
 

@@ -19,7 +19,7 @@ export function itemsAdded(items: readonly Json[]): NewItem[] {
 }
 
 /**
- * The items of an answer. Its vendor alone can look up reasoning that is not encrypted, and it refuses the
+ * The items of an answer. Only the vendor can look up reasoning that is not encrypted, and it refuses the
  * items beside it without that reasoning, unless they have no ids.
  */
 export function itemsAnswered(output: readonly Json[]): NewItem[] {
@@ -32,11 +32,11 @@ export function itemsAnswered(output: readonly Json[]): NewItem[] {
 
 /** An item as a client gets it: with an id, a type and a status, and with parts in place of a text. */
 export function shownItem(id: string, text: string): Json {
-  return shown(id, parseObject(text) ?? {})
+  return shownItemOf(id, parseObject(text) ?? {})
 }
 
 /** The same for an item that is parsed. */
-export function shown(id: string, item: Json): Json {
+export function shownItemOf(id: string, item: Json): Json {
   const type = textOf(item.type) ?? 'message'
   const { role, content, status = 'completed' } = item
   // Reasoning and others need none.

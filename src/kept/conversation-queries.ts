@@ -33,7 +33,7 @@ export async function insertConversation(
     WITH made AS (
       INSERT INTO conversations (tenant_id, id, key_id, created_at, expires_at, next_position, items, bytes, metadata)
       SELECT ${tenantId}::uuid, ${id}, ${keyId}::uuid, now(), now() + make_interval(days => ${days}),
-        ${items.length}::integer, ${items.length}::integer, ${bytesOf(items) + metadata.length}::bigint, ${metadata}::bytea
+        ${items.length}::integer, ${items.length}::integer, ${sealedBytes(items) + metadata.length}::bigint, ${metadata}::bytea
       WHERE (SELECT count(*) FROM conversations WHERE tenant_id = ${tenantId} AND expires_at > now()) < ${most}
       RETURNING created_at, 0 AS first),
     added AS (${insertOf(sql, { tenantId, id }, items, sql`made`)})
@@ -130,7 +130,7 @@ export async function appendTurn(
   const rows = await sql`
     WITH held AS (
       UPDATE conversations c SET next_position = next_position + ${items.length}, items = items + ${items.length},
-        bytes = bytes + ${bytesOf(items)}, expires_at = ${later(sql, days)}, claimed_by = NULL, claimed_for = NULL
+        bytes = bytes + ${sealedBytes(items)}, expires_at = ${later(sql, days)}, claimed_by = NULL, claimed_for = NULL
       WHERE tenant_id = ${tenantId} AND id = ${id} AND claimed_for = ${requestId}
       RETURNING next_position - ${items.length} AS first),
     added AS (${insertOf(sql, { tenantId, id }, items, sql`held`)})${kept}
@@ -148,7 +148,7 @@ export async function addItems(
   { items, requestId, deadMs, days, itemsMax, bytesMax }: ItemsTerms,
 ): Promise<'added' | 'locked' | 'full' | 'none'> {
   const { tenantId } = scope
-  const added = bytesOf(items)
+  const added = sealedBytes(items)
   const [row] = await sql<{ added: boolean; found: boolean; fits: boolean | null }[]>`
     WITH held AS (
       UPDATE conversations c SET next_position = next_position + ${items.length}, items = items + ${items.length},
@@ -284,7 +284,7 @@ function later(sql: Sql, days: number): Fragment {
   return sql`greatest(c.expires_at, now() + make_interval(days => ${days}))`
 }
 
-export function bytesOf(items: readonly SealedItem[]): number {
+export function sealedBytes(items: readonly SealedItem[]): number {
   return items.reduce((sum, { content }) => sum + content.length, 0)
 }
 

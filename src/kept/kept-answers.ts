@@ -61,7 +61,7 @@ export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick
 export const keepingAdvice =
   'The operator can have the gateway store them: responses: { store: true } of the key or its group.'
 
-export function scopeOf({ tenantId, keyId, usageScope }: Identity, protocol: KeptProtocol): KeptScope {
+export function keptScopeOf({ tenantId, keyId, usageScope }: Identity, protocol: KeptProtocol): KeptScope {
   return { tenantId, protocol, keyId: usageScope === 'key' ? keyId : undefined }
 }
 

@@ -6,7 +6,7 @@ import type { AnswerRecord } from './answer-record.ts'
 
 export interface AnswerCaptureOptions {
   /**
-   * The present journal directory of this process. It changes when another process takes this one for dead.
+   * The current journal directory of this process. It changes when another process takes this one for dead.
    */
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }

@@ -25,7 +25,7 @@ export function resetOf(period: BudgetPeriod, moment: Date): Date | undefined {
   }
 }
 
-/** A budget in its present period. Nano-USD. */
+/** A budget in its current period. Nano-USD. */
 export interface BudgetState {
   owner: 'key' | 'parent' | 'group'
   period: BudgetPeriod

@@ -2,7 +2,7 @@ import { gatewayError } from '../canonical/error.ts'
 import type { OpenRecord } from './record.ts'
 
 export interface CommitsOptions {
-  /** Of the present journal. */
+  /** Of the current journal. */
   progress(): { written: number; shipped: number }
   /** Have the shipper ship now. */
   ask(): void

@@ -83,7 +83,7 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
 }
 
 /**
- * Renew the heartbeat. Answers the state. `live`: go on, also when another process has released what this one
+ * Renew the heartbeat. Returns the state. `live`: go on, also when another process has released what this one
  * held. Any other: another process has recorded the running requests of this one as orphaned.
  */
 export async function sendHeartbeat(client: Client, registrant: Registrant): Promise<InstanceState> {

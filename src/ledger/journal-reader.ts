@@ -65,7 +65,7 @@ export class JournalReader {
   }
 
   /**
-   * The present end of the journal. One pass reads up to here: under load, the journal never stops growing.
+   * The current end of the journal. One pass reads up to here: under load, the journal never stops growing.
    */
   end(): JournalPosition {
     const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment

@@ -70,7 +70,7 @@ export interface CloseRecord {
   folded: number
 }
 
-/** What a row says of an error. */
+/** What a row says about an error. */
 export interface RowError {
   kind: ErrorKind
   reason: Reason

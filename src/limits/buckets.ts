@@ -15,7 +15,7 @@ export interface Levels {
   tokens: number
 }
 
-/** The wait that we name when the limit is 0, so that there never is room. */
+/** The wait that we name when the limit is 0, so that there is never room. */
 export const minuteMs = 60_000
 /** The wait that we name for a place: we cannot know when a running request ends. */
 export const placeWaitMs = 1_000

@@ -13,7 +13,7 @@ export interface RequestLines {
 
 /**
  * The lines of requests in the log, one for each that ended, as ACCESS_LOG says. They have what the row has,
- * without texts of clients and upstreams. Lines about refusals are bounded, for anybody can be refused a
+ * without texts of clients and upstreams. Lines about refusals are bounded, because anyone can be refused a
  * thousand times a second.
  */
 export function requestLines(

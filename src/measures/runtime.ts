@@ -14,11 +14,11 @@ const resolutionMs = 20
  * often.
  */
 const windowMs = 10_000
-/** How long we listen to the garbage collection in each of these windows. */
+/** How long we watch garbage collection in each of these windows. */
 const sampleMs = 1_000
 
 /**
- * What Node and the system say of this process: event loop, garbage collection, memory, CPU, files. Until
+ * What Node and the system say about this process: event loop, garbage collection, memory, CPU, files. Until
  * `stop`.
  */
 export function measureRuntime(metrics: Metrics): { stop(): void } {

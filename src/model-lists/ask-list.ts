@@ -28,7 +28,7 @@ export interface AskedList {
 
 /** More pages than any list needs: a page has up to 1000 names. */
 const pagesMax = 20
-/** Of an answer with an error, as much as has its words. */
+/** How much we read of an error's body: its message is at the start. */
 const errorBytesMax = 16_384
 const saidCharactersMax = 400
 

@@ -7,7 +7,7 @@ import { buildPages, whyNotBuilt } from './build.ts'
 import { Built } from './built.ts'
 import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
 import { askAgainSeconds, notBuiltPage } from './not-built.ts'
-import { pageOf, readSite } from './site.ts'
+import { readSite, siteHtml } from './site.ts'
 
 /** Answers a request for a page or one of its files, and calls `next` for any other. */
 export type PagesHandler = (
@@ -61,8 +61,8 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     const nonce = makeNonce()
     if (template === undefined) sendPage(response, 503, nonce, notBuilt(nonce))
     else if (await isThere(path, { hasModel, hasFile: (name) => built.has(name) }))
-      sendPage(response, 200, nonce, pageOf(template, site, nonce))
-    else sendPage(response, 404, nonce, pageOf(template, site, nonce, noSuchPage))
+      sendPage(response, 200, nonce, siteHtml(template, site, nonce))
+    else sendPage(response, 404, nonce, siteHtml(template, site, nonce, noSuchPage))
     return true
   }
 
@@ -79,7 +79,7 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
       return false
     const template = await built.template()
     const nonce = makeNonce()
-    const html = template === undefined ? notBuilt(nonce) : pageOf(template, site, nonce, noSuchPage)
+    const html = template === undefined ? notBuilt(nonce) : siteHtml(template, site, nonce, noSuchPage)
     sendPage(response, 404, nonce, html)
     return true
   }
@@ -93,8 +93,7 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     if (status === 503) {
       headers['retry-after'] = String(askAgainSeconds)
       headers['cache-control'] = 'no-store'
-      // Of several processes only one builds, and knows when that has failed: the browser is to reach it in
-      // the end.
+      // Only one of several processes builds, and knows when that fails: a new connection may reach it.
       headers.connection = 'close'
     }
     response.writeHead(status, { ...headers, 'content-length': bytes.length })
@@ -121,7 +120,7 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     },
     async build(print) {
       try {
-        const begin = () => print('Building the pages, for some seconds. The API answers already.')
+        const begin = () => print('Building the pages takes a few seconds. The API already answers.')
         const seconds = await buildPages(root, begin)
         if (seconds !== undefined) print(`The pages are built, in ${seconds.toFixed(1)} s.`)
       } catch (cause) {

@@ -32,7 +32,7 @@ export function readSite({ siteName, siteLogo, publicUrl, pages }: Config): Site
  * The page, with what it has to know of this gateway. `template` is the index.html that vite has written.
  * `title`: of a page that is not there; the others write their own.
  */
-export function pageOf(
+export function siteHtml(
   template: string,
   { name, logo, url, pages }: Site,
   nonce: string,

@@ -198,7 +198,7 @@ export class Base64Extractor {
  * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as
  * base64), a `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
  */
-export function sourceOf(value: string): ImageSource {
+export function imageSource(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
   const data = value.replace(dataHead, '')
   if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(data)) return { kind: 'base64', data }

@@ -2,7 +2,7 @@ import { skipSpace } from './json-scan.ts'
 import { parsedOrNothing } from './json-words.ts'
 
 /**
- * What a format says of the objects at one place of a request, or of the objects in a list there: which of
+ * What a format says about the objects at one place of a request, or of the objects in a list there: which of
  * their members and types have all their input in the body.
  */
 export interface PlainPlace {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
+import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import { nameAt, nameLike, parsedOrNothing, type Watch } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
@@ -199,7 +199,7 @@ function startScan(
   span: ByteRange,
   { depthMax, valuesMax = uncounted, watch }: ScanOptions,
 ): Text {
-  const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
+  const words = bytes.length <= strictBytesMax ? undefined : int32View(bytes)
   return {
     bytes,
     end: span.end,

@@ -1,4 +1,4 @@
-import { invalid, kindOf } from '../canonical/field-error.ts'
+import { invalid, jsonType } from '../canonical/field-error.ts'
 
 /** The longest id of a model that a request may name; its column in the usage log has the same bound. */
 export const modelCharactersMax = 256
@@ -15,7 +15,7 @@ export function modelName(value: unknown, path = 'model'): string {
  */
 export function modelProblem(value: unknown): string | undefined {
   if (value === undefined) return 'required: the id of a model, as GET /v1/models lists them'
-  if (typeof value !== 'string') return `expected a string, got ${kindOf(value)}`
+  if (typeof value !== 'string') return `expected a string, got ${jsonType(value)}`
   if (value === '') return 'expected the id of a model, got an empty string'
   if (value.length > modelCharactersMax) {
     return `expected at most ${modelCharactersMax} characters, got ${value.length}`

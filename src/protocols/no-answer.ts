@@ -9,6 +9,6 @@ import type { Usage } from '../canonical/usage.ts'
  * Whether an answer without content is a failure: the upstream ends it as a whole one, and counts no output.
  * One with output is an answer: the model chose to say nothing, or thought.
  */
-export function isEmpty(reason: string | undefined, usage: Usage): boolean {
+export function isEmptyAnswer(reason: string | undefined, usage: Usage): boolean {
   return usage.output + usage.reasoning === 0 && (reason === undefined || reason === 'stop')
 }

@@ -3,7 +3,7 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage } from '../canonical/usage.ts'
-import { isEmpty } from './no-answer.ts'
+import { isEmptyAnswer } from './no-answer.ts'
 import type { Observation } from './protocol.ts'
 
 /** The observation of an answer of which nothing arrived, or nothing readable. */
@@ -69,7 +69,9 @@ export class EventObserver {
         this.#usage = event.usage
         this.#losses = event.losses
         if (!this.#hasContent && !this.#hasBlock && event.losses === undefined && event.usage !== undefined)
-          this.#none = isEmpty(event.reason, event.usage) ? gatewayError('upstream_answer_empty') : undefined
+          this.#none = isEmptyAnswer(event.reason, event.usage)
+            ? gatewayError('upstream_answer_empty')
+            : undefined
         return
       case 'error':
         this.#error = event.error

@@ -140,7 +140,7 @@ export interface AnswerToKeep {
   answer: Json
 }
 
-/** What an answer says of its keeping. */
+/** What an answer says about its keeping. */
 export interface KeptState {
   /** Days for which the gateway keeps the answer; 0: it does not. */
   days: number

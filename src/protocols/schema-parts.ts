@@ -105,7 +105,7 @@ function takesNull({ type, enum: values, const: literal, anyOf }: Json): boolean
 }
 
 /** Add keywords to the description, as the vendor's SDK does: `{minimum: 3}`. */
-export function describe(
+export function withKeywords(
   schema: Json,
   description: string | undefined,
   keywords: readonly (readonly [string, unknown])[],

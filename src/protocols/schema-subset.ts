@@ -2,7 +2,6 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { SchemaSubset } from '../canonical/traits.ts'
 import { resolveReference, SchemaMerger } from './schema-merge.ts'
 import {
-  describe,
   inferTypes,
   isPrimitive,
   keywordsFor,
@@ -10,6 +9,7 @@ import {
   type RemovedPart,
   typeOfValue,
   union,
+  withKeywords,
 } from './schema-parts.ts'
 import { SchemaPlace } from './schema-place.ts'
 import {
@@ -63,7 +63,7 @@ class SchemaRewriter {
   readonly #names = new Set<string>()
   #fits = true
   #places = 0
-  /** References to a definition that is not finished yet, within the present one. */
+  /** References to a definition that is not finished yet, within the current one. */
   #cycles = 0
 
   constructor(root: Json, rules: SchemaRules) {
@@ -115,7 +115,7 @@ class SchemaRewriter {
       if (!adviceKeywords.has(keyword)) this.#remove(path, `${keyword}: ${JSON.stringify(value)}`)
     }
     const named = title === undefined ? built : { title, ...built }
-    return describe(named, description, left)
+    return withKeywords(named, description, left)
   }
 
   #remove(path: string, what: string): void {
@@ -308,7 +308,7 @@ class SchemaRewriter {
     return entries.map(([name, schema]) => {
       if (required.has(name)) return [name, schema]
       this.#remove(place.below(`properties.${name}`), 'optional')
-      return [name, describe(nullable(schema, true), undefined, [['optional', 'null if there is none']])]
+      return [name, withKeywords(nullable(schema, true), undefined, [['optional', 'null if there is none']])]
     })
   }
 

@@ -38,7 +38,7 @@ export function quietLog(log: Log): Log {
 const quietMs = 10_000
 
 /** The error in one line. A connection that failed at several addresses has no message, only a code. */
-export function describe(error: unknown): string {
+export function lineOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)
 }

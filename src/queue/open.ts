@@ -2,7 +2,7 @@ import { Queue } from 'bullmq'
 import { inTime } from '../runtime/in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
-import { bullName, describe, quietLog, unused } from './backend.ts'
+import { bullName, lineOf, quietLog, unused } from './backend.ts'
 import { jobOptions, payloadOf } from './payload.ts'
 import { openPostgres } from './postgres.ts'
 import type { JobQueue, QueueName, Queues, QueueWorker } from './queue.ts'
@@ -57,7 +57,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     await Promise.all(all.map((queue) => inTime(queue.waitUntilReady(), waitMs, 'the queue')))
   } catch (cause) {
     await close()
-    throw new Error(`the queue cannot use its ${backend.name}: ${describe(cause)}`, { cause })
+    throw new Error(`the queue cannot use its ${backend.name}: ${lineOf(cause)}`, { cause })
   }
   return {
     backend: backend.name,
@@ -87,7 +87,7 @@ function openQueue(backend: QueueBackend, name: QueueName, prefix: string, log: 
     { connection: unused, prefix, streams: { events: { maxLen: 100 } } },
     backend.connect,
   )
-  queue.on('error', (error) => log.warn({ queue: name, error: describe(error) }, 'the queue is in trouble'))
+  queue.on('error', (error) => log.warn({ queue: name, error: lineOf(error) }, 'the queue is in trouble'))
   return queue
 }
 

@@ -11,7 +11,7 @@ import {
 import { Client, DatabaseError } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
-import { describe } from './backend.ts'
+import { lineOf } from './backend.ts'
 
 /**
  * Creates or updates BullMQ's tables, in the schema `bullmq`. Any number of processes may call it at once.
@@ -42,7 +42,7 @@ export async function openPostgres(
     await requireSchema(pool, waitMs)
   } catch (cause) {
     await pool.end()
-    throw new Error(`the queue cannot use its Postgres: ${describe(cause)}`, { cause })
+    throw new Error(`the queue cannot use its Postgres: ${lineOf(cause)}`, { cause })
   }
   return {
     name: 'postgres',
@@ -97,7 +97,7 @@ function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
   })
   // Every queue and every worker of BullMQ listens to it.
   if (pool instanceof EventEmitter) setMaxListeners(0, pool)
-  pool.on('error', (error) => log.warn({ error: describe(error) }, 'the queue lost a connection to Postgres'))
+  pool.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue lost a connection to Postgres'))
   // A connection in use emits its own `error`. Without a listener that would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const query = pool.query.bind(pool)
@@ -107,8 +107,8 @@ function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
         return await query<Row>(text, values)
       } catch (error) {
         if (error instanceof DatabaseError && !/^(08|53|57P)/.test(error.code ?? '')) throw error
-        log.warn({ error: describe(error) }, 'the queue cannot reach Postgres')
-        throw Object.assign(new Error(describe(error), { cause: error }), { code: awayCode })
+        log.warn({ error: lineOf(error) }, 'the queue cannot reach Postgres')
+        throw Object.assign(new Error(lineOf(error), { cause: error }), { code: awayCode })
       }
     },
   })

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** What a Redis says of itself. Undefined where this user may not ask. */
+/** What a Redis says about itself. Undefined where this user may not ask. */
 export interface RedisState {
   version: string | undefined
   role: string | undefined

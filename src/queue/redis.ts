@@ -3,7 +3,7 @@ import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
-import { describe } from './backend.ts'
+import { lineOf } from './backend.ts'
 
 /**
  * One connection adds jobs and fails at once while Redis is down. Each worker has two connections, which wait
@@ -27,7 +27,7 @@ export async function openRedis(
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
   })
-  producer.on('error', (error) => log.warn({ error: describe(error) }, 'the queue cannot reach Redis'))
+  producer.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue cannot reach Redis'))
   const patient = { url, connectTimeout, retryStrategy, socketTimeout: silentMs, maxRetriesPerRequest: null }
   return {
     name: 'redis',
@@ -78,7 +78,7 @@ async function findProblem(url: string, commandMs: number): Promise<string | und
     return undefined
   } catch (error) {
     // This error says only "Connection is closed." The event before it had the reason.
-    return describe(firstError ?? error)
+    return lineOf(firstError ?? error)
   } finally {
     redis.disconnect()
   }

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq'
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq'
 import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
-import { bullName, describe, quietLog, unused } from './backend.ts'
+import { bullName, lineOf, quietLog, unused } from './backend.ts'
 import { jobIdOf } from './payload.ts'
 import type { QueueName, QueueWorker, WorkOptions } from './queue.ts'
 
@@ -40,7 +40,7 @@ export function startWorker(backend: QueueBackend, name: QueueName, options: Wor
     },
     backend.connect,
   )
-  worker.on('error', (error) => log.warn({ error: describe(error) }, 'the queue is in trouble'))
+  worker.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue is in trouble'))
   worker.on('stalled', (id) =>
     log.warn({ job: id }, 'the worker of a job is gone and the job is given to another'),
   )
@@ -77,7 +77,7 @@ async function runOnce(id: string, run: WorkOptions['run'], log: Log) {
   try {
     return await run(id)
   } catch (error) {
-    log.warn({ id, error: describe(error) }, 'a run of a job broke off; it is run again')
+    log.warn({ id, error: lineOf(error) }, 'a run of a job broke off; it is run again')
     // BullMQ stores the message, and Postgres cannot store every text: give it one of our own.
     throw new Error('the run broke off')
   }

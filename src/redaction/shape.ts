@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
+import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import { replaceSpans } from './secret-span.ts'
 import { findSecrets } from './secrets.ts'
 
@@ -13,7 +13,7 @@ export function shapeOf(raw: Buffer, options: ShapeOptions): string {
   let bytes = 0
   let keyName = ''
   let at = 0
-  const words = wordsOf(raw)
+  const words = int32View(raw)
   while (at < raw.length) {
     const next = readToken(raw, words, at)
     if (next === undefined) {

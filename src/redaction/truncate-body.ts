@@ -1,4 +1,4 @@
-import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
+import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import { headEdge, tailEdge, windowBytes } from './truncation-edges.ts'
 
 export interface TruncationLimits {
@@ -33,7 +33,7 @@ function truncateStrings(
   exact: readonly string[],
 ): { body: Buffer; omittedBytes: number } {
   const pieces: Buffer[] = []
-  const words = wordsOf(raw)
+  const words = int32View(raw)
   const enough = limits.bytesMax + windowBytes
   let keptBytes = 0
   let copied = 0

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { type Headers, headerText } from '../canonical/headers.ts'
-import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
+import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
 /**
@@ -146,7 +146,7 @@ function pastString(bytes: Buffer, start: number): number {
   let before = at
   while (bytes[before - 1] === backslash) before--
   if ((at - before) % 2 === 0) return at + 1
-  const closing = closingQuote(bytes, wordsOf(bytes), at + 1, bytes.length)
+  const closing = closingQuote(bytes, int32View(bytes), at + 1, bytes.length)
   return closing < 0 ? bytes.length : closing + 1
 }
 

@@ -15,7 +15,7 @@ export function pauseAfter(failures: number, { least, most }: Pauses, asked = 0)
 /** Enough for any bounds. The factor stays finite, so that a `least` of 0 stays 0. */
 const doublingsMax = 40
 
-/** The pauses between the tries of one thing. */
+/** The pauses between attempts at one thing. */
 export class Backoff {
   readonly #pauses: Pauses
   #failures = 0

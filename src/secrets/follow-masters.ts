@@ -14,7 +14,7 @@ export interface FollowedMastersOptions {
 }
 
 /**
- * Gives the keeper of a process the present master keys of the database, and notes in Postgres which ones it
+ * Gives the keeper of a process the current master keys of the database, and notes in Postgres which ones it
  * has.
  */
 export class FollowedMasters {

@@ -92,7 +92,7 @@ function rowsText(wrappings: readonly Wrapping[]): string {
 }
 
 /**
- * Delete the wrappings by other SECRET_KEYs, but never the only one of a master key. Answers the ids of those
+ * Delete the wrappings by other SECRET_KEYs, but never the only one of a master key. Returns the ids of those
  * SECRET_KEYs.
  */
 export async function dropOtherWrappings(sql: Sql, secretKeyId: string): Promise<string[]> {

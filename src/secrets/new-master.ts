@@ -15,7 +15,7 @@ import { openMasters, type SecretKeys, wrappingsOf } from './open-masters.ts'
 /**
  * Make a new master key, and have all processes seal with it. Each process first gets it for reading, so that
  * no process reads a value that it cannot open. An interrupted call leaves a key that no process seals with;
- * the next call continues with it. Answers its id. Throws an Error for the operator when a process does not
+ * the next call continues with it. Returns its id. Throws an Error for the operator when a process does not
  * follow within `waitMs`.
  */
 export async function changeMaster(sql: Sql, keys: SecretKeys, waitMs: number): Promise<string> {
@@ -48,13 +48,13 @@ async function untilAll(
     const behind = (await liveProcesses(sql)).filter((process) => !follows(process))
     if (behind.length === 0) return
     if (performance.now() > deadline)
-      throw new Error(behind.map((one) => `${nameOf(one)} ${what}`).join('\n'))
+      throw new Error(behind.map((one) => `${processName(one)} ${what}`).join('\n'))
     await sleep(pollMs)
   }
 }
 
 /** The name by which an operator finds a process. */
-export function nameOf({ host, pid, known, secretKeyId }: LiveProcess): string {
+export function processName({ host, pid, known, secretKeyId }: LiveProcess): string {
   const release = known === null ? ', which has noted no master key yet,' : ` with SECRET_KEY ${secretKeyId}`
   return `process ${pid} on ${host}${release}`
 }

@@ -35,7 +35,7 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void {
   const { life, row, response, trace } = received
   life.ended = true
-  trace?.station('wait for the job')
+  trace?.step('wait for the job')
   const { lease } = life
   for (const release of [...life.releases, ...life.slabs]) release()
   row.body = null
@@ -70,7 +70,7 @@ const leftStatus = 499
 
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life, trace } = arrival
-  trace?.station('record')
+  trace?.step('record')
   const secrets = knownSecrets(arrival)
   const redacted = redactEnding(arrival, ending, secrets)
   const close = closeRecordOf(arrival, redacted, secrets, gateway.clock.now())

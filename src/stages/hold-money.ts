@@ -35,7 +35,7 @@ export async function holdMoney(
   { id, identity, life, row, startedAt, trace }: Identified,
   amount: Amount,
 ): Promise<boolean> {
-  trace?.station('hold money')
+  trace?.step('hold money')
   const { tenantId, keyId, groupId } = identity
   const { nano: amountNano } = amount
   row.reservedAccountId = tenantId

@@ -21,7 +21,7 @@ export interface Identified extends Received {
  * Throws, or rejects with, `unauthenticated`, `permission_denied` or `unavailable`.
  */
 export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
-  received.trace?.station('authenticate')
+  received.trace?.step('authenticate')
   const { snapshot } = gateway.catalog
   const found = lookUp(gateway, received, snapshot)
   return found instanceof Promise

@@ -13,7 +13,7 @@ const webhookHeader = 'x-tollgate-webhook'
  * refuse here an address that a delivery would refuse; a delivery checks the addresses of a name. Throws
  * `invalid_request`.
  */
-export function webhookOf(
+export function jobWebhook(
   gateway: Pick<Gateway, 'publicUrl' | 'privateWebhooks'>,
   { request }: Received,
 ): { url: string; origin: string } | undefined {

@@ -18,7 +18,7 @@ const tracedBodyBytesMax = 16 * 1024
  * Rejects `unavailable`.
  */
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
-  identified.trace?.station('journal')
+  identified.trace?.step('journal')
   const opened = openRecordOf(gateway, identified)
   const standing = gateway.ledger.open(opened)
   // The journal has written the body, and redaction reuses its memory.

@@ -91,7 +91,7 @@ export async function read<Facts extends AskedFacts>(
   row.requestedModel = facts.model
   row.stream = facts.stream
   if (isKeyed(identified)) {
-    identified.trace?.station('idempotency')
+    identified.trace?.step('idempotency')
     const print = result?.fingerprint ?? fingerprintOf(endpoint.path, body)
     if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return 'answered'
   }
@@ -118,7 +118,7 @@ export async function readWhole(
   mayBeLarge = false,
 ): Promise<Buffer | undefined> {
   const { life, row, identity, trace } = identified
-  trace?.station('read')
+  trace?.step('read')
   if (life.clientGone) return undefined
   const share = takeShare(identified.request) ?? gateway.bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
@@ -250,7 +250,7 @@ function decideFirst(
   gateway: Gateway,
   identified: Identified,
 ): Promise<GatewayError | undefined> | undefined {
-  identified.trace?.station('limits')
+  identified.trace?.step('limits')
   if (isKeyed(identified)) return decideKeyed(gateway, identified)
   return takeLimits(gateway, identified)?.then(() => undefined)
 }

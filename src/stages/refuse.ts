@@ -70,7 +70,7 @@ export async function refuse(
   if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
 }
 
-/** The row of a body that is refused as it is read has what the body says of the request. */
+/** The row of a body that is refused as it is read has what the body says about the request. */
 function seeRefused({ bounds }: Gateway, { row, endpoint }: Received): void {
   if (row.requestedModel !== null || row.body === null) return
   const { model, stream, places } = seenOfRefused(row.body, endpoint.protocol, bounds.jsonDepthMax)

@@ -31,7 +31,7 @@ export function takeTokens(
 ): Promise<void> | undefined {
   const { lease } = identified.life
   if (lease?.tokens === undefined) return undefined
-  identified.trace?.station('limits')
+  identified.trace?.step('limits')
   const held = lease.hold(tokensEstimate)
   if (held instanceof Promise) return held.then((shared) => requireGranted(gateway, identified, shared))
   requireGranted(gateway, identified, held)

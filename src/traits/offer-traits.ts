@@ -32,7 +32,7 @@ export interface TraitVerdict {
 export class OfferTraits {
   readonly #known: KnownOfOffer
   readonly #found = new Map<string, Found>()
-  /** Most offers are asked for one name. */
+  /** Most offers get requests under a single name. */
   #last: Found | undefined
 
   constructor(known: KnownOfOffer) {

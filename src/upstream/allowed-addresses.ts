@@ -18,7 +18,7 @@ export type Lookup = (
  * Why we refuse an upstream address; undefined: we may call it. Where an address contains another, as
  * `::ffff:127.0.0.1` does, both are checked.
  */
-export function refusalOf(address: string, allowed: AllowedAddresses): string | undefined {
+export function addressRefusal(address: string, allowed: AllowedAddresses): string | undefined {
   for (const { ip, place } of placesOf(address)) {
     if (place === 'never') return `${address} is an address that is never called: ${nameOf(ip)}`
     if (place === 'public' || allowed === true) continue
@@ -36,7 +36,7 @@ export function refusalOf(address: string, allowed: AllowedAddresses): string | 
 export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   const bare = hostname.replace(/^\[|\]$/g, '')
   if (isIP(bare) === 0) return
-  const refusal = refusalOf(bare, allowed)
+  const refusal = addressRefusal(bare, allowed)
   if (refusal !== undefined) throw new Error(`upstream address refused: ${refusal}`)
 }
 
@@ -56,7 +56,7 @@ export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = system
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, [])
-      const refusals = addresses.map(({ address }) => refusalOf(address, allowed))
+      const refusals = addresses.map(({ address }) => addressRefusal(address, allowed))
       const kept = addresses.filter((_, i) => refusals[i] === undefined)
       const first = kept[0]
       if (first === undefined) {

@@ -62,6 +62,6 @@ function partsOf(piece: Buffer): Buffer[] {
 }
 
 /** The size of the body. */
-export function sizeOf({ pieces }: Pick<BodyParts, 'pieces'>): number {
+export function bodySize({ pieces }: Pick<BodyParts, 'pieces'>): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }

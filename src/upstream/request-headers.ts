@@ -1,6 +1,6 @@
 import type { Connection } from '../catalog/connection.ts'
 import type { Credential } from '../routing/credentials.ts'
-import { type BodyParts, sizeOf } from './paced-body.ts'
+import { type BodyParts, bodySize } from './paced-body.ts'
 
 interface HeadedRequest {
   body: Buffer | BodyParts | null
@@ -34,7 +34,7 @@ export function headersOf(
   if (traceHeaders !== undefined && credential !== undefined) plain.push(...traceHeaders)
   const extra = credential === undefined ? undefined : connection?.headers
   const headers = extra === undefined ? plain : replaced(plain, extra)
-  if (isParts(body)) headers.push('content-length', String(sizeOf(body)))
+  if (isParts(body)) headers.push('content-length', String(bodySize(body)))
   if (credential === undefined || credential.secret === '') return headers
   for (const [name, value] of Object.entries(authHeaders(credential.secret))) headers.push(name, value)
   return headers

@@ -235,7 +235,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     if (!this.#isAnswered && error.fault !== 'gateway' && this.#askAgain()) return
     this.#socket = undefined
     this.#flush()
-    // A goodbye in the middle is what the end of a stream is over HTTP.
+    // A close frame in the middle means what the end of a stream means over HTTP.
     if (code !== undefined && this.#hasStarted) this.#end()
     else this.#fail(code === undefined ? error : endedEarly())
   }

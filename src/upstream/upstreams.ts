@@ -206,7 +206,7 @@ function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): Asking
   return format.ask(isParts(body) ? Buffer.concat(body.pieces) : body)
 }
 
-/** The path at the server itself, also where a proxy reads the path of calls. */
+/** The path on the server itself, also where a proxy reads the path of calls. */
 function withoutOrigin({ path, origin }: OriginConnections): string {
   return path.startsWith(origin) ? path.slice(origin.length) : path
 }

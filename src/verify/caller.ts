@@ -1,6 +1,6 @@
 import { EventReader } from '../protocols/event-reader.ts'
 import { type Ask, type CheckFinding, type Reply, type WireFormat, WrongShape } from './format.ts'
-import { jsonOf } from './json.ts'
+import { jsonIn } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
 import type { OutputBound } from './options.ts'
 
@@ -142,7 +142,7 @@ export class Caller {
         return status === undefined ? unknown(`${end}: --timeout allows more`) : broken(end)
       }
       if (error instanceof WrongShape) return broken(error.message)
-      return broken(this.shown(`the connection broke: ${causeOf(error)}`))
+      return broken(this.shown(`the connection broke: ${fetchCause(error)}`))
     }
   }
 
@@ -168,7 +168,7 @@ export class Caller {
 
   /** Throws WrongShape. */
   #json({ status, text }: ReceivedAnswer): unknown {
-    const value = jsonOf(text)
+    const value = jsonIn(text)
     if (value === undefined)
       throw new WrongShape(`${status}, and the body is not JSON: ${text.slice(0, 100)}`)
     return value
@@ -234,7 +234,7 @@ function droppedIn(header: string): string[] {
 }
 
 /** `fetch failed` hides its cause. */
-export function causeOf(error: unknown): string {
+export function fetchCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   return cause instanceof Error ? cause.message || cause.name : error.message

@@ -12,7 +12,7 @@ import {
   type WireFormat,
   WrongShape,
 } from './format.ts'
-import { jsonOf } from './json.ts'
+import { jsonIn } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /**
@@ -170,7 +170,7 @@ function readStream(events: readonly ServerEvent[]): Reply {
       isDone = true
       continue
     }
-    const value = jsonOf(data)
+    const value = jsonIn(data)
     if (typeof value === 'object' && value !== null && 'error' in value)
       throw new WrongShape(`an error in the stream: ${readOpenAiError(value)}`)
     const part = shaped(chunk, value, `chunk ${at + 1}`)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Caller, KeyRefused, type ReceivedAnswer, Unreachable } from './caller.ts'
 import { type CheckFinding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
-import { jsonOf } from './json.ts'
+import { jsonIn } from './json.ts'
 import { broken, ignored, ok, unknown } from './judge.ts'
 
 /** What belongs to no format: the model list, the usage log, one image. */
@@ -33,7 +33,7 @@ export async function checkModels(
   }
   if (status !== 200) return { verdict: 'refused', detail: saidIn(caller, received) }
   try {
-    const { data } = shaped(list, jsonOf(text), 'the list')
+    const { data } = shaped(list, jsonIn(text), 'the list')
     if (data.some(({ id }) => id === model))
       return ok(`${data.length} models, ${caller.shown(model)} among them`)
     return unknown(`${data.length} models, and ${caller.shown(model)} is not among them`)
@@ -47,7 +47,7 @@ const anyError = z.object({ error: z.object({ message: z.string() }) })
 
 /** The error's message, in whatever envelope. */
 function saidIn(caller: Caller, { status, text }: ReceivedAnswer): string {
-  const parsed = anyError.safeParse(jsonOf(text))
+  const parsed = anyError.safeParse(jsonIn(text))
   return caller.shown(`${status}: ${parsed.success ? parsed.data.error.message : text}`)
 }
 
@@ -83,7 +83,7 @@ export async function checkUsageLog(
   if ('verdict' in received) return received
   if (received.status !== 200) return unknown(`${received.status}: this server has no usage log of Tollgate`)
   try {
-    const { outcome, tokens, cost_nano_usd } = shaped(row, jsonOf(received.text), 'the row')
+    const { outcome, tokens, cost_nano_usd } = shaped(row, jsonIn(received.text), 'the row')
     if (outcome !== 'succeeded') return broken(`the row of an answered request says ${outcome}`)
     if (tokens === null) return ignored('the row has no tokens')
     const input = tokens.input + (tokens.cache_read ?? 0) + (tokens.cache_write ?? 0)
@@ -118,10 +118,10 @@ export async function checkImage(caller: Caller, key: string, model: string): Pr
   const { status, text } = received
   try {
     if (status !== 200) {
-      const detail = caller.shown(`${status} ${readOpenAiError(jsonOf(text))}`)
+      const detail = caller.shown(`${status} ${readOpenAiError(jsonIn(text))}`)
       return { verdict: status >= 400 && status < 500 ? 'refused' : 'broken', detail }
     }
-    const [first] = shaped(image, jsonOf(text), 'the answer').data
+    const [first] = shaped(image, jsonIn(text), 'the answer').data
     if (first?.url) return ok('a link to an image')
     return first?.b64_json
       ? ok(`${first.b64_json.length} characters of base64`)

@@ -1,5 +1,5 @@
 /** The data as JSON; undefined when it is not JSON. */
-export function jsonOf(data: string): unknown {
+export function jsonIn(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch {

@@ -15,7 +15,7 @@ export const broken = (detail: string): CheckFinding => ({ verdict: 'broken', de
 export const unknown = (detail: string): CheckFinding => ({ verdict: 'unknown', detail })
 
 /** The start of a text, in quotes. */
-export function quoted(text: string): string {
+export function quotedStart(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return `"${line.length <= 40 ? line : `${line.slice(0, 39)}…`}"`
 }
@@ -24,7 +24,7 @@ export function judgeText({ text, usage }: Reply): CheckFinding {
   if (text.trim() === '') return broken('the answer has no text')
   const tokens =
     usage === undefined ? 'it tells no usage' : `${usage.input} tokens in, ${usage.output} tokens out`
-  return ok(`${quoted(text)}, ${tokens}`)
+  return ok(`${quotedStart(text)}, ${tokens}`)
 }
 
 export function judgeUsage({ usage }: Reply): CheckFinding {
@@ -45,7 +45,7 @@ export function judgeStream({ text, pieces }: Reply): CheckFinding {
 export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
   if (calls.length === 0) {
     return least === 1
-      ? ignored(`no call, although one is demanded; the text is ${quoted(text)}`)
+      ? ignored(`no call, although one is demanded; the text is ${quotedStart(text)}`)
       : unknown('the model called no tool')
   }
   const wrong = calls.map(faultOf).find((fault) => fault !== undefined)
@@ -58,44 +58,46 @@ export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
 function faultOf({ id, name, input }: Call): string | undefined {
   if (id === '') return `the call of ${name} has no id`
   if (!/^get_(weather|time)$/.test(name))
-    return `it calls ${quoted(name)}, which is not a tool of the request`
+    return `it calls ${quotedStart(name)}, which is not a tool of the request`
   const value = parsed(input)
-  if (value === undefined) return `the arguments of ${name} are not JSON: ${quoted(input)}`
+  if (value === undefined) return `the arguments of ${name} are not JSON: ${quotedStart(input)}`
   return toolInput.safeParse(value).success
     ? undefined
-    : `the arguments of ${name} have no city: ${quoted(input)}`
+    : `the arguments of ${name} have no city: ${quotedStart(input)}`
 }
 
 /** The answer after the results of tools. */
 export function judgeSecondTurn({ calls, text }: Reply): CheckFinding {
-  if (text.trim() !== '') return ok(quoted(text))
+  if (text.trim() !== '') return ok(quotedStart(text))
   return calls.length > 0 ? ok('the model calls more tools') : broken('the answer has neither text nor calls')
 }
 
 export function judgeStructured({ text }: Reply): CheckFinding {
   const value = parsed(text)
-  if (value === undefined) return ignored(`the text is not JSON: ${quoted(text)}`)
+  if (value === undefined) return ignored(`the text is not JSON: ${quotedStart(text)}`)
   return structured.safeParse(value).success
-    ? ok(quoted(text))
-    : ignored(`the JSON does not follow the schema: ${quoted(text)}`)
+    ? ok(quotedStart(text))
+    : ignored(`the JSON does not follow the schema: ${quotedStart(text)}`)
 }
 
 export function judgeJson({ text }: Reply): CheckFinding {
-  return parsed(text) === undefined ? ignored(`the text is not JSON: ${quoted(text)}`) : ok(quoted(text))
+  return parsed(text) === undefined
+    ? ignored(`the text is not JSON: ${quotedStart(text)}`)
+    : ok(quotedStart(text))
 }
 
 export function judgeReasoning({ thought, usage }: Reply): CheckFinding {
   if (usage !== undefined && usage.reasoning > 0) return ok(`${usage.reasoning} tokens of reasoning`)
   return thought === ''
     ? unknown('accepted; the answer shows no reasoning')
-    : ok(`it shows ${quoted(thought)}`)
+    : ok(`it shows ${quotedStart(thought)}`)
 }
 
 export function judgeSystem(reply: Reply, known: Known): CheckFinding {
   if (/banana/i.test(reply.text)) return ok('the model follows it')
   return (
     counted(reply, known, 'simple request', 5) ??
-    ignored(`the model does not follow it, and the input has no tokens for it: ${quoted(reply.text)}`)
+    ignored(`the model does not follow it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
   )
 }
 
@@ -103,7 +105,7 @@ export function judgeImage(reply: Reply, known: Known): CheckFinding {
   if (/\bred\b/i.test(reply.text)) return ok('the model sees that it is red')
   return (
     counted(reply, known, 'simple request', 40) ??
-    ignored(`the model does not see it, and the input has no tokens for it: ${quoted(reply.text)}`)
+    ignored(`the model does not see it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
   )
 }
 
@@ -111,7 +113,7 @@ export function judgeDocument(reply: Reply, known: Known): CheckFinding {
   if (/pelican/i.test(reply.text)) return ok('the model reads its word')
   return (
     counted(reply, known, 'simple request', 20) ??
-    ignored(`the model does not read it, and the input has no tokens for it: ${quoted(reply.text)}`)
+    ignored(`the model does not read it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
   )
 }
 
@@ -127,10 +129,10 @@ function counted({ usage }: Reply, known: Known, other: string, atLeast: number)
 export const stopAsk = asks('Repeat exactly these words: alpha beta gamma', { stop: 'beta' })
 
 export function judgeStop({ text }: Reply): CheckFinding {
-  if (/beta/.test(text)) return ignored(`the text continues after the stop sequence: ${quoted(text)}`)
+  if (/beta/.test(text)) return ignored(`the text continues after the stop sequence: ${quotedStart(text)}`)
   return /alpha/.test(text)
     ? ok('the text ends before the stop sequence')
-    : unknown(`accepted; the text is ${quoted(text)}`)
+    : unknown(`accepted; the text is ${quotedStart(text)}`)
 }
 
 /** For a bound of 16 tokens. Some engines count a few more. */

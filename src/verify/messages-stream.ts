@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { ServerEvent } from '../protocols/event-reader.ts'
 import { shaped, WrongShape } from './format.ts'
-import { jsonOf } from './json.ts'
+import { jsonIn } from './json.ts'
 
 /**
  * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when
  * events are out of order, blocks overlap, or the stream ends too early.
  */
-export function messageOf(events: readonly ServerEvent[]): { message: unknown; pieces: number } {
+export function assembleMessage(events: readonly ServerEvent[]): { message: unknown; pieces: number } {
   let message: Record<string, unknown> | undefined
   let open: { index: number; block: Record<string, unknown>; input: string } | undefined
   const content: unknown[] = []
@@ -15,7 +15,7 @@ export function messageOf(events: readonly ServerEvent[]): { message: unknown; p
   let isStopped = false
   for (const [at, { event, data }] of events.entries()) {
     if (isStopped) throw new WrongShape('the stream continues after message_stop')
-    const part = shaped(streamEvent, jsonOf(data), `event ${at + 1}`)
+    const part = shaped(streamEvent, jsonIn(data), `event ${at + 1}`)
     const { type } = part
     if (event !== type)
       throw new WrongShape(`event ${at + 1} is named ${event || 'nothing'}, and its type is ${type}`)
@@ -48,7 +48,7 @@ export function messageOf(events: readonly ServerEvent[]): { message: unknown; p
       case 'content_block_stop':
         if (open === undefined || open.index !== part.index)
           throw new WrongShape(`block ${part.index} ends, which is not open`)
-        content.push(open.input === '' ? open.block : { ...open.block, input: jsonOf(open.input) })
+        content.push(open.input === '' ? open.block : { ...open.block, input: jsonIn(open.input) })
         open = undefined
         break
       case 'message_delta':

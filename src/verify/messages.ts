@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { features, stop } from './features.ts'
 import { type Ask, type CheckTurn, type Reply, shaped, type WireFormat } from './format.ts'
 import { messagesParameters } from './messages-parameters.ts'
-import { messageOf } from './messages-stream.ts'
+import { assembleMessage } from './messages-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /** Messages. https://platform.claude.com/docs/en/api/messages, and the types of @anthropic-ai/sdk 1.12. */
@@ -27,7 +27,7 @@ export const messages: WireFormat = {
   }),
   read,
   readStream: (events) => {
-    const { message, pieces } = messageOf(events)
+    const { message, pieces } = assembleMessage(events)
     return { ...read(message), pieces }
   },
   readError(body) {

@@ -38,7 +38,7 @@ export type Line = z.infer<typeof line>
 export type Section = z.infer<typeof sectionSchema>
 export type Report = z.infer<typeof report>
 
-export function countsOf(sections: readonly Section[]): Report['counts'] {
+export function verdictCounts(sections: readonly Section[]): Report['counts'] {
   const counts = { ok: 0, refused: 0, ignored: 0, broken: 0, unknown: 0 }
   for (const { verdict } of sections.flatMap(({ checks }) => checks)) counts[verdict]++
   return counts

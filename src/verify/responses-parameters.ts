@@ -11,7 +11,7 @@ import {
   judgeOneCall,
   longAsk,
   ok,
-  quoted,
+  quotedStart,
   unknown,
   user,
 } from './judge.ts'
@@ -31,7 +31,7 @@ export const responsesParameters: Check[] = [
     judge: ({ text }) =>
       /hello/i.test(text)
         ? ok('the model knows the turn before')
-        : ignored(`the model does not know the turn before: ${quoted(text)}`),
+        : ignored(`the model does not know the turn before: ${quotedStart(text)}`),
   },
   parameter('store', { store: false }),
   parameter('metadata', { metadata: { purpose: 'verify' } }, { judge: judgeMetadata }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ServerEvent } from '../protocols/event-reader.ts'
 import { shaped, WrongShape } from './format.ts'
-import { jsonOf } from './json.ts'
+import { jsonIn } from './json.ts'
 
 /**
  * The answer in the last event of a Responses stream. Throws WrongShape when a client could not follow the
@@ -20,7 +20,7 @@ export function finalResponse(events: readonly ServerEvent[]): {
   for (const [at, { event, data }] of events.entries()) {
     if (data === '[DONE]') continue
     if (ended !== undefined) throw new WrongShape('the stream continues after its last event')
-    const part = shaped(streamEvent, jsonOf(data), `event ${at + 1}`)
+    const part = shaped(streamEvent, jsonIn(data), `event ${at + 1}`)
     const { type } = part
     if (event !== '' && event !== type && event !== 'message')
       throw new WrongShape(`event ${at + 1} is named ${event}, and its type is ${type}`)

@@ -5,7 +5,7 @@ import type { Check, CheckFinding, FormatId, Known, Reply, WireFormat } from './
 import { broken, ignored, ok } from './judge.ts'
 import { messages } from './messages.ts'
 import type { Options } from './options.ts'
-import { countsOf, exitCodeOf, type Line, type Report, type Section } from './report.ts'
+import { exitCodeOf, type Line, type Report, type Section, verdictCounts } from './report.ts'
 import { responses } from './responses.ts'
 
 const formats: Readonly<Record<FormatId, WireFormat>> = { chat, responses, messages }
@@ -96,7 +96,7 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
     calls: caller.calls,
     ms: Math.round(performance.now() - started),
     interrupted: signal.aborted,
-    counts: countsOf(sections),
+    counts: verdictCounts(sections),
     sections,
     exit_code: exitCodeOf(sections, signal.aborted, options.areNamed),
   }

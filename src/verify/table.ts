@@ -1,5 +1,5 @@
 import type { CheckVerdict } from './format.ts'
-import { countsOf, faultsOf, type Line, type Report, type Section } from './report.ts'
+import { faultsOf, type Line, type Report, type Section, verdictCounts } from './report.ts'
 
 /** How a terminal shows the findings. */
 export interface TableLook {
@@ -20,10 +20,10 @@ const nameWidth = 30
 const verdictWidth = 9
 
 /** The table of one format. */
-export function tableOf({ title, served, checks }: Section, look: TableLook): string {
+export function sectionTable({ title, served, checks }: Section, look: TableLook): string {
   if (checks.length === 0) return ''
   const note = served ? '' : '  not served: nothing more was asked'
-  return `\n${paint(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
+  return `\n${coloured(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
 }
 
 function rowOf({ name, must, verdict, detail }: Line, look: TableLook): string {
@@ -31,25 +31,25 @@ function rowOf({ name, must, verdict, detail }: Line, look: TableLook): string {
   const width = look.columns === undefined ? detail.length : look.columns - nameWidth - verdictWidth - 6
   const shown = detail.length > Math.max(width, 20) ? `${detail.slice(0, Math.max(width, 20) - 1)}…` : detail
   const label = `${name}${must ? ' *' : ''}`.padEnd(nameWidth)
-  return `  ${paint(sign, colour, look)} ${label}${paint(verdict.padEnd(verdictWidth), colour, look)} ${shown}`.trimEnd()
+  return `  ${coloured(sign, colour, look)} ${label}${coloured(verdict.padEnd(verdictWidth), colour, look)} ${shown}`.trimEnd()
 }
 
 /** The last lines of a run. */
-export function summaryOf({ sections, calls, ms, interrupted }: Report, look: TableLook): string {
-  const counts = Object.entries(countsOf(sections)).map(([verdict, count]) => `${count} ${verdict}`)
+export function reportSummary({ sections, calls, ms, interrupted }: Report, look: TableLook): string {
+  const counts = Object.entries(verdictCounts(sections)).map(([verdict, count]) => `${count} ${verdict}`)
   const numbers = `${counts.join(', ')}: ${calls} calls in ${(ms / 1000).toFixed(1)} s`
   const faults = faultsOf(sections)
   const formats = sections.filter(({ id }) => id !== 'service')
   const missing = formats.filter(({ served }) => !served).map(({ title }) => title)
   const lines = [`\n${numbers}`]
-  if (faults.length > 0) lines.push(paint(`Not right: ${faults.join('; ')}.`, 31, look))
+  if (faults.length > 0) lines.push(coloured(`Not right: ${faults.join('; ')}.`, 31, look))
   else if (formats.some(({ served, checks }) => served && checks.length > 0))
-    lines.push(paint('All musts (*) are ok, and nothing is broken.', 32, look))
+    lines.push(coloured('All musts (*) are ok, and nothing is broken.', 32, look))
   if (missing.length > 0) lines.push(`Not served for this model: ${missing.join(', ')}.`)
   if (interrupted) lines.push('Stopped: these are the checks that ended before.')
   return `${lines.join('\n')}\n`
 }
 
-export function paint(text: string, colour: number, { hasColour }: TableLook): string {
+export function coloured(text: string, colour: number, { hasColour }: TableLook): string {
   return hasColour ? `\u001b[${colour}m${text}\u001b[0m` : text
 }

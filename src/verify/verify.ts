@@ -1,7 +1,7 @@
 import { type GivenOptions, readOptions } from './options.ts'
 import { ProgressLine } from './progress.ts'
 import { run } from './run.ts'
-import { summaryOf, type TableLook, tableOf } from './table.ts'
+import { reportSummary, sectionTable, type TableLook } from './table.ts'
 
 /** Where a run reads and writes. */
 export interface Surroundings {
@@ -41,11 +41,11 @@ export async function verify(given: GivenOptions, surroundings: Surroundings): P
       found: (title, line) => progress.found(title, line),
       ended(section) {
         progress.clear()
-        if (!isJson) print(tableOf(section, look))
+        if (!isJson) print(sectionTable(section, look))
       },
     })
     progress.clear()
-    print(isJson ? `${JSON.stringify(report, null, 2)}\n` : summaryOf(report, look))
+    print(isJson ? `${JSON.stringify(report, null, 2)}\n` : reportSummary(report, look))
     return report.exit_code
   } finally {
     progress.clear()

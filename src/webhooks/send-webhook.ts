@@ -15,13 +15,13 @@ export interface Delivery {
 
 /** The result of a delivery. */
 export interface Receipt {
-  /** True: the receiver has taken it. */
+  /** True: the receiver has accepted it. */
   taken: boolean
   /** Undefined: there was no answer. */
   status: number | undefined
   /** The beginning of the answer's body, if the caller asked for it. */
   answer: string
-  /** Why it was not taken. */
+  /** Why it was not accepted. */
   problem: string
   /** True: another try is useless. */
   final: boolean
@@ -67,7 +67,7 @@ export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
   }
 }
 
-/** The longest pause between two tries. */
+/** The longest pause between two attempts. */
 export const webhookPauseMsMax = 6 * 3600 * 1000
 
 const refused =

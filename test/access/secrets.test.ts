@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
-import { makeSecret, prefixes } from '../../src/access/users/secrets.ts'
+import { makeUserSecret, prefixes } from '../../src/access/users/secrets.ts'
 import { ownSecrets } from '../../src/canonical/own-secrets.ts'
 import { redactText } from '../../src/redaction/redact.ts'
 import { resolveSecretKey, SecretKeeper } from '../../src/secret-key.ts'
@@ -52,7 +52,7 @@ describe('a generated key', () => {
 
 describe('redaction knows our own secrets', () => {
   test('each one that we make is removed', () => {
-    const made = [makeKeySecret(), ...Object.values(prefixes).map(makeSecret), secretOf(newWebhookKey())]
+    const made = [makeKeySecret(), ...Object.values(prefixes).map(makeUserSecret), secretOf(newWebhookKey())]
     for (const secret of made)
       expect(redactText(`it is ${secret}, yes`)).toMatch(/^it is \[REDACTED [a-z-]+\], yes$/)
     for (const prefix of [ownSecrets.probe, ownSecrets.playground])

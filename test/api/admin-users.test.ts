@@ -88,7 +88,7 @@ describe('signing in', () => {
   })
 
   test('a secret that somebody plants in a browser never becomes a session', async () => {
-    const { makeSecret } = await import('../../src/access/users/secrets.ts')
+    const { makeUserSecret: makeSecret } = await import('../../src/access/users/secrets.ts')
     const planted = `tollgate=${makeSecret('tgs_')}`
     const body = { email: ownerEmail, password: goodPassword }
     const answer = await call('POST', 'session', { body, cookie: planted })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
-import { inTurns } from '../../src/api/in-turns.ts'
+import { mapInTurns } from '../../src/api/in-turns.ts'
 import { modelsEndpoints } from '../../src/api/models.ts'
 import type { Traits } from '../../src/canonical/traits.ts'
 import { type ListedModel, type ModelLists, noLists } from '../../src/catalog/listed-models.ts'
@@ -570,7 +570,7 @@ describe("upstreams' own lists", () => {
 test('a long list is made with other work between its models', async () => {
   const seen: string[] = []
   setImmediate(() => seen.push('other work'))
-  await inTurns(
+  await mapInTurns(
     Array.from({ length: 120 }, (_, at) => at),
     (at) => void seen.push(String(at)),
   )

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed?.close())
 
-test('settings say of a secret whether it is set, and never what it is', async () => {
+test('settings say about a secret whether it is set, and never what it is', async () => {
   const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/admin/v1/settings`, {
     headers: { authorization: `Bearer ${values.ADMIN_TOKEN}` },
   })

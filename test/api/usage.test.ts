@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
-import { cursorAt } from '../../src/api/usage-query.ts'
+import { positionCursor } from '../../src/api/usage-query.ts'
 import { RunningExports } from '../../src/ledger/log/running-exports.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { emptyArchive } from '../support/archive.ts'
@@ -260,8 +260,8 @@ describe('GET /v1/usage/requests', () => {
   const wrong: [string, string][] = [
     ['?cursor=abc', 'cursor'],
     [`?cursor=${Buffer.from(`${new Date(start).toISOString()} x`).toString('base64url')}`, 'cursor'],
-    [`?cursor=${cursorAt({ createdAt: new Date('+010000-01-01'), id: randomUUIDv7() })}`, 'cursor'],
-    [`?cursor=${cursorAt({ createdAt: new Date('0000-01-01'), id: randomUUIDv7() })}`, 'cursor'],
+    [`?cursor=${positionCursor({ createdAt: new Date('+010000-01-01'), id: randomUUIDv7() })}`, 'cursor'],
+    [`?cursor=${positionCursor({ createdAt: new Date('0000-01-01'), id: randomUUIDv7() })}`, 'cursor'],
     ['?limit=0', 'limit'],
     ['?limit=201', 'limit'],
     ['?limit=1.5', 'limit'],

@@ -9,7 +9,7 @@ import { midnight, seedDay } from './seeded-log.ts'
 const from = new Date(midnight(12))
 const to = new Date(midnight(6))
 
-/** What Postgres says of the same filter. */
+/** What Postgres says about the same filter. */
 const cases: {
   name: string
   filter: Condition

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { pageAcross } from '../../src/archive/across.ts'
 import { Archive } from '../../src/archive/archive.ts'
 import { type ArchivedTable, type ArchiverOptions, archivedTables } from '../../src/archive/options.ts'
-import { ownRows } from '../../src/archive/own-log.ts'
+import { ownRowsCondition } from '../../src/archive/own-log.ts'
 import { ArchiveReader } from '../../src/archive/reader.ts'
 import { listRequests, type Position, type RequestFilter } from '../../src/ledger/queries.ts'
 import type { ListRow } from '../../src/ledger/row.ts'
@@ -55,7 +55,7 @@ export async function aBed(
     pageAcross({
       hot: (most) => listRequests(database.sql, scope, filter, after, most),
       archive,
-      where: ownRows(scope, filter),
+      where: ownRowsCondition(scope, filter),
       from: filter.from,
       to: filter.to,
       after,

@@ -11,8 +11,8 @@ import { receiveUpload } from '../../src/files/receive-upload.ts'
 import { refuseFiles } from '../../src/files/refuse-files.ts'
 import { SafeWriter } from '../../src/gateway/answer-writer.ts'
 import { continueThread } from '../../src/gateway/continue-thread.ts'
-import { keepAnswer } from '../../src/gateway/keep-answer.ts'
-import { nobodyCan } from '../../src/gateway/refusals-that-help.ts'
+import { keepTurn } from '../../src/gateway/keep-answer.ts'
+import { noModelCan } from '../../src/gateway/refusals-that-help.ts'
 import { worstCaseOf } from '../../src/gateway/worst-case.ts'
 import { openImage } from '../../src/images/image-bytes.ts'
 import { errorOf } from '../../src/images/job-error.ts'
@@ -25,7 +25,7 @@ import { readCreateFrame } from '../../src/sockets/create-frame.ts'
 import { oneAtATime, tooManyLanes } from '../../src/sockets/lanes.ts'
 import { OpenSockets } from '../../src/sockets/open-sockets.ts'
 import type { Identified } from '../../src/stages/identify.ts'
-import { webhookOf } from '../../src/stages/job-webhook.ts'
+import { jobWebhook } from '../../src/stages/job-webhook.ts'
 import { readInstead } from '../../src/stages/read.ts'
 
 // Refusals whose reason no client sees in a header or a code.
@@ -80,7 +80,7 @@ test('an image that is no longer kept is gone', async () => {
 test('a webhook to a private address is refused', () => {
   const received = { request: { headers: { 'x-tollgate-webhook': 'https://10.0.0.1/x' } } }
   const gateway = { publicUrl: 'https://gateway.test', privateWebhooks: false }
-  expect(() => webhookOf(gateway, received as unknown as Parameters<typeof webhookOf>[1])).toThrow(
+  expect(() => jobWebhook(gateway, received as unknown as Parameters<typeof jobWebhook>[1])).toThrow(
     reason('webhook_address_refused'),
   )
 })
@@ -120,8 +120,8 @@ test('a model needs a channel, and a key its group', () => {
 })
 
 test('a model of which nothing was planned was not tried', () => {
-  const [gateway, asked] = [] as unknown as Parameters<typeof nobodyCan>
-  expect(nobodyCan(gateway, asked, []).reason).toBe('no_channel_tried')
+  const [gateway, asked] = [] as unknown as Parameters<typeof noModelCan>
+  expect(noModelCan(gateway, asked, []).reason).toBe('no_channel_tried')
 })
 
 test('a thread is not continued twice at once', async () => {
@@ -161,9 +161,9 @@ test('no conversation gets an answer that could not be copied', async () => {
     kept: { turn: {} },
     endpoint: { client: { toKeep: { endSuffices: true, read: () => undefined } } },
   }
-  const [gateway, target] = [] as unknown as [Parameters<typeof keepAnswer>[0], { native: boolean }]
+  const [gateway, target] = [] as unknown as [Parameters<typeof keepTurn>[0], { native: boolean }]
   await expect(
-    keepAnswer(gateway, admitted as unknown as Parameters<typeof keepAnswer>[1], target, {
+    keepTurn(gateway, admitted as unknown as Parameters<typeof keepTurn>[1], target, {
       last: undefined,
       copy: undefined,
     }),

@@ -36,7 +36,7 @@ async function pageAt(path: string): Promise<Page> {
 
 const conflict = (page: Page) => page.getByText('Somebody else has changed this since you opened it')
 
-/** What the notice says of a field, cell by cell. */
+/** What the notice says about a field, cell by cell. */
 async function rowOf(page: Page, path: string): Promise<string[]> {
   await conflict(page).waitFor()
   return await page

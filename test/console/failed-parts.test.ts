@@ -17,7 +17,7 @@ const told = (parts: Record<string, PartState>) => {
   return { told: told.map(({ what }) => what), silent: [...silent] }
 }
 
-describe('what a page says of its parts', () => {
+describe('what a page says about its parts', () => {
   test('is said once where all of them fail for one reason', () => {
     expect(told({ 'the numbers': failed('no log'), 'the errors': failed('no log') })).toEqual({
       told: ['Nothing on this page could be read'],

@@ -10,7 +10,7 @@ export interface Typed {
   value: unknown
 }
 
-/** What TypeScript says of values: members that are missing, unknown, or of another type. Empty: nothing. */
+/** What TypeScript says about values: members that are missing, unknown, or of another type. Empty: nothing. */
 export function faultsOf(typed: readonly Typed[]): string {
   const folder = mkdtempSync(join(toolsPath, 'rendered-'))
   try {

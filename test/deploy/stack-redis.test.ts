@@ -145,7 +145,7 @@ test(`each part is restarted under ${streams} streams: no request is lost, and n
   }
 }, 600_000)
 
-/** What a gateway says of an image, and of a key that it does not have in memory, while Postgres does not answer. */
+/** What a gateway says about an image, and of a key that it does not have in memory, while Postgres does not answer. */
 const awayMessage = /which does not answer|cannot check API keys at the moment/
 
 /** Clients that ask without pause, each for a stream of a second, and two for images. */

@@ -5,7 +5,7 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
 
-/** What clients and upstreams say of a request, and how much of it the usage log takes. */
+/** What clients and upstreams say about a request, and how much of it the usage log takes. */
 
 let bed: Testbed
 beforeAll(async () => {

@@ -36,7 +36,7 @@ const inconclusive = [
   'responses-parallel-tools',
 ]
 
-/** The suite itself says of `responses-mcp-tools` and `responses-reasoning-roundtrip` that it cannot ask for them. */
+/** The suite itself says about `responses-mcp-tools` and `responses-reasoning-roundtrip` that it cannot ask for them. */
 const unsupported = [
   'audio-speech',
   'chat-logprobs',

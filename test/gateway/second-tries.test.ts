@@ -278,7 +278,7 @@ test.each([400, 404, 500])(
   },
 )
 
-test('a pass-through keeps its instructions and its parts, whatever the upstream says of them', async () => {
+test('a pass-through keeps its instructions and its parts, whatever the upstream says about them', async () => {
   for (const message of [
     'System message must be at the beginning.',
     "'messages.0.content' must be a string",

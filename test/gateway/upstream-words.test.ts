@@ -3,7 +3,7 @@ import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import { channelLine, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
 import type { Plan } from '../support/upstream.ts'
 
-/** What an upstream says of the request reaches the client and the row; what it says of the operator's account does not. */
+/** What an upstream says about the request reaches the client and the row; what it says about the operator's account does not. */
 
 const protocols = {
   chat: 'openai-chat',

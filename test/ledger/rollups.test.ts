@@ -222,7 +222,7 @@ test('rows from before the sums are counted once, while others arrive', async ()
   const { sql } = database
   const range = { from: midnight - 3 * dayMs, to: midnight + dayMs, parts: ['key', 'model'] satisfies Part[] }
   await sql`ALTER TABLE requests DISABLE TRIGGER request_sums_added`
-  // One of the present day at least, also in its first minutes.
+  // One of the current day at least, also in its first minutes.
   await insert([aRow(now, now), ...Array.from({ length: 900 }, () => aRow(midnight - 3 * dayMs, now))])
   await sql.begin(async (tx) => {
     await tx`ALTER TABLE requests ENABLE TRIGGER request_sums_added`

@@ -37,7 +37,7 @@ describe('the first start', () => {
     expect(new Set(statuses)).toEqual(new Set([200]))
     await until(() => tollgate.stdout().includes('The pages are built'))
     expect(tollgate.stdout()).toMatch(
-      /base URL: [\s\S]*\nBuilding the pages, for some seconds\. The API answers already\.\nThe pages are built, in \d+\.\d s\.\n$/,
+      /base URL: [\s\S]*\nBuilding the pages takes a few seconds\. The API already answers\.\nThe pages are built, in \d+\.\d s\.\n$/,
     )
     expect(tollgate.stdout().match(/[Tt]he pages/g)).toHaveLength(2)
     expect(await tollgate.stop()).toBe(0)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { Base64Extractor, type ExtractorStep, sourceOf } from '../../src/protocols/base64-extractor.ts'
+import { Base64Extractor, type ExtractorStep, imageSource } from '../../src/protocols/base64-extractor.ts'
 import { Random, seeded } from '../support/random.ts'
 
 const thresholdBytes = 64
@@ -221,9 +221,9 @@ function imageIn(steps: readonly ExtractorStep[]): string {
 }
 
 test('an image is base64, a data URL or a link, and nothing else', () => {
-  expect(sourceOf('iVBORw0KGgo=')).toEqual({ kind: 'base64', data: 'iVBORw0KGgo=' })
-  expect(sourceOf('data:image/png;base64,iVBORw0KGgo=')).toEqual({ kind: 'base64', data: 'iVBORw0KGgo=' })
-  expect(sourceOf('https://example.com/a.png')).toEqual({ kind: 'url', url: 'https://example.com/a.png' })
+  expect(imageSource('iVBORw0KGgo=')).toEqual({ kind: 'base64', data: 'iVBORw0KGgo=' })
+  expect(imageSource('data:image/png;base64,iVBORw0KGgo=')).toEqual({ kind: 'base64', data: 'iVBORw0KGgo=' })
+  expect(imageSource('https://example.com/a.png')).toEqual({ kind: 'url', url: 'https://example.com/a.png' })
   for (const value of [
     'file:///etc/passwd',
     'data:image/svg+xml,%3Csvg',
@@ -232,7 +232,7 @@ test('an image is base64, a data URL or a link, and nothing else', () => {
     'ftp://a/b',
     'AA=A',
   ]) {
-    expect(failure(() => sourceOf(value)).kind, value).toBe('upstream_error')
+    expect(failure(() => imageSource(value)).kind, value).toBe('upstream_error')
   }
 })
 

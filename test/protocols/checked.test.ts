@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { checked, integer, optional } from '../../src/canonical/checked.ts'
+import { checked, integer, optionalMember } from '../../src/canonical/checked.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 
 const part = z.discriminatedUnion('type', [
@@ -9,10 +9,10 @@ const part = z.discriminatedUnion('type', [
 ])
 const schema = z.strictObject({
   messages: z.array(z.object({ content: z.union([z.string(), z.array(part)]) })),
-  n: optional(integer(1, 10)),
-  stream: optional(z.boolean()),
-  tags: optional(z.record(z.string(), z.string())),
-  mode: optional(z.enum(['a', 'b', 'c'])),
+  n: optionalMember(integer(1, 10)),
+  stream: optionalMember(z.boolean()),
+  tags: optionalMember(z.record(z.string(), z.string())),
+  mode: optionalMember(z.enum(['a', 'b', 'c'])),
 })
 const hello = { messages: [{ content: 'hello' }] }
 

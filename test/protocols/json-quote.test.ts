@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closingQuote, wordsOf } from '../../src/canonical/json-quote.ts'
+import { closingQuote, int32View } from '../../src/canonical/json-quote.ts'
 import { seeded } from '../support/random.ts'
 
 it('finds the closing quote, wherever the bytes are in memory', () => {
@@ -17,7 +17,7 @@ it('finds the closing quote, wherever the bytes are in memory', () => {
     const from = random.upTo(end)
     const expected = byLoop(bytes, from, end)
     if (expected !== -1) found++
-    expect({ text, from, at: closingQuote(bytes, wordsOf(bytes), from, end) }).toEqual({
+    expect({ text, from, at: closingQuote(bytes, int32View(bytes), from, end) }).toEqual({
       text,
       from,
       at: expected,
@@ -28,8 +28,8 @@ it('finds the closing quote, wherever the bytes are in memory', () => {
 
 it('reads text of nothing but escaped quotes in one pass', () => {
   const bytes = Buffer.from(`${'\\"'.repeat(100_000)}"`)
-  expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length)).toBe(200_000)
-  expect(closingQuote(bytes, wordsOf(bytes), 0, bytes.length - 1)).toBe(-1)
+  expect(closingQuote(bytes, int32View(bytes), 0, bytes.length)).toBe(200_000)
+  expect(closingQuote(bytes, int32View(bytes), 0, bytes.length - 1)).toBe(-1)
 })
 
 function byLoop(bytes: Buffer, from: number, end: number): number {

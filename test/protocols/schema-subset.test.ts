@@ -259,7 +259,7 @@ describe('random schemas', () => {
   })
 })
 
-/** Only shapes whose meaning a rewritten schema keeps: `fits` says of the others that it does not. */
+/** Only shapes whose meaning a rewritten schema keeps: `fits` says about the others that it does not. */
 function randomSchema(random: Random, depth: number): Json {
   const leaves: (() => Json)[] = [
     () => ({ type: 'string', ...(random.next() < 0.5 ? { minLength: random.upTo(2) } : {}) }),

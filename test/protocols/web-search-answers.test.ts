@@ -32,7 +32,7 @@ interface Seen {
   /** The words that each source stands on. */
   cited: { words: string; url: string; title: string | null }[]
   searches: { query: string; urls: string[] }[]
-  /** What the format's usage says of searches, if it does. */
+  /** What the format's usage says about searches, if it does. */
   counted?: number | undefined
 }
 

@@ -42,7 +42,7 @@ const asked: Readonly<Record<Client, Json>> = {
   },
 }
 
-/** What each client can say of how much and how often to search. */
+/** What each client can say about how much and how often to search. */
 const size = { 'openai-chat': true, 'openai-responses': true, 'anthropic-messages': false }
 const uses = { 'openai-chat': false, 'openai-responses': true, 'anthropic-messages': true }
 

@@ -151,7 +151,7 @@ test('each process goes by what it sees itself, and a reset closes the breaker i
   for (const of of [one, two]) await until(() => isServedByReset(of))
 })
 
-/** What health says of the breaker of a channel. */
+/** What health says about the breaker of a channel. */
 async function reported(channel: string) {
   const { body } = await operatorClient(bed.tollgate.url)('GET', 'health')
   const of = z.object({ name: z.string(), breaker: z.looseObject({}).nullable() })

@@ -30,7 +30,7 @@ export interface ImageTestbed<T extends Reached = Gateway> {
       signal?: AbortSignal
     },
   ): Promise<Response>
-  /** Ask for an image without waiting for it. Answers the id of the job. */
+  /** Ask for an image without waiting for it. Returns the id of the job. */
   submit(body: Record<string, unknown>, key?: string): Promise<string>
   /** Wait for the end of a job; answers the job as its client sees it. Rejects after 30 s. */
   ended(id: string, key?: string): Promise<Job>

@@ -76,7 +76,7 @@ async function expectFiles(
   }
 }
 
-/** Expect that retention deletes all files, also those that a dead worker began. Answers how many it deleted. */
+/** Expect that retention deletes all files, also those that a dead worker began. Returns how many it deleted. */
 export async function expectAllRemoved(bed: ImageTestbed<Reached>): Promise<number> {
   const directory = imagesOf(bed)
   const tomorrow = new Date(Date.now() + 24 * 3_600_000)

@@ -48,7 +48,7 @@ export function watchRequests(server: Server): MadeForRequests {
     after: (id) => void left.delete(id),
     destroy: (id) => void left.delete(id),
   })
-  // Both: the events of a connection belong to it, and not to its present request.
+  // Both: the events of a connection belong to it, and not to its current request.
   for (const event of ['connection', 'request']) server.prependListener(event, () => context.enterWith(true))
   hook.enable()
   return {

@@ -6,7 +6,7 @@ export interface OidcIssuer {
   url: string
   clientId: string
   clientSecret: string
-  /** What the next ID tokens say of the person, beside `iss`, `aud`, `exp`, `iat` and `nonce`; it may replace them. */
+  /** What the next ID tokens say about the person, beside `iss`, `aud`, `exp`, `iat` and `nonce`; it may replace them. */
   claims: Record<string, unknown>
   /** True: ID tokens are signed with a key that the issuer does not publish. */
   forges: boolean

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** Notes every account that holds or owes more than it has, from now on and for however short. Answers what was noted. */
+/** Notes every account that holds or owes more than it has, from now on and for however short. Returns what was noted. */
 export async function noteOverdrawn(sql: Sql): Promise<() => Promise<object[]>> {
   await sql.unsafe(`
     CREATE TABLE overdrawn (account uuid, balance bigint, held bigint);

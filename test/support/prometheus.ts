@@ -12,7 +12,7 @@ export interface PrometheusServer {
   url: string
   /** The result of a query now; throws when Prometheus refuses it. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: number }[]>
-  /** GET an API path below `/api/v1`. Answers its `data`. */
+  /** GET an API path below `/api/v1`. Returns its `data`. */
   get(path: string): Promise<unknown>
   /** Wait until all targets have answered so often from now on. */
   scraped(times: number): Promise<void>
@@ -86,7 +86,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   }
 }
 
-/** Run promtool. Answers what it says; `input`: its standard input. */
+/** Run promtool. Returns what it says; `input`: its standard input. */
 export function promtool(words: readonly string[], input = ''): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync('promtool', words, { input, encoding: 'utf8' })
   return { status, output: `${stdout}${stderr}` }

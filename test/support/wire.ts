@@ -10,7 +10,7 @@ export interface Wire {
   mend(): Promise<void>
   /** Lets nothing pass, and neither end notices: like a stopped server, or a network that drops packets. */
   freeze(): void
-  /** The same for the present connections only, and new ones work: like a router that forgot its connections. */
+  /** The same for the current connections only, and new ones work: like a router that forgot its connections. */
   forget(): void
   /** Break all connections; new ones work: as after a restart of the server. */
   drop(): void

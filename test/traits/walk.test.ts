@@ -90,7 +90,7 @@ test.each(walked.map((of) => [headingOf(of), of] as const))('%s has no hole', (h
     listed.filter((name) => known.includes(name) || !names.includes(name)),
     'in unknown.txt, and known by now or no trait',
   ).toEqual([])
-  // What the families say of the model is in its cells.
+  // What the families say about the model is in its cells.
   const merged = flat(traitsInWords(builtInTraits(of.protocol, of.model, of.vendor)))
   expect(names.filter((name) => name in merged && !known.includes(name))).toEqual([])
   for (const name of known) {

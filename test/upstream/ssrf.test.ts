@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
-import { type AllowedAddresses, type Lookup, refusalOf } from '../../src/upstream/allowed-addresses.ts'
+import { type AllowedAddresses, addressRefusal, type Lookup } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { ownPort } from '../support/own-port.ts'
@@ -287,18 +287,18 @@ test.each<[string, string]>([
   ['::ffff:10.0.0.1', '10.0.0.0/8'],
   ['64:ff9b::a00:1', '10.0.0.0/8'],
 ])('%s is called where private addresses, or %s, are allowed, and only there', (address, cidr) => {
-  expect(refusalOf(address, false)).toContain('the channel needs allow_private_address')
-  expect(refusalOf(address, ['203.0.113.0/24', '2001:2::/48'])).toContain('outside of the blocks')
-  expect(refusalOf(address, [])).toContain('outside of the blocks')
-  expect(refusalOf(address, ['203.0.113.0/24', cidr])).toBeUndefined()
-  expect(refusalOf(address, true)).toBeUndefined()
+  expect(addressRefusal(address, false)).toContain('the channel needs allow_private_address')
+  expect(addressRefusal(address, ['203.0.113.0/24', '2001:2::/48'])).toContain('outside of the blocks')
+  expect(addressRefusal(address, [])).toContain('outside of the blocks')
+  expect(addressRefusal(address, ['203.0.113.0/24', cidr])).toBeUndefined()
+  expect(addressRefusal(address, true)).toBeUndefined()
 })
 
 test('an address that stands for another is allowed only if both are', () => {
   const tunnel = '2002:a00:1::1'
-  expect(refusalOf(tunnel, ['10.0.0.0/8'])).toContain('outside')
-  expect(refusalOf(tunnel, ['2002::/16'])).toContain('outside')
-  expect(refusalOf(tunnel, ['2002::/16', '10.0.0.0/8'])).toBeUndefined()
+  expect(addressRefusal(tunnel, ['10.0.0.0/8'])).toContain('outside')
+  expect(addressRefusal(tunnel, ['2002::/16'])).toContain('outside')
+  expect(addressRefusal(tunnel, ['2002::/16', '10.0.0.0/8'])).toBeUndefined()
 })
 
 test.each([
@@ -310,7 +310,7 @@ test.each([
   '2606:4700::1111',
   '2a00::1',
 ])('%s is public, and every channel may call it', (address) => {
-  for (const allowed of [false, [], true]) expect(refusalOf(address, allowed)).toBeUndefined()
+  for (const allowed of [false, [], true]) expect(addressRefusal(address, allowed)).toBeUndefined()
 })
 
 /** Expects a 502 at once, one row that says so, and no call. */

@@ -1,6 +1,6 @@
 /**
  * A UUID that the page makes, so that a second click, or a repeat after a lost answer, is done once.
- * `crypto.randomUUID` is not there on plain HTTP, where an operator may well try the gateway.
+ * `crypto.randomUUID` does not exist on plain HTTP, where an operator may well try the gateway.
  */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

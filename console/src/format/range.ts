@@ -52,7 +52,7 @@ export function momentsOf(
     : { from: new Date(now.getTime() - ms).toISOString(), to: now.toISOString() }
 }
 
-/** A day of a change of the clocks has 23 or 25 hours: the calendar knows. */
+/** A day on which the clocks change has 23 or 25 hours, so the calendar decides. */
 function midnight(now: Date, daysAgo: number): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo)
 }

@@ -15,10 +15,10 @@ interface Told {
 }
 
 /**
- * What a page says of its failed parts. Those that fail for one reason are reported together. One that fails
- * alone says so itself; it is silent only while no part has been read and some still wait: they may fail for
- * the same reason. `isTelling`: the page speaks already, and does not stop because a part came later and
- * waits.
+ * What a page says about its failed parts. Those that fail for one reason are reported together. One that
+ * fails alone says so itself; it is silent only while no part has been read and some still wait: they may
+ * fail for the same reason. `isTelling`: the page speaks already, and does not stop because a part came later
+ * and waits.
  */
 export function toldOnce(
   parts: ReadonlyMap<string, PartState>,

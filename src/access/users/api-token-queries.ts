@@ -4,7 +4,7 @@ import type { Queries } from '../../db/transactions.ts'
 
 export type ApiTokenRow = typeof apiTokens.$inferSelect
 
-/** A token that works, with the present role of its user. */
+/** A token that works, with the current role of its user. */
 export async function readApiToken(db: Queries, tokenHash: Buffer) {
   const [row] = await db
     .select({

@@ -13,13 +13,13 @@ export interface AttemptCounter {
 }
 
 /** A /64 of IPv6 is one network, because one customer has the whole block. */
-export function networkOf(address: string): string {
+export function countedNetwork(address: string): string {
   const ip = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
   return ip instanceof ipaddr.IPv6 ? `${ip.parts.slice(0, 4).join(':')}::/64` : address
 }
 
 /** The subject of a counter: its kind, and what it counts. */
-export function subjectOf(...names: readonly string[]): Buffer {
+export function counterSubject(...names: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(names)).digest()
 }
 

@@ -3,7 +3,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, ne, sql } from '../../db/drizzl
 import { userLinks, users } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { Role } from '../permissions.ts'
-import { hashSecret, makeSecret, prefixes } from './secrets.ts'
+import { hashSecret, makeUserSecret, prefixes } from './secrets.ts'
 
 export type LinkRow = typeof userLinks.$inferSelect
 
@@ -15,7 +15,7 @@ export type NewLink = { madeBy: string; lifeMs: number } & (
 
 /** Make a link, and return its secret: it cannot be read later. */
 export async function addLink(db: Queries, { lifeMs, ...link }: NewLink) {
-  const secret = makeSecret(prefixes.link)
+  const secret = makeUserSecret(prefixes.link)
   const id = randomUUIDv7()
   const [row] = await db
     .insert(userLinks)
@@ -104,7 +104,7 @@ export async function forgetOldLinks(db: Queries): Promise<void> {
  * another link. The first use of one ends all of them, because there is an owner then.
  */
 export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
-  const secret = makeSecret(prefixes.link)
+  const secret = makeUserSecret(prefixes.link)
   const made = await db
     .insert(userLinks)
     .select(

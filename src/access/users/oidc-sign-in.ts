@@ -6,8 +6,8 @@ import { useInvitation } from './link-queries.ts'
 import type { Person } from './oidc.ts'
 import { type GivenRole, type RoleMapping, roleFrom } from './oidc-roles.ts'
 import { auditedUser, type People } from './people.ts'
-import { endSessions } from './session-queries.ts'
-import { type Browser, openSession, type SignedIn, sourceOf } from './sign-in.ts'
+import { endUserSessions } from './session-queries.ts'
+import { auditSourceOf, type Browser, openSession, type SignedIn } from './sign-in.ts'
 import {
   addIdentity,
   addUser,
@@ -120,7 +120,7 @@ async function newUser(
   // Another transaction was faster, and this one cannot see its row yet.
   if (user === undefined) throw refused('The user was just made by another sign-in: try again.')
   await addIdentity(tx, person.issuer, person.subject, id)
-  await writeAudit(tx, sourceOf(user, browser), {
+  await writeAudit(tx, auditSourceOf(user, browser), {
     action: 'user.create',
     resource: 'user',
     id,
@@ -142,9 +142,9 @@ async function withRole(
   if (user.role === role && user.tenantId === tenantId) return user
   if (user.role === 'owner' && (await isLastOwner(tx, user.id))) return user
   await changeUser(tx, user.id, { role, tenantId })
-  await endSessions(tx, user.id)
+  await endUserSessions(tx, user.id)
   const changed = { ...user, role, tenantId }
-  await writeAudit(tx, sourceOf(user, browser), {
+  await writeAudit(tx, auditSourceOf(user, browser), {
     action: 'user.change',
     resource: 'user',
     id: user.id,

@@ -7,8 +7,8 @@ import { type LinkRow, lockSetup, readLink, useLink } from './link-queries.ts'
 import { hashPassword, weaknessOf } from './password.ts'
 import { auditedUser, type People } from './people.ts'
 import { isSecret, prefixes } from './secrets.ts'
-import { endSessions } from './session-queries.ts'
-import { type Browser, sourceOf } from './sign-in.ts'
+import { endUserSessions } from './session-queries.ts'
+import { auditSourceOf, type Browser } from './sign-in.ts'
 import {
   addUser,
   changeUser,
@@ -63,7 +63,7 @@ export async function redeemLink(
     if (link === undefined) throw deadLink()
     const before = link.userId === null ? undefined : await lockUser(tx, link.userId)
     const user = await apply(tx, link, { email, passwordHash, before })
-    await writeAudit(tx, sourceOf(user, browser), {
+    await writeAudit(tx, auditSourceOf(user, browser), {
       action: `${link.purpose}.redeem`,
       resource: 'user',
       id: user.id,
@@ -84,7 +84,7 @@ async function apply(
   if (link.purpose === 'reset') {
     if (before === undefined || before.disabledAt !== null) throw deadLink()
     await changeUser(tx, before.id, { passwordHash })
-    await endSessions(tx, before.id)
+    await endUserSessions(tx, before.id)
     return await requireUser(tx, before.id)
   }
   if (link.purpose === 'setup' && (await hasOwner(tx))) throw deadLink()

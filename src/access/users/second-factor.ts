@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
 
 const period = 30
-/** Steps before and after the present one whose codes count: clocks differ. */
+/** Steps before and after the current one whose codes count: clocks differ. */
 const stepsAround = 1
 const recoveryCodesMade = 10
 
@@ -12,8 +12,8 @@ export async function makeTotp(email: string): Promise<{ secret: string; uri: st
   return { secret: secret.base32, uri: new TOTP({ issuer: 'Tollgate', label: email, secret }).toString() }
 }
 
-/** The time step of a code; undefined: it is the code of no step near the present one. */
-export async function stepOf(secret: string, code: string): Promise<number | undefined> {
+/** The time step of a code; undefined: it is the code of no step near the current one. */
+export async function totpStep(secret: string, code: string): Promise<number | undefined> {
   const { Secret, TOTP } = await import('otpauth')
   const timestamp = Date.now()
   const token = code.replace(/\s/g, '')

@@ -11,7 +11,7 @@ export const prefixes = {
 
 type SecretPrefix = (typeof prefixes)[keyof typeof prefixes]
 
-export function makeSecret(prefix: SecretPrefix): string {
+export function makeUserSecret(prefix: SecretPrefix): string {
   return makeChecked(prefix)
 }
 

@@ -85,7 +85,7 @@ export async function endSessionOf(db: Queries, tokenHash: Buffer): Promise<void
 }
 
 /** End all sessions of a user, but this one. */
-export async function endSessions(db: Queries, userId: string, except?: string): Promise<void> {
+export async function endUserSessions(db: Queries, userId: string, except?: string): Promise<void> {
   const isOther = except === undefined ? undefined : ne(userSessions.id, except)
   await db.delete(userSessions).where(and(eq(userSessions.userId, userId), isOther))
 }

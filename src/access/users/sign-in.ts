@@ -5,17 +5,17 @@ import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AuditSource, findNoAudit, writeAudit } from '../audit-queries.ts'
 import {
   type AttemptCounter,
+  countedNetwork,
+  counterSubject,
   forgiveAttempt,
   giveBackAttempt,
-  networkOf,
-  subjectOf,
   takeAttempt,
 } from './attempts-queries.ts'
 import { openDevice, sealDevice } from './device.ts'
 import { isPassword } from './password.ts'
 import type { Origin, People } from './people.ts'
-import { hashRecoveryCode, isTotpCode, stepOf } from './second-factor.ts'
-import { hashSecret, makeSecret, prefixes } from './secrets.ts'
+import { hashRecoveryCode, isTotpCode, totpStep } from './second-factor.ts'
+import { hashSecret, makeUserSecret, prefixes } from './secrets.ts'
 import { addSession, endSessionOf, forgetOldSessions, type SessionRow } from './session-queries.ts'
 import {
   lockUser,
@@ -104,14 +104,15 @@ function countersOf(
 ): { counted: AttemptCounter[]; codes: AttemptCounter[] } {
   const most = bounds.signInAttemptsMax
   const device = browser.device === undefined ? undefined : openDevice(secrets, email, browser.device)
-  if (device !== undefined) return { counted: [{ subject: subjectOf('device', device), most }], codes: [] }
-  const network = networkOf(browser.address)
+  if (device !== undefined)
+    return { counted: [{ subject: counterSubject('device', device), most }], codes: [] }
+  const network = countedNetwork(browser.address)
   return {
     counted: [
-      { subject: subjectOf('network', network), most: bounds.signInAddressAttemptsMax, isShared: true },
-      { subject: subjectOf('account', email, network), most },
+      { subject: counterSubject('network', network), most: bounds.signInAddressAttemptsMax, isShared: true },
+      { subject: counterSubject('account', email, network), most },
     ],
-    codes: [{ subject: subjectOf('codes', email), most }],
+    codes: [{ subject: counterSubject('codes', email), most }],
   }
 }
 
@@ -141,7 +142,7 @@ async function hasSecondFactor(
   if (user.totpConfirmedAt === null || user.totpSecret === null) return true
   if (code === undefined) return false
   if (!isTotpCode(code)) return await useRecoveryCode(tx, user.id, hashRecoveryCode(code, user.id))
-  const step = await stepOf(secrets.open(user.totpSecret, user.id), code)
+  const step = await totpStep(secrets.open(user.totpSecret, user.id), code)
   return step !== undefined && (await useTotpStep(tx, user.id, step))
 }
 
@@ -153,7 +154,7 @@ export async function openSession(
   method: SessionRow['method'],
   browser: Browser,
 ): Promise<SignedIn> {
-  const session = makeSecret(prefixes.session)
+  const session = makeUserSecret(prefixes.session)
   if (browser.formerSession !== undefined) await endSessionOf(tx, hashSecret(browser.formerSession))
   await addSession(tx, {
     id: randomUUIDv7(),
@@ -166,7 +167,7 @@ export async function openSession(
   })
   await noteSignIn(tx, user.id)
   await forgetOldSessions(tx)
-  await writeAudit(tx, sourceOf(user, browser), {
+  await writeAudit(tx, auditSourceOf(user, browser), {
     action: 'session.open',
     resource: 'user',
     id: user.id,
@@ -188,7 +189,7 @@ export async function requirePassword(
   sessionId: string | undefined,
 ): Promise<void> {
   const most = people.bounds.signInAttemptsMax
-  const counted = [{ subject: subjectOf('session', sessionId ?? user.id), most }]
+  const counted = [{ subject: counterSubject('session', sessionId ?? user.id), most }]
   await requireAttempt(people, counted)
   if (!(await isPassword(password, user.passwordHash, people.bounds)))
     throw invalid('password', 'it is wrong')
@@ -213,11 +214,11 @@ async function noteRefusal(
   browser: Browser,
 ): Promise<void> {
   await database.admin.transact(async (tx) => {
-    const lines = { subject: subjectOf('refusals', email), most: bounds.signInAddressAttemptsMax }
+    const lines = { subject: counterSubject('refusals', email), most: bounds.signInAddressAttemptsMax }
     const waitSeconds = await takeAttempt(tx, [lines], bounds.signInWindowSeconds * 1000)
     if (user === undefined || waitSeconds !== undefined) await findNoAudit(tx)
     else
-      await writeAudit(tx, sourceOf(user, browser), {
+      await writeAudit(tx, auditSourceOf(user, browser), {
         action: 'session.refuse',
         resource: 'user',
         id: user.id,
@@ -228,7 +229,7 @@ async function noteRefusal(
 }
 
 /** The user as the author of a line in the audit log, before there is a session. */
-export function sourceOf(
+export function auditSourceOf(
   user: Pick<UserRow, 'id' | 'email'>,
   browser: Omit<Browser, 'formerSession' | 'device'>,
 ): AuditSource {

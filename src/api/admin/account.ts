@@ -6,9 +6,9 @@ import {
   isTotpCode,
   makeRecoveryCodes,
   makeTotp,
-  stepOf,
+  totpStep,
 } from '../../access/users/second-factor.ts'
-import { endSessions } from '../../access/users/session-queries.ts'
+import { endUserSessions } from '../../access/users/session-queries.ts'
 import { openSession, requirePassword } from '../../access/users/sign-in.ts'
 import {
   changeUser,
@@ -25,7 +25,7 @@ import { type AdminCall, type AdminEndpoint, adminChange, adminEndpoint } from '
 import { code, givenPassword, newPassword, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
 import { browserOf, sessionHeaders } from './session.ts'
-import { auditUserChange, shown } from './user-audit.ts'
+import { auditUserChange, userForAudit } from './user-audit.ts'
 
 const passwordChange = z
   .strictObject({ current_password: givenPassword, new_password: newPassword, code: code.optional() })
@@ -61,7 +61,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       summary: 'The user who calls: whether there is a password, and a second factor',
       answer: user,
       async handle({ actor }) {
-        return { body: shown(await callerOf(people, actor.userId)) }
+        return { body: userForAudit(await callerOf(people, actor.userId)) }
       },
     }),
     passwordEndpoint(context),
@@ -91,12 +91,12 @@ function passwordEndpoint(context: AuthenticateContext): AdminEndpoint {
       const { signedIn, changed } = await people.database.admin.transact(async (tx) => {
         const before = await requireUnchanged(tx, found)
         await changeUser(tx, before.id, { passwordHash })
-        await endSessions(tx, before.id)
+        await endUserSessions(tx, before.id)
         const changed = { ...before, passwordHash }
         await auditUserChange(tx, { actor, browser }, 'password.change', before, changed)
         return { changed, signedIn: await openSession(people, tx, changed, 'password', browser) }
       })
-      return { body: shown(changed), headers: sessionHeaders(context, request, signedIn) }
+      return { body: userForAudit(changed), headers: sessionHeaders(context, request, signedIn) }
     },
   })
 }
@@ -143,7 +143,7 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         if (before.totpSecret === null || before.totpConfirmedAt !== null)
           throw conflict('Nothing is to be confirmed. Begin with POST /admin/v1/second-factor.')
         const step = isTotpCode(body.code)
-          ? await stepOf(people.secrets.open(before.totpSecret, before.id), body.code)
+          ? await totpStep(people.secrets.open(before.totpSecret, before.id), body.code)
           : undefined
         if (step === undefined || !(await useTotpStep(tx, before.id, step)))
           throw invalid('code', 'it is wrong; check the clock of the device')
@@ -155,7 +155,7 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         )
         const changed = { ...before, totpConfirmedAt: new Date() }
         await changeUser(tx, before.id, { totpConfirmedAt: changed.totpConfirmedAt })
-        await endSessions(tx, before.id, actor.sessionId)
+        await endUserSessions(tx, before.id, actor.sessionId)
         await audit({
           action: 'second_factor.enable',
           resource: 'user',
@@ -165,7 +165,7 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
           before: auditedUser(before),
           after: auditedUser(changed),
         })
-        return { body: { user: shown(changed), recovery_codes: recovery } }
+        return { body: { user: userForAudit(changed), recovery_codes: recovery } }
       },
     }),
     adminEndpoint({
@@ -183,11 +183,11 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
           const before = await requireUnchanged(tx, found)
           const after = { ...before, totpSecret: null, totpConfirmedAt: null }
           await removeSecondFactor(tx, before.id)
-          await endSessions(tx, before.id, actor.sessionId)
+          await endUserSessions(tx, before.id, actor.sessionId)
           await auditUserChange(tx, { actor, browser }, 'second_factor.disable', before, after)
           return after
         })
-        return { body: shown(changed) }
+        return { body: userForAudit(changed) }
       },
     }),
   ]

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { alertKinds } from '../../alerts/condition.ts'
-import { acknowledge, findEpisode, listEpisodes, messagesOf } from '../../alerts/episode-queries.ts'
+import { acknowledge, episodeMessages, findEpisode, listEpisodes } from '../../alerts/episode-queries.ts'
 import type { Database } from '../../db/database.ts'
-import { moment, oneOf } from '../parameter.ts'
+import { moment, oneOfWords } from '../parameter.ts'
 import { alertEpisode, episodeJson } from './alert-json.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 const params = z.object({ id: uuidText })
-const flag = oneOf(['true', 'false'])
+const flag = oneOfWords(['true', 'false'])
 const noEpisode = 'such episode'
 
 /** The times in which the condition of a rule held. */
@@ -26,7 +26,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
         ...listParameters(['-opened_at']),
         id: uuidText.optional().describe('Only this one.'),
         rule_id: uuidText.optional(),
-        kind: oneOf(alertKinds).optional(),
+        kind: oneOfWords(alertKinds).optional(),
         tenant_id: uuidText.optional().describe('Of the rule.'),
         open: flag.optional(),
         acknowledged: flag.optional(),
@@ -40,7 +40,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
         const rows = await database.reads.ask(
           ({ db }) =>
             listEpisodes(db, {
-              tenantId: tenantOf(actor, query.tenant_id),
+              tenantId: listedTenant(actor, query.tenant_id),
               id,
               ruleId,
               kind,
@@ -56,7 +56,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
         )
         const page = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))
         const ids = page.data.map(({ id }) => id)
-        const messages = await database.reads.ask(({ db }) => messagesOf(db, ids), terms)
+        const messages = await database.reads.ask(({ db }) => episodeMessages(db, ids), terms)
         return { body: { ...page, data: page.data.map((row) => episodeJson(row, messages)) } }
       },
     }),
@@ -86,7 +86,7 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
           after: { acknowledged_by: by },
         })
         const acknowledged = { ...row, acknowledgedAt: at, acknowledgedBy: by }
-        return { body: episodeJson(acknowledged, await messagesOf(tx, [id])) }
+        return { body: episodeJson(acknowledged, await episodeMessages(tx, [id])) }
       },
     }),
   ]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { detailsOf, kindOf } from '../../alerts/alert-webhook.ts'
+import { alertKind, detailsOf } from '../../alerts/alert-webhook.ts'
 import { alertCondition, alertKinds } from '../../alerts/condition.ts'
 import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
 import type { RuleRow } from '../../alerts/rule-queries.ts'
@@ -124,7 +124,7 @@ export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
   return {
     id: row.id,
     name: row.name,
-    kind: kindOf(row.kind),
+    kind: alertKind(row.kind),
     tenant_id: row.tenantId,
     condition: alertCondition.parse(row.condition),
     enabled: row.enabled,
@@ -150,7 +150,7 @@ export function episodeJson(row: EpisodeRow, messages: readonly MessageRow[]): z
   const { acknowledgedAt, acknowledgedBy } = row
   return {
     id: row.id,
-    rule: { id: row.ruleId, name: row.ruleName, kind: kindOf(row.kind) },
+    rule: { id: row.ruleId, name: row.ruleName, kind: alertKind(row.kind) },
     tenant_id: row.tenantId,
     name: row.name,
     state: row.closedAt === null ? 'open' : 'closed',

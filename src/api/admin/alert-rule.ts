@@ -52,9 +52,7 @@ export async function requireRoom(
       `The tenant has ${own} alert rules, the most that it may have (ALERT_TENANT_RULES_MAX). Delete one first.`,
     )
   if (all >= alertRulesMax)
-    throw conflict(
-      `There are ${all} alert rules, the most that there may be (ALERT_RULES_MAX). Delete one first.`,
-    )
+    throw conflict(`There are ${all} alert rules, the maximum (ALERT_RULES_MAX). Delete one first.`)
 }
 
 export interface NewWebhook {

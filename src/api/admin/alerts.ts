@@ -25,7 +25,7 @@ import type { Database } from '../../db/database.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { sendWebhook } from '../../webhooks/send-webhook.ts'
 import { secretOf } from '../../webhooks/signature.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import {
   alertChange,
   alertRequest,
@@ -39,7 +39,7 @@ import {
 import { checkCondition, noRule, requireRoom, ruleToChange, webhookTo } from './alert-rule.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 
 export interface AdminAlertsContext {
@@ -111,9 +111,9 @@ function ruleListEndpoint({ database }: AdminAlertsContext): AdminEndpoint {
     summary: 'The rules of alerts',
     query: z.strictObject({
       ...listParameters(['-created_at', 'name']),
-      kind: oneOf(alertKinds).optional(),
+      kind: oneOfWords(alertKinds).optional(),
       tenant_id: uuidText.optional(),
-      enabled: oneOf(['true', 'false']).optional(),
+      enabled: oneOfWords(['true', 'false']).optional(),
     }),
     answer: pageSchema(alertRule).meta({ id: 'AlertRuleList' }),
     async handle({ actor, query, signal }) {
@@ -122,7 +122,7 @@ function ruleListEndpoint({ database }: AdminAlertsContext): AdminEndpoint {
       const rows = await database.reads.ask(
         ({ db }) =>
           listRules(db, {
-            tenantId: tenantOf(actor, query.tenant_id),
+            tenantId: listedTenant(actor, query.tenant_id),
             kind,
             enabled: enabled === undefined ? undefined : enabled === 'true',
             by: by === 'name' ? 'name' : 'created_at',
@@ -157,7 +157,7 @@ function newRuleEndpoint({
     answer: alertWithSecret,
     statuses: [201],
     async change({ actor, tx, body, audit }) {
-      const tenantId = tenantOf(actor, body.tenant_id ?? undefined) ?? null
+      const tenantId = listedTenant(actor, body.tenant_id ?? undefined) ?? null
       if (tenantId !== null && !(await isThere(tx, 'tenant', tenantId, null)))
         throw invalid('tenant_id', 'there is no such tenant')
       await checkCondition(tx, body.condition, tenantId)

@@ -18,7 +18,7 @@ import { textsOf } from '../answer.ts'
 import { parseJson } from '../read-json.ts'
 import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
 import { hasEtag } from './etag.ts'
-import { claimKey, keepAnswer, keyedCall } from './idempotency-queries.ts'
+import { claimCall, keyedCall, storeCallAnswer } from './idempotency-queries.ts'
 import { isStorable } from './list.ts'
 import { permit } from './permit.ts'
 import { problemOf } from './problem.ts'
@@ -149,7 +149,7 @@ async function changeOnce(
     requestId,
   }
   const { answer, isRepeat } = await database.admin.transact(async (tx) => {
-    const repeated = keyed === undefined ? undefined : await claimKey(tx, keyed, answers)
+    const repeated = keyed === undefined ? undefined : await claimCall(tx, keyed, answers)
     if (repeated !== undefined) return { answer: repeated, isRepeat: true }
     let lines = 0
     let hasCompared = false
@@ -173,7 +173,7 @@ async function changeOnce(
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
     if (hasCompared !== (endpoint.ifMatch !== undefined))
       throw new Error(`${endpoint.method} ${endpoint.path} does not do with if-match what it says`)
-    if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
+    if (keyed !== undefined) await storeCallAnswer(tx, keyed, answer, answers)
     return { answer, isRepeat: false }
   }, terms)
   if (!isRepeat) await endpoint.committed?.(answer.body)

@@ -8,7 +8,7 @@ import {
   listApiTokens,
   revokeApiToken,
 } from '../../access/users/api-token-queries.ts'
-import { hashSecret, makeSecret, prefixes, secretHint } from '../../access/users/secrets.ts'
+import { hashSecret, makeUserSecret, prefixes, secretHint } from '../../access/users/secrets.ts'
 import { hasTenant } from '../../access/users/user-queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { AuthenticateContext } from './authenticate.ts'
@@ -90,7 +90,7 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
         if (tenantId !== null && !(await hasTenant(tx, tenantId)))
           throw invalid('tenant_id', 'there is no such tenant')
         const expiresAt = expiryOf(body.expires_at)
-        const token = makeSecret(prefixes.apiToken)
+        const token = makeUserSecret(prefixes.apiToken)
         const row: ApiTokenRow = {
           id: randomUUIDv7(),
           name: body.name,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { archivedTables } from '../../archive/options.ts'
-import { archiveSums, askForPass, listFiles } from '../../archive/queries.ts'
+import { archiveSums, askForPass, listArchiveFiles } from '../../archive/queries.ts'
 import type { Database } from '../../db/database.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, noCursor, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
 import { conflict } from './refusals.ts'
@@ -76,8 +76,8 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
       summary: 'The days of the usage log that are archived, and their files',
       query: z.strictObject({
         ...listParameters(['-day']),
-        table: oneOf(archivedTables).optional(),
-        state: oneOf(states).optional(),
+        table: oneOfWords(archivedTables).optional(),
+        state: oneOfWords(states).optional(),
       }),
       answer: archiveState,
       async handle({ query, signal }) {
@@ -88,7 +88,7 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
         const [files, sums] = await database.reads.ask(
           ({ db }) =>
             Promise.all([
-              listFiles(db, { table, state, after, descending, limit: limit + 1 }),
+              listArchiveFiles(db, { table, state, after, descending, limit: limit + 1 }),
               archiveSums(db),
             ]),
           { owner: 'admin', signal },
@@ -141,7 +141,7 @@ function fileAt({ value, id }: { value: string | number | null; id: string }) {
   return { day: String(value), table, part: Number(part) }
 }
 
-function fileJson(file: Awaited<ReturnType<typeof listFiles>>[number]): z.input<typeof archiveFile> {
+function fileJson(file: Awaited<ReturnType<typeof listArchiveFiles>>[number]): z.input<typeof archiveFile> {
   const at = (moment: Date | null) => moment?.toISOString() ?? null
   return {
     table: file.tableName,

@@ -27,7 +27,9 @@ export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl
   if (endpoint === undefined) return null
   const base = publicUrl?.replace(/\/+$/, '')
   const address =
-    base === undefined ? `"$TOLLGATE_URL"${quoted(endpoint.path)}` : quoted(`${base}${endpoint.path}`)
+    base === undefined
+      ? `"$TOLLGATE_URL"${shellQuoted(endpoint.path)}`
+      : shellQuoted(`${base}${endpoint.path}`)
   const body = kept.payload?.body
   const lines = [
     `${kept.stream ? 'curl -sS -N' : 'curl -sS'} -X POST ${address}`,
@@ -39,15 +41,15 @@ export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl
   }
   if (Buffer.byteLength(body) <= argumentBytesMax) {
     // `--data-raw` reads no file where the body begins with @.
-    return { command: [...lines, `--data-raw ${quoted(body)}`].join(continued), differs }
+    return { command: [...lines, `--data-raw ${shellQuoted(body)}`].join(continued), differs }
   }
   // Only a shell builtin takes an argument of this length.
   const sent = [...lines, '--data-binary @-'].join(continued)
-  return { command: `printf %s ${quoted(body)} | ${sent}`, differs }
+  return { command: `printf %s ${shellQuoted(body)} | ${sent}`, differs }
 }
 
 /** A POSIX shell takes all characters between single quotes as they are. */
-export function quoted(text: string): string {
+export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
@@ -56,9 +58,9 @@ const continued = ' \\\n  '
 const argumentBytesMax = 96 * 1024
 
 function headersFor(protocol: ProtocolName): string[] {
-  const type = quoted('content-type: application/json')
+  const type = shellQuoted('content-type: application/json')
   return protocol === 'anthropic-messages'
-    ? [type, '"x-api-key: $TOLLGATE_KEY"', quoted('anthropic-version: 2023-06-01')]
+    ? [type, '"x-api-key: $TOLLGATE_KEY"', shellQuoted('anthropic-version: 2023-06-01')]
     : [type, '"authorization: Bearer $TOLLGATE_KEY"']
 }
 

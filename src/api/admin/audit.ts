@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts'
 import { moment, text } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
-import { tenantOf } from './permit.ts'
+import { listedTenant } from './permit.ts'
 
 const auditEntry = z
   .object({
@@ -51,7 +51,7 @@ export function auditEndpoints({ database }: { database: Pick<Database, 'reads'>
       answer: pageSchema(auditEntry).meta({ id: 'AuditList' }),
       async handle({ actor, query, signal }) {
         const { limit, cursor, sort, ...filter } = query
-        const tenantId = tenantOf(actor, query.tenant_id)
+        const tenantId = listedTenant(actor, query.tenant_id)
         const rows = await database.reads.ask(
           ({ db }) =>
             listAudit(db, {

@@ -8,10 +8,10 @@ import { findJobs } from '../../jobs/queries.ts'
 import { jobOf } from '../../jobs/rows.ts'
 import { background } from '../../protocols/index.ts'
 import type { Gateway } from '../../stages/gateway.ts'
-import { isId, moment, oneOf, text } from '../parameter.ts'
+import { isId, moment, oneOfWords, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
-import { requireOwn, seesRouting, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn, seesRouting } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export type AdminBackgroundContext = Pick<
@@ -53,7 +53,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
       summary: 'Answers that are made in the background, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
-        status: oneOf(jobStates).optional(),
+        status: oneOfWords(jobStates).optional(),
         tenant_id: uuidText.optional(),
         model: text.optional(),
         from: moment('first moment').optional(),
@@ -65,7 +65,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
           ({ db }) =>
             findJobs(db, {
               kind: 'answer',
-              ...{ tenantId: tenantOf(actor, tenant_id), state: status, model, from, to },
+              ...{ tenantId: listedTenant(actor, tenant_id), state: status, model, from, to },
               before: rowPlaceAt(sort, cursor)?.id,
               limit: limit + 1,
             }),

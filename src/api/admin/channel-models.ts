@@ -12,13 +12,13 @@ import { redactText } from '../../redaction/redact.ts'
 import type { Gateway } from '../../stages/gateway.ts'
 import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
 import { type AdminCall, type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { wordsOf } from './words.ts'
+import { membersSchema } from './words.ts'
 
 export interface AdminChannelModelsContext extends AdminChannelsContext, Pick<Gateway, 'upstreams'> {
   bounds: AdminChannelsContext['bounds'] & ListBounds
 }
 
-const asked = wordsOf(channelEntry, 'UpstreamModelsRequest', { optional: ['name', 'models'] })
+const asked = membersSchema(channelEntry, 'UpstreamModelsRequest', { optional: ['name', 'models'] })
 
 const upstreamModels = z
   .object({

@@ -23,14 +23,14 @@ import type { TimeoutBounds } from '../../catalog/read-connection.ts'
 import { referrersOfChannel } from '../../catalog/referrers.ts'
 import type { Database } from '../../db/database.ts'
 import type { SecretKeeper } from '../../secret-key.ts'
-import { oneOf, text } from '../parameter.ts'
+import { oneOfWords, text } from '../parameter.ts'
 import { channelAnswer, channelEtag, channelJson } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
-import { patchOf, wordsOf } from './words.ts'
+import { membersSchema, patchOf } from './words.ts'
 
 export interface AdminChannelsContext extends ManagedContext {
   database: Pick<Database, 'admin' | 'reads'>
@@ -113,8 +113,8 @@ function channelListEndpoint({ database, keeper }: AdminChannelsContext): AdminE
     summary: 'The channels',
     query: z.strictObject({
       ...listParameters(['name', 'priority']),
-      state: oneOf(states).optional().describe('Default: all that are not deleted.'),
-      managed_by: oneOf(['file', 'admin']).optional(),
+      state: oneOfWords(states).optional().describe('Default: all that are not deleted.'),
+      managed_by: oneOfWords(['file', 'admin']).optional(),
       model: text.optional().describe('Only those that offer this model by its name.'),
       search: text.optional().describe('A part of the name, in capital or small letters.'),
     }),
@@ -144,7 +144,7 @@ function newChannelEndpoint(context: AdminChannelsContext): AdminEndpoint {
     summary: 'Make a channel',
     description:
       'The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.',
-    body: wordsOf(channelEntry, 'ChannelRequest'),
+    body: membersSchema(channelEntry, 'ChannelRequest'),
     statuses: [201],
     answer: channelAnswer,
     async change({ tx, body, audit }) {

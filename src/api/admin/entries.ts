@@ -11,7 +11,7 @@ import { readBalance } from '../../ledger/money-queries.ts'
 import { usd } from '../../ledger/price.ts'
 import { redactText } from '../../redaction/redact.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { moment, oneOf } from '../parameter.ts'
+import { moment, oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { bookedEntry, entryRequest, listedEntry, tenantBalance } from './entry.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
@@ -114,7 +114,7 @@ function entryListEndpoint({ database }: AdminEntriesContext): AdminEndpoint {
     params: tenantParams,
     query: z.strictObject({
       ...listParameters(['-created_at']),
-      kind: oneOf(['opening', 'top_up', 'adjustment', 'charge']).optional(),
+      kind: oneOfWords(['opening', 'top_up', 'adjustment', 'charge']).optional(),
       charges: yesOrNo.default(false).describe('With those that requests have made.'),
       from: moment('first moment').optional(),
       to: moment('end').optional(),

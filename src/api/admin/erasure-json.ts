@@ -21,7 +21,7 @@ export const erasureShown = z
     state: z.enum(['queued', 'running', 'waiting', 'succeeded', 'cancelled']),
     waits_for: z.string().nullable().describe('What it must wait for; null: nothing.'),
     error: z.string().nullable().describe('Why it could not continue; it tries again.'),
-    reached: z.iso.datetime().nullable().describe('The time of the rows that the present pass has reached.'),
+    reached: z.iso.datetime().nullable().describe('The time of the rows that the current pass has reached.'),
     counts: z
       .record(z.string(), z.number())
       .describe(

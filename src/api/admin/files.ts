@@ -3,11 +3,11 @@ import type { Actor } from '../../access/actor.ts'
 import type { Database } from '../../db/database.ts'
 import type { ClientFiles } from '../../files/client-files.ts'
 import { type ClientFile, isFileId, purposes } from '../../files/file.ts'
-import { hideFile, listFiles } from '../../files/file-queries.ts'
-import { oneOf } from '../parameter.ts'
+import { hideFile, listClientFiles } from '../../files/file-queries.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export interface AdminFilesContext {
@@ -44,15 +44,15 @@ export function adminFilesEndpoints({ database, files }: AdminFilesContext): Adm
       query: z.strictObject({
         ...listParameters(['-created_at']),
         tenant_id: uuidText.optional(),
-        purpose: oneOf(purposes).optional(),
+        purpose: oneOfWords(purposes).optional(),
       }),
       answer: fileList,
       async handle({ actor, query, signal }) {
         const { limit, sort, cursor, purpose } = query
-        const tenantId = tenantOf(actor, query.tenant_id)
+        const tenantId = listedTenant(actor, query.tenant_id)
         const rows = await database.reads.ask(
           ({ db }) =>
-            listFiles(db, tenantId === undefined ? {} : { tenantId }, {
+            listClientFiles(db, tenantId === undefined ? {} : { tenantId }, {
               purpose,
               after: placeAt(sort, cursor)?.id,
               order: orderOf(sort).descending ? 'desc' : 'asc',

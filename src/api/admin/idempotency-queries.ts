@@ -52,7 +52,7 @@ const keptForm = z.object({
  * first answer. While the first call still runs, this waits for its commit. Throws `idempotency_mismatch` if
  * the first call was another one.
  */
-export async function claimKey(
+export async function claimCall(
   tx: TypedTransaction,
   { userId, keyHash, fingerprint, requestId }: KeyedCall,
   cipher: AnswerCipher,
@@ -76,7 +76,7 @@ export async function claimKey(
 }
 
 /** Keep the answer to the first call with its key. */
-export async function keepAnswer(
+export async function storeCallAnswer(
   tx: TypedTransaction,
   { userId, keyHash, requestId }: KeyedCall,
   { status = 200, body, etag }: AdminAnswer,

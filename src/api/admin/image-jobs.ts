@@ -8,10 +8,10 @@ import { imageJob, jobJson, type LinkTo } from '../../images/job-json.ts'
 import { type Job, jobStates } from '../../jobs/job.ts'
 import { findJobs } from '../../jobs/queries.ts'
 import { jobOf } from '../../jobs/rows.ts'
-import { isId, moment, oneOf, text } from '../parameter.ts'
+import { isId, moment, oneOfWords, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
-import { requireOwn, requireRouting, seesRouting, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn, requireRouting, seesRouting } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export type AdminImagesContext = Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'showsRouting'> & {
@@ -38,7 +38,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       summary: 'Image jobs, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
-        status: oneOf(jobStates).optional(),
+        status: oneOfWords(jobStates).optional(),
         tenant_id: uuidText.optional(),
         model: text.optional(),
         channel: text.optional().describe('The name of a channel that was asked.'),
@@ -57,7 +57,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           ({ db }) =>
             findJobs(db, {
               kind: 'image',
-              ...{ tenantId: tenantOf(actor, query.tenant_id), state: status, model, channel, from, to },
+              ...{ tenantId: listedTenant(actor, query.tenant_id), state: status, model, channel, from, to },
               before: rowPlaceAt(sort, cursor)?.id,
               limit: limit + 1,
             }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { Database } from '../../db/database.ts'
 import { dropAnswer, type ListedAnswer, listAnswers } from '../../kept/answer-list-queries.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
 import { requireOwn } from './permit.ts'
@@ -43,7 +43,7 @@ export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoin
       params: tenantPath,
       query: z.strictObject({
         ...listParameters(['-created_at']),
-        protocol: oneOf(formats).optional(),
+        protocol: oneOfWords(formats).optional(),
       }),
       answer: keptList,
       async handle({ actor, params, query: { limit, sort, cursor, protocol }, signal }) {

@@ -4,7 +4,7 @@ import { limitsFrom, ownLimitsFrom, unlimited } from '../../catalog/limit-column
 import type { Database } from '../../db/database.ts'
 import { readBalance, readBudgets } from '../../ledger/money-queries.ts'
 import { isLimited, type LimitScope, type Limits } from '../../limits/limits.ts'
-import { budgetJson, budgetState, restJson, restOfMoney } from '../budget.ts'
+import { budgetState, budgetStateJson, restJson, restOfMoney } from '../budget.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { findGroup } from './group-queries.ts'
 import { findKey } from './key-queries.ts'
@@ -104,7 +104,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
       return {
         body: {
           limits: states.flat(),
-          budgets: budgets.map((budget) => budgetJson(budget, moment)),
+          budgets: budgets.map((budget) => budgetStateJson(budget, moment)),
           balance: balance?.limited === true ? restJson(balance.balanceNano, balance.heldNano) : null,
         },
       }

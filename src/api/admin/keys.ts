@@ -33,7 +33,7 @@ import { onlyModels, requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notAllowed, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
 import { budgetMs, nameFilters, yesOrNo } from './setting-schema.ts'
@@ -148,7 +148,7 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
       const order = orderOf(sort)
       const wanted = {
         ...filter,
-        tenantId: tenantOf(actor),
+        tenantId: listedTenant(actor),
         order,
         after: rowPlaceAt(sort, cursor),
         limit: limit + 1,

@@ -18,7 +18,7 @@ import { deleted, email, newPassword, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
 import { browserOf } from './session.ts'
 import { ownOrigin } from './session-cookie.ts'
-import { shown } from './user-audit.ts'
+import { userForAudit } from './user-audit.ts'
 
 const invitationRequest = z
   .strictObject({
@@ -177,7 +177,7 @@ function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       async handle({ body: { token, password, email }, request, requestId }) {
         requireOwnSite(request, publicUrl)
         const browser = browserOf(context, request, requestId)
-        return { body: shown(await redeemLink(people, token, { password, email }, browser)) }
+        return { body: userForAudit(await redeemLink(people, token, { password, email }, browser)) }
       },
     }),
   ]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { isKnownToPostgres } from '../../db/moments.ts'
-import { oneOf, wholeNumber } from '../parameter.ts'
+import { oneOfWords, wholeNumber } from '../parameter.ts'
 
 export const pageRowsMax = 200
 const pageRows = 50
@@ -19,7 +19,7 @@ export function listParameters<const Sorts extends readonly [string, ...string[]
   return {
     limit: wholeNumber(1, pageRowsMax).default(pageRows).describe('Rows on a page.'),
     cursor: once.optional().describe('`next_cursor` of the page before, with the same `sort`.'),
-    sort: oneOf(words).default(first).describe('A minus before the name turns the order round.'),
+    sort: oneOfWords(words).default(first).describe('A minus before the name turns the order round.'),
   }
 }
 

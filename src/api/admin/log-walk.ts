@@ -11,7 +11,7 @@ import type { AskLog } from '../../ledger/log/walk.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { moment } from '../parameter.ts'
 import { filterFrom } from './log-filter.ts'
-import { requireRouting, tenantOf } from './permit.ts'
+import { listedTenant, requireRouting } from './permit.ts'
 
 export interface WalkContext {
   clock: Clock
@@ -56,7 +56,7 @@ export async function beginWalk(context: WalkContext, actor: Actor, query: Asked
   await ledger.shipNow()
   const ask = askLogAs(database, actor)
   const terms = { withinMs: bounds.logQueryMs, signal }
-  const filter = await filterOf(ask, context, actor, query, terms)
+  const filter = await adminFilterOf(ask, context, actor, query, terms)
   const kept = await ask((sql) => logSpan(sql, filter, clock.now()), terms)
   const { from, to } = query
   const span = {
@@ -68,7 +68,7 @@ export async function beginWalk(context: WalkContext, actor: Actor, query: Asked
 }
 
 /** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */
-export async function filterOf(
+export async function adminFilterOf(
   ask: AskLog,
   context: Pick<WalkContext, 'showsRouting'>,
   actor: Actor,
@@ -76,7 +76,7 @@ export async function filterOf(
   terms: { withinMs: number; signal: AbortSignal | undefined },
 ): Promise<AdminFilter> {
   if ('channel' in query || 'not_channel' in query) requireRouting(context, actor)
-  const own = tenantOf(actor)
+  const own = listedTenant(actor)
   const filter = filterFrom({ ...query })
   return await ask((sql) => withIds(sql, own === undefined ? filter : ofTenant(filter, own)), terms)
 }

@@ -8,8 +8,8 @@ import { listPrices, type PriceRow } from '../../catalog/queries.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
-import { type AdminModelsContext, modelPath, modelToChange, readModel, sourceOf } from './models.ts'
-import { wordsOf } from './words.ts'
+import { type AdminModelsContext, modelPath, modelToChange, priceAuthor, readModelAnswer } from './models.ts'
+import { membersSchema } from './words.ts'
 
 const priceVersion = z
   .object({
@@ -59,13 +59,13 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
       summary: 'Set a new price',
       description: 'It is in force within a second, for requests that begin then. Former versions stay.',
       params: modelPath,
-      body: wordsOf(priceEntry, 'PriceRequest'),
+      body: membersSchema(priceEntry, 'PriceRequest'),
       statuses: [201],
       answer: priceVersion,
       async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
         const { before } = await modelToChange(tx, context, id, requireMatch)
         const price = checked(priceEntry, body)
-        const version = await writePrice(tx, id, price, sourceOf(actor))
+        const version = await writePrice(tx, id, price, priceAuthor(actor))
         const [written] = await listPrices(tx, { modelId: id, version, descending: true, limit: 1 })
         if (written === undefined) throw new Error('a price that was written is not there')
         const after = versionJson(written.row)
@@ -77,7 +77,7 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
           before: { price: before.price, price_version: before.price_version },
           after,
         })
-        return { status: 201, body: after, etag: etagOf(await readModel(tx, id)) }
+        return { status: 201, body: after, etag: etagOf(await readModelAnswer(tx, id)) }
       },
     }),
   ]

@@ -11,7 +11,7 @@ import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queri
 import { referrersOfModel } from '../../catalog/referrers.ts'
 import type { Snapshot } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
-import { oneOf, text } from '../parameter.ts'
+import { oneOfWords, text } from '../parameter.ts'
 import { managedBy } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
@@ -19,7 +19,7 @@ import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
-import { patchOf, wordsOf } from './words.ts'
+import { membersSchema, patchOf } from './words.ts'
 
 export interface AdminModelsContext extends ManagedContext {
   database: Pick<Database, 'admin' | 'reads'>
@@ -106,7 +106,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         const merged = mergePatch(known, body)
         if (merged.id !== id)
           throw conflict('id: a model keeps its id. Make another one, or give it an alias.', 'id')
-        await writeModel(tx, checkModel(merged, rows), { rows, source: sourceOf(actor) })
+        await writeModel(tx, checkModel(merged, rows), { rows, source: priceAuthor(actor) })
         return await audited(tx, audit, 'change', before, id)
       },
     }),
@@ -140,8 +140,8 @@ function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
     summary: 'The models',
     query: z.strictObject({
       ...listParameters(['id', 'created_at']),
-      state: oneOf(['enabled', 'disabled']).optional(),
-      managed_by: oneOf(['file', 'admin']).optional(),
+      state: oneOfWords(['enabled', 'disabled']).optional(),
+      managed_by: oneOfWords(['file', 'admin']).optional(),
       search: text.optional().describe('A part of the id, in capital or small letters.'),
     }),
     answer: modelList,
@@ -175,7 +175,7 @@ function newModelEndpoint(): AdminEndpoint {
     summary: 'Make a model',
     description:
       'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
-    body: wordsOf(modelEntry, 'ModelRequest'),
+    body: membersSchema(modelEntry, 'ModelRequest'),
     statuses: [201],
     answer: modelAnswer,
     async change({ tx, actor, body, audit }) {
@@ -184,7 +184,7 @@ function newModelEndpoint(): AdminEndpoint {
       if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
         throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id', 'name_taken')
       const model = checkModel(body, rows)
-      await writeModel(tx, model, { rows, source: sourceOf(actor) })
+      await writeModel(tx, model, { rows, source: priceAuthor(actor) })
       if (former !== undefined) await setModelDisabled(tx, model.id, false)
       return { status: 201, ...(await audited(tx, audit, 'make', undefined, model.id)) }
     },
@@ -233,7 +233,7 @@ export async function modelToChange(
 }
 
 /** The author of a price, for `source` of its row. */
-export function sourceOf({ name }: AdminChange['actor']): string {
+export function priceAuthor({ name }: AdminChange['actor']): string {
   return `admin API, ${name}`
 }
 
@@ -244,14 +244,17 @@ async function audited(
   before: Json | undefined,
   id: string,
 ) {
-  const after = await readModel(tx, id)
+  const after = await readModelAnswer(tx, id)
   const entry = { action: `model.${verb}`, resource: 'model', id, name: id, after }
   await audit({ ...entry, ...(before !== undefined && { before }) })
   return { body: after, etag: etagOf(after) }
 }
 
 /** A model as the API shows it. Its ETag is made from this. */
-export async function readModel(tx: AdminChange['tx'], id: string): Promise<z.output<typeof modelAnswer>> {
+export async function readModelAnswer(
+  tx: AdminChange['tx'],
+  id: string,
+): Promise<z.output<typeof modelAnswer>> {
   const rows = await readAllRows(tx)
   return modelJson(rowOf(rows, id), rows)
 }

@@ -25,7 +25,7 @@ import { listParameters, pageSchema } from './list.ts'
 import type { AdminModelsContext } from './models.ts'
 import { pageIn } from './page-in.ts'
 import { notFound } from './refusals.ts'
-import { wordsOf } from './words.ts'
+import { membersSchema } from './words.ts'
 
 const words = z.record(z.string(), z.unknown())
 
@@ -125,7 +125,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       ifMatch: 'channel',
       summary: 'Offer a model on a channel, or change its offer',
       params: onePath,
-      body: wordsOf(offerForm, 'OfferRequest'),
+      body: membersSchema(offerForm, 'OfferRequest'),
       answer: offered,
       async change({ tx, params: { id, model }, body, requireMatch, audit }) {
         const change = await channelToChange(tx, context, id, requireMatch)

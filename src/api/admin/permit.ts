@@ -43,7 +43,7 @@ export function requireRouting(context: { showsRouting: boolean }, actor: Actor)
  * The tenant to which a list is bound: the one that was asked for, or a member's own; undefined: all tenants.
  * Throws `unknown_path` where a member asks for another one.
  */
-export function tenantOf(actor: Actor, asked?: string): string | undefined {
+export function listedTenant(actor: Actor, asked?: string): string | undefined {
   if (actor.tenantId === null) return asked
   if (asked !== undefined && asked !== actor.tenantId) throw notFound('such tenant')
   return actor.tenantId

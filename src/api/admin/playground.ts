@@ -11,11 +11,11 @@ import type { ImageGateway } from '../../images/image-gateway.ts'
 import { modelCharactersMax } from '../../protocols/model-name.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type PlayServer, startPlayServer } from '../playground/play-server.ts'
 import { type WireListener, WireText } from '../playground/wires.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { tenantOf } from './permit.ts'
+import { listedTenant } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export interface AdminPlaygroundContext extends ImageGateway {
@@ -35,7 +35,7 @@ const played = z
 const playRequest = z
   .strictObject({
     key: played,
-    endpoint: oneOf(modelEndpoints.map(({ path }) => path)),
+    endpoint: oneOfWords(modelEndpoints.map(({ path }) => path)),
     request: z.looseObject({}).describe('The body, in the format of the endpoint.'),
   })
   .meta({ id: 'PlaygroundRequest' })
@@ -56,7 +56,7 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
     media: 'text/event-stream',
     answer: z.object({}).loose().meta({ id: 'PlaygroundEvent' }),
     async handle({ actor, request, response, requestId, signal, body }) {
-      const identity = await database.reads.ask(({ db }) => readNamedKey(db, body.key, tenantOf(actor)), {
+      const identity = await database.reads.ask(({ db }) => readNamedKey(db, body.key, listedTenant(actor)), {
         unavailable: 'The database does not answer at the moment. Try again.',
       })
       if (identity === undefined) throw notFound('such key')

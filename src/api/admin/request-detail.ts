@@ -11,7 +11,7 @@ import { asCurl } from './as-curl.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { logRow, logRowJson } from './log-row.ts'
 import { askLogAs } from './log-walk.ts'
-import { seesRouting, tenantOf } from './permit.ts'
+import { listedTenant, seesRouting } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export interface AdminRequestContext {
@@ -74,11 +74,11 @@ export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoin
     params: requestParams,
     answer: logDetail,
     async handle({ actor, params, signal }) {
-      const id = requestIdOf(params.id)
+      const id = requireRequestId(params.id)
       await ledger.shipNow()
       const ask = askLogAs(database, actor)
       const terms = { withinMs: bounds.logQueryMs, signal }
-      const own = tenantOf(actor)
+      const own = listedTenant(actor)
       const needs = {
         archive,
         recent: () => ask((sql) => findLogDetail(sql, id, own), terms),
@@ -117,7 +117,7 @@ export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoin
 }
 
 /** Throws `unknown_path` for a text that is not an id. */
-export function requestIdOf(text: string): string {
+export function requireRequestId(text: string): string {
   const id = text.toLowerCase()
   if (!uuid.test(id)) throw noSuchRequest()
   return id

@@ -8,7 +8,7 @@ import { requestColumns, valueIn } from '../../ledger/row.ts'
 import { exportFormats } from '../export/formats.ts'
 import { sendExport } from '../export/send-export.ts'
 import { columnsParameter, formatParameter } from '../export-parameters.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
@@ -68,7 +68,7 @@ export function adminExportEndpoint(context: RequestExportContext): AdminEndpoin
       ...logTimes,
       format: formatParameter(exportFormats).default('csv'),
       columns: columnsParameter(known).optional(),
-      sort: oneOf(['-created_at', 'created_at']).default('-created_at'),
+      sort: oneOfWords(['-created_at', 'created_at']).default('-created_at'),
     }),
     media: 'text/csv',
     async handle({ actor, query, response, signal }) {

@@ -8,7 +8,7 @@ import { LogTail, type TailBatch } from '../../ledger/log/tail.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
-import { askLogAs, filterOf, logAway, type WalkContext } from './log-walk.ts'
+import { adminFilterOf, askLogAs, logAway, type WalkContext } from './log-walk.ts'
 import { seesRouting } from './permit.ts'
 
 export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
@@ -40,7 +40,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
       const from = placeFrom(request.headers['last-event-id'])
       if (tails >= tailsMax) throw gatewayError('tails_full', { most: tailsMax }, { retryAfterSeconds: 5 })
       const ask = askLogAs(database, actor)
-      const filter = await filterOf(ask, context, actor, query, { withinMs: bounds.logQueryMs, signal })
+      const filter = await adminFilterOf(ask, context, actor, query, { withinMs: bounds.logQueryMs, signal })
       signal.throwIfAborted()
       tails++
       const stream = new EventStream(response, {}, bounds)

@@ -11,9 +11,9 @@ import { showTranslation } from '../show-translation.ts'
 import { clients, translation, upstreams } from '../translate.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { askLogAs } from './log-walk.ts'
-import { tenantOf } from './permit.ts'
+import { listedTenant } from './permit.ts'
 import { conflict } from './refusals.ts'
-import { noSuchRequest, requestIdOf, requestParams } from './request-detail.ts'
+import { noSuchRequest, requestParams, requireRequestId } from './request-detail.ts'
 
 export interface AdminTranslationContext extends Pick<Gateway, 'envelope' | 'bounds' | 'catalog'> {
   ledger: Pick<Ledger, 'shipNow'>
@@ -49,11 +49,11 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
     params: requestParams,
     answer: madeAnew,
     async handle({ actor, params, signal }) {
-      const id = requestIdOf(params.id)
+      const id = requireRequestId(params.id)
       await ledger.shipNow()
       const ask = askLogAs(database, actor)
       const terms = { withinMs: bounds.logQueryMs, signal }
-      const found = await ask((sql) => findLogDetail(sql, id, tenantOf(actor)), terms)
+      const found = await ask((sql) => findLogDetail(sql, id, listedTenant(actor)), terms)
       if (found === undefined) throw noSuchRequest()
       const { snapshot } = catalog
       const { row } = found

@@ -8,7 +8,7 @@ import { namesFor } from '../../ledger/log/names-queries.ts'
 import { uuid } from '../../ledger/log/next-id.ts'
 import type { Measure } from '../../ledger/log/slice.ts'
 import { walkRequests } from '../../ledger/log/walk.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, listParameters, orderOf, placeAt } from './list.ts'
 import { filterParameters } from './log-filter.ts'
@@ -50,7 +50,7 @@ const measures: Readonly<Record<string, Measure>> = {
 
 const inOrder = {
   ...listParameters(['-created_at']),
-  sort: oneOf(['-created_at', 'created_at', '-cost', '-total_ms', '-first_token_ms'])
+  sort: oneOfWords(['-created_at', 'created_at', '-cost', '-total_ms', '-first_token_ms'])
     .default('-created_at')
     .describe(
       'By time, a minus turns it round. Or the greatest of the time by cost, total time or time to the first token: one page of `limit` rows that have a value.',
@@ -150,7 +150,7 @@ function histogramEndpoint(context: AdminRequestsContext): AdminEndpoint {
     query: z.strictObject({
       ...filterParameters,
       ...logTimes,
-      width: oneOf(['minute', 'hour', 'day'])
+      width: oneOfWords(['minute', 'hour', 'day'])
         .optional()
         .describe('Default: by the time between `from` and `to`.'),
     }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BudgetColumns, LimitColumns } from '../../catalog/limit-columns.ts'
 import { usd } from '../../ledger/price.ts'
-import { oneOf, text } from '../parameter.ts'
+import { oneOfWords, text } from '../parameter.ts'
 
 // Settings that several resources show, and filters that several lists have.
 
@@ -55,10 +55,10 @@ export const managedByShown = z
 export const nameFilters = {
   name: text.optional().describe('The whole name.'),
   search: text.optional().describe('A part of the name, in small or capital letters.'),
-  managed_by: oneOf(['file', 'admin']).optional(),
+  managed_by: oneOfWords(['file', 'admin']).optional(),
 }
 
-export const yesOrNo = oneOf(['true', 'false']).transform((word) => word === 'true')
+export const yesOrNo = oneOfWords(['true', 'false']).transform((word) => word === 'true')
 
 /** Of a resource with an id and a name of its own. */
 export const calledParams = z.object({ id: text.describe('Its id, or its name.') })

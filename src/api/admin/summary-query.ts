@@ -10,7 +10,7 @@ import {
   type Part,
   type TimeRange,
 } from '../../ledger/summary-range.ts'
-import { moment, oneOf, text, wholeNumber } from '../parameter.ts'
+import { moment, oneOfWords, text, wholeNumber } from '../parameter.ts'
 import { listParameters, uuidText } from './list.ts'
 
 const steps: readonly Granularity[] = ['minute', 'hour', 'day']
@@ -27,7 +27,7 @@ const filters = {
   group_id: uuidText.optional(),
   model: text.optional().describe('As requested.'),
   channel: text.optional(),
-  outcome: oneOf(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
+  outcome: oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
 }
 
 /** The parameters of the sums. */
@@ -49,23 +49,26 @@ export const summaryQuery = z.strictObject({
 export const timelineQuery = z.strictObject({
   ...range,
   ...filters,
-  step: oneOf(['minute', 'hour', 'day']).optional().describe('Default: hours up to 8 days, then days.'),
-  by: oneOf(['tenant', 'key', 'group', 'model', 'channel', 'outcome'])
+  step: oneOfWords(['minute', 'hour', 'day']).optional().describe('Default: hours up to 8 days, then days.'),
+  by: oneOfWords(['tenant', 'key', 'group', 'model', 'channel', 'outcome'])
     .optional()
     .describe('One series for each of the highest, and one for the others.'),
   top: wholeNumber(1, 20).default(8).describe('Series, without that of the others.'),
-  sort: oneOf(sorts).default('-requests').describe('What the highest are.'),
+  sort: oneOfWords(sorts).default('-requests').describe('What the highest are.'),
 })
 
 type Filters = Pick<z.output<typeof summaryQuery>, keyof typeof filters>
 
-export function filterOf(query: Filters, tenantId: string | undefined): PartFilter {
+export function summaryFilter(query: Filters, tenantId: string | undefined): PartFilter {
   const { key_id, group_id, model, channel, outcome } = query
   const all = { tenant: tenantId, key: key_id, group: group_id, model, channel, outcome }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-export function spanOf(query: { from?: Date | undefined; to?: Date | undefined }, nowMs: number): TimeRange {
+export function summaryRange(
+  query: { from?: Date | undefined; to?: Date | undefined },
+  nowMs: number,
+): TimeRange {
   const to = query.to?.getTime() ?? Math.ceil((nowMs + 1) / hourMs) * hourMs
   const from = query.from?.getTime() ?? to - dayMs
   if (from >= to) throw invalid('to', 'expected a time after "from"')
@@ -76,7 +79,11 @@ export function spanOf(query: { from?: Date | undefined; to?: Date | undefined }
 const daysMax = 3_660
 
 /** The step of a timeline. Throws `invalid_request` where it would have too many points. */
-export function stepOf(asked: Granularity | undefined, { from, to }: TimeRange, series: number): Granularity {
+export function granularityOf(
+  asked: Granularity | undefined,
+  { from, to }: TimeRange,
+  series: number,
+): Granularity {
   const step = asked ?? (to - from <= 8 * dayMs ? 'hour' : 'day')
   const points = Math.ceil((to - from) / stepMs[step]) * series
   if (points <= pointsMax) return step
@@ -89,7 +96,10 @@ export function stepOf(asked: Granularity | undefined, { from, to }: TimeRange, 
 const stepMs: Readonly<Record<Granularity, number>> = { minute: minuteMs, hour: hourMs, day: dayMs }
 const pointsMax = 10_000
 
-export function partsOf(names: readonly string[] = []): { parts: Part[]; step: Granularity | undefined } {
+export function summaryParts(names: readonly string[] = []): {
+  parts: Part[]
+  step: Granularity | undefined
+} {
   return {
     parts: allParts.filter((part) => names.includes(part)),
     step: steps.find((step) => names.includes(step)),

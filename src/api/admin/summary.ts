@@ -13,10 +13,17 @@ import { partColumns } from '../../ledger/summary-pieces.ts'
 import type { Part, TimeRange } from '../../ledger/summary-range.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
-import { tenantOf } from './permit.ts'
+import { listedTenant } from './permit.ts'
 import { notAllowed } from './refusals.ts'
 import { sums, sumsJson, sumsSchema } from './summary-json.ts'
-import { filterOf, partsOf, spanOf, stepOf, summaryQuery, timelineQuery } from './summary-query.ts'
+import {
+  granularityOf,
+  summaryFilter,
+  summaryParts,
+  summaryQuery,
+  summaryRange,
+  timelineQuery,
+} from './summary-query.ts'
 
 export interface AdminSummaryContext {
   database: Pick<Database, 'reads'>
@@ -91,7 +98,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
       query: summaryQuery,
       answer: summary,
       async handle({ actor, query, signal }) {
-        const { parts, step } = partsOf(query.group_by)
+        const { parts, step } = summaryParts(query.group_by)
         keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
         const { by, descending } = orderOf(query.sort)
         const skip = skipAt(query.sort, query.cursor)
@@ -101,10 +108,10 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
               summarise(
                 sql,
                 {
-                  ...spanOf(query, Date.now()),
+                  ...summaryRange(query, Date.now()),
                   parts,
                   step,
-                  filter: filterOf(query, tenantOf(actor, query.tenant_id)),
+                  filter: summaryFilter(query, listedTenant(actor, query.tenant_id)),
                   sort: sortOf(by),
                   descending,
                   limit: query.limit,
@@ -142,8 +149,8 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
       async handle({ actor, query, signal }) {
         const parts: Part[] = query.by === undefined ? [] : [query.by]
         keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
-        const asked = spanOf(query, Date.now())
-        const step = stepOf(query.step, asked, parts.length === 0 ? 1 : query.top + 1)
+        const asked = summaryRange(query, Date.now())
+        const step = granularityOf(query.step, asked, parts.length === 0 ? 1 : query.top + 1)
         const found = await answered(
           database.reads.ask(
             ({ sql }) =>
@@ -153,7 +160,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
                   ...asked,
                   parts,
                   step,
-                  filter: filterOf(query, tenantOf(actor, query.tenant_id)),
+                  filter: summaryFilter(query, listedTenant(actor, query.tenant_id)),
                   sort: sortOf(orderOf(query.sort).by),
                   descending: orderOf(query.sort).descending,
                   limit: query.top,

@@ -12,7 +12,7 @@ import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, settingBody } from './setting-body.ts'
 import {
@@ -103,7 +103,7 @@ function tenantListEndpoint({ database }: AdminTenantsContext): AdminEndpoint {
       const order = orderOf(sort)
       const wanted = {
         ...filter,
-        id: tenantOf(actor),
+        id: listedTenant(actor),
         order,
         after: rowPlaceAt(sort, cursor),
         limit: limit + 1,

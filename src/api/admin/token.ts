@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { networkOf } from '../../access/users/attempts-queries.ts'
+import { countedNetwork } from '../../access/users/attempts-queries.ts'
 import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 
 /** Networks whose guesses are counted. Of more, those that guessed least recently are forgotten. */
@@ -33,7 +33,7 @@ export class AdminToken {
    * this address.
    */
   accepts(given: string, address: string): boolean {
-    const network = networkOf(address)
+    const network = countedNetwork(address)
     const guesses = this.#guesses.get(network)
     if (guesses !== undefined && guesses.wrong >= this.#most) throw this.#tooMany(network)
     // All digests have the same length, so the time does not reveal the length of the token.

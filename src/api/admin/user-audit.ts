@@ -8,7 +8,7 @@ import type { TypedTransaction } from '../../db/transactions.ts'
 import type { user } from './people-json.ts'
 
 /** A user as the API shows it. */
-export function shown(row: UserRow): z.input<typeof user> {
+export function userForAudit(row: UserRow): z.input<typeof user> {
   return shownUser(row)
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { addLink, endLinks } from '../../access/users/link-queries.ts'
 import { auditedUser } from '../../access/users/people.ts'
-import { endSessions } from '../../access/users/session-queries.ts'
+import { endUserSessions } from '../../access/users/session-queries.ts'
 import {
   changeUser,
   deleteUser,
@@ -23,7 +23,7 @@ import { madeLink, shownLink } from './links.ts'
 import { listParameters, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
 import { deleted, ended, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
-import { shown } from './user-audit.ts'
+import { userForAudit } from './user-audit.ts'
 
 const params = z.object({ id: uuidText })
 const userChange = z
@@ -51,7 +51,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
           listUsers(db, limit + 1, typeof after === 'string' ? after : undefined),
         )
         const page = pageOf(rows, { limit, sort }, ({ email, id }) => ({ value: email, id }))
-        return { body: { ...page, data: page.data.map(shown) } }
+        return { body: { ...page, data: page.data.map(userForAudit) } }
       },
     }),
     adminEndpoint({
@@ -64,7 +64,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       async handle({ params: { id } }) {
         const row = await people.database.keys.ask(({ db }) => readUser(db, id))
         if (row === undefined) throw notFound('such user')
-        return { body: shown(row), etag: etagOf(auditedUser(row)) }
+        return { body: userForAudit(row), etag: etagOf(auditedUser(row)) }
       },
     }),
     userChangeEndpoint(),
@@ -96,7 +96,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       answer: ended,
       async change({ tx, params, audit }) {
         const before = await requireUser(tx, params.id)
-        await endSessions(tx, before.id)
+        await endUserSessions(tx, before.id)
         await audit(lineOf('session.end', before))
         return { body: { ended: true as const } }
       },
@@ -126,7 +126,7 @@ function userChangeEndpoint(): AdminEndpoint {
         throw invalid('tenant_id', 'there is no such tenant')
       const { role, tenantId, disabledAt } = after
       await applyChange(call, 'user.change', before, { role, tenantId, disabledAt })
-      return { body: shown(after), etag: etagOf(auditedUser(after)) }
+      return { body: userForAudit(after), etag: etagOf(auditedUser(after)) }
     },
   })
 }
@@ -172,13 +172,13 @@ function lostFactorEndpoint(): AdminEndpoint {
       requireMatch(etagOf(auditedUser(before)))
       const after = { ...before, totpSecret: null, totpConfirmedAt: null }
       await removeSecondFactor(tx, before.id)
-      await endSessions(tx, before.id)
+      await endUserSessions(tx, before.id)
       await audit({
         ...lineOf('second_factor.disable', before),
         before: auditedUser(before),
         after: auditedUser(after),
       })
-      return { body: shown(after), etag: etagOf(auditedUser(after)) }
+      return { body: userForAudit(after), etag: etagOf(auditedUser(after)) }
     },
   })
 }
@@ -202,7 +202,7 @@ async function applyChange(
   change: UserChange,
 ): Promise<void> {
   await changeUser(tx, before.id, change)
-  await endSessions(tx, before.id)
+  await endUserSessions(tx, before.id)
   await audit({
     ...lineOf(action, before),
     before: auditedUser(before),

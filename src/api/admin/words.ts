@@ -10,7 +10,7 @@ const filesOnly: ReadonlySet<string> = new Set(['ca_file', 'cert_file', 'key_fil
  * of the file is one of the API. The handler checks the words with that schema, when it has the rows that
  * they belong to. `optional`: settings that may be absent here, which the file needs.
  */
-export function wordsOf(
+export function membersSchema(
   schema: z.ZodType,
   id: string,
   { optional = [] }: { optional?: readonly string[] } = {},

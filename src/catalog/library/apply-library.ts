@@ -67,7 +67,7 @@ export async function addProviders(tx: Transaction, providers: readonly LibraryP
   }
 }
 
-/** Put fetched prices in force, for the providers of our channels. Answers how many prices are new. */
+/** Put fetched prices in force, for the providers of our channels. Returns how many prices are new. */
 export async function applyRenewal(
   tx: Transaction,
   fetched: readonly LibraryProvider[],
@@ -87,7 +87,7 @@ export async function applyRenewal(
   return added
 }
 
-/** A price that is the same keeps its row. Answers how many rows of prices are new. */
+/** A price that is the same keeps its row. Returns how many rows of prices are new. */
 async function writeProvider(
   tx: Transaction,
   provider: LibraryProvider,

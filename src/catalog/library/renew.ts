@@ -14,7 +14,7 @@ export function renewalDue(db: TypedQueries): Promise<string | undefined> {
 }
 
 /**
- * Fetch prices and put them in force. Answers how many are new. Rejects, and changes nothing, where the data
+ * Fetch prices and put them in force. Returns how many are new. Rejects, and changes nothing, where the data
  * is not good.
  */
 export async function renewPrices(

@@ -147,7 +147,7 @@ export const alertScans = pgTable('alert_scans', {
   lastId: uuid('last_id').notNull(),
 })
 
-/** What each process says of its ledger, while there is a rule that asks. */
+/** What each process says about its ledger, while there is a rule that asks. */
 export const ledgerReports = pgTable('ledger_reports', {
   instanceId: uuid('instance_id').primaryKey(),
   host: text('host').notNull(),

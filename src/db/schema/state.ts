@@ -182,7 +182,7 @@ export const jobs = pgTable(
     finishedAt: moment('finished_at'),
     /** Each lease raises it: a worker with an older one cannot change the job. */
     fence: integer('fence').notNull().default(0),
-    /** Failed runs, and the present one. Waiting for a channel is not a run. */
+    /** Failed runs, and the current one. Waiting for a channel is not a run. */
     runs: integer('runs').notNull().default(0),
     leasedUntil: moment('leased_until'),
     /** The channel that it holds a turn of. */

@@ -2,7 +2,7 @@ import type { FunctionTool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
-import { describe } from '../schema-parts.ts'
+import { withKeywords } from '../schema-parts.ts'
 import { removedText, rewriteSchema } from '../schema-subset.ts'
 
 /**
@@ -71,7 +71,7 @@ export class ToolSchemas {
       'the Messages format takes no union as the input of a tool: the description has it',
     )
     const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !unionKeywords.has(keyword)))
-    return describe(rest, undefined, unions)
+    return withKeywords(rest, undefined, unions)
   }
 }
 

@@ -40,7 +40,7 @@ export function decodeWebSearch(tool: Members): WebSearch {
   return search
 }
 
-/** What the format says of a search. Two tools of one name would be an error. */
+/** What the format says about a search. Two tools of one name would be an error. */
 export function searchWords({ tools }: ChatRequest): SearchWords {
   const isTaken = tools.some(({ type, name }) => type !== 'hosted' && name === searchToolName)
   return {

@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { brokenOff, readFinishWord } from '../finish-words.ts'
-import { isEmpty } from '../no-answer.ts'
+import { isEmptyAnswer } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 
 /**
@@ -51,9 +51,9 @@ export function noAnswer(body: Json): GatewayError {
   return gatewayError('upstream_answer_unreadable', { what: 'no answer in the Chat Completions format' })
 }
 
-/** As `isEmpty`. Many upstreams of the format count nothing, or zeros. */
+/** As `isEmptyAnswer`. Many upstreams of the format count nothing, or zeros. */
 export function isSilent(word: string | undefined, usage: Usage | undefined): boolean {
-  return isEmpty(word, usage ?? nothingUsed)
+  return isEmptyAnswer(word, usage ?? nothingUsed)
 }
 
 const nothingUsed: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }

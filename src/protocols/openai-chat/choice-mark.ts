@@ -19,7 +19,7 @@ export class ChoiceMark {
 
   /**
    * Whether a frame has the mark in this spelling. It looks first where the last frame had it. `words`: see
-   * `wordsOf`.
+   * `comparisonView`.
    */
   isIn(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const at = start + this.#offset
@@ -64,6 +64,6 @@ export function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | 
  * A view of the bytes that compares by words, which is faster. Undefined for so few bytes that the view costs
  * more.
  */
-export function wordsOf(bytes: Buffer): DataView | undefined {
+export function comparisonView(bytes: Buffer): DataView | undefined {
   return bytes.length < 2048 ? undefined : new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }

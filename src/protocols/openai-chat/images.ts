@@ -1,7 +1,7 @@
 import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { sourceOf } from '../base64-extractor.ts'
+import { imageSource } from '../base64-extractor.ts'
 import { bearerAuth } from '../bearer-auth.ts'
 import { readFinishWord } from '../finish-words.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
@@ -96,7 +96,7 @@ function decodeAnswer(body: Json): ImageAnswer {
     throw notMade(wordsOf(message), isFiltered)
   }
   return {
-    images: images.map((url) => ({ source: sourceOf(url), revisedPrompt: undefined })),
+    images: images.map((url) => ({ source: imageSource(url), revisedPrompt: undefined })),
     usage: usageIn(body),
     size: undefined,
     quality: undefined,

@@ -3,7 +3,7 @@ import { isRecord, type Json } from '../../canonical/json.ts'
 import type { Observation, StreamWatcher, WatchedChunk, WatchOptions } from '../protocol.ts'
 import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
 import { brokenOffBy, errorIn, isSilent } from './answer-failure.ts'
-import { type ChoiceMark, markOf, wordsOf } from './choice-mark.ts'
+import { type ChoiceMark, comparisonView, markOf } from './choice-mark.ts'
 import { FrameTail } from './tail.ts'
 import { contentBytes, usageIn } from './wire.ts'
 
@@ -113,7 +113,7 @@ class ChatStreamWatcher implements StreamWatcher {
       sent = firstEnd
       start = firstEnd
     }
-    const words = wordsOf(chunk)
+    const words = comparisonView(chunk)
     for (
       let end = start === 0 ? firstEnd : this.#ends.next(start);
       end !== -1;
@@ -179,7 +179,7 @@ class ChatStreamWatcher implements StreamWatcher {
 
   /** Read a frame in a buffer of its own. True if the client must not see it. */
   #readWholeFrame(frame: Buffer): boolean {
-    const isDropped = this.#readFrame(frame, wordsOf(frame), 0, frame.length)
+    const isDropped = this.#readFrame(frame, comparisonView(frame), 0, frame.length)
     this.#tail.keep(frame)
     return isDropped
   }

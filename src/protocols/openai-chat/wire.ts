@@ -39,7 +39,7 @@ export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Js
 
 /** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
 export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
-  return jsonOf(detail)
+  return dataOf(detail)
 }
 
 /**
@@ -48,11 +48,11 @@ export function writeDetailSignature({ text: _text, summary: _summary, ...detail
  * https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
  */
 export function writeExtraSignature(of: 'tool_call' | 'message', extra: Json): string {
-  return jsonOf({ of, extra_content: extra })
+  return dataOf({ of, extra_content: extra })
 }
 
 /** The JSON text of a part of an upstream's answer, whose nesting has no bound. */
-export function jsonOf(value: Json): string {
+export function dataOf(value: Json): string {
   try {
     return JSON.stringify(value)
   } catch (cause) {

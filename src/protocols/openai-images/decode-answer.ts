@@ -1,7 +1,7 @@
 import type { ImageAnswer, ImageEvent, MadeImage } from '../../canonical/image.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
-import { sourceOf } from '../base64-extractor.ts'
+import { imageSource } from '../base64-extractor.ts'
 import { decodeImageFailure, notMade } from '../image-failures.ts'
 import type { ImageStreamDecoder } from '../image-protocol.ts'
 
@@ -31,7 +31,7 @@ function decodeEvent(data: Json): ImageEvent[] {
     case 'image_generation.partial_image': {
       const image = textOf(data.b64_json)
       if (image === undefined) return []
-      return [{ type: 'partial', source: sourceOf(image), index: countOf(data.partial_image_index) ?? 0 }]
+      return [{ type: 'partial', source: imageSource(image), index: countOf(data.partial_image_index) ?? 0 }]
     }
     case 'image_generation.completed': {
       const image = imageOf(data)
@@ -49,7 +49,7 @@ function imageOf(item: Json): MadeImage | undefined {
   const value = textOf(item.b64_json) ?? textOf(item.url)
   return value === undefined
     ? undefined
-    : { source: sourceOf(value), revisedPrompt: textOf(item.revised_prompt) }
+    : { source: imageSource(value), revisedPrompt: textOf(item.revised_prompt) }
 }
 
 function settingsOf(answer: Json): Omit<ImageAnswer, 'images'> {

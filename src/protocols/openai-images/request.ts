@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checked, integer, optional } from '../../canonical/checked.ts'
+import { checked, integer, optionalMember } from '../../canonical/checked.ts'
 import { invalid, quoted } from '../../canonical/field-error.ts'
 import type { ImageRequest, ImageTraits } from '../../canonical/image.ts'
 import { isRecord } from '../../canonical/json.ts'
@@ -49,19 +49,19 @@ const imageBody = z.object({
       error: ({ input }) => (input === undefined ? 'required: a text that describes the image' : undefined),
     })
     .refine((prompt) => prompt.trim() !== '', 'expected a text that describes the image, got an empty one'),
-  n: optional(integer(1, 10)),
-  size: optional(text),
-  quality: optional(text),
-  style: optional(text),
-  background: optional(text),
-  output_format: optional(text),
-  output_compression: optional(integer(0, 100)),
-  response_format: optional(text.pipe(z.enum(['url', 'b64_json']))),
-  moderation: optional(text.pipe(z.enum(['auto', 'low']))),
-  user: optional(text),
-  safety_identifier: optional(text),
-  stream: optional(z.boolean()),
-  partial_images: optional(integer(0, 3)),
+  n: optionalMember(integer(1, 10)),
+  size: optionalMember(text),
+  quality: optionalMember(text),
+  style: optionalMember(text),
+  background: optionalMember(text),
+  output_format: optionalMember(text),
+  output_compression: optionalMember(integer(0, 100)),
+  response_format: optionalMember(text.pipe(z.enum(['url', 'b64_json']))),
+  moderation: optionalMember(text.pipe(z.enum(['auto', 'low']))),
+  user: optionalMember(text),
+  safety_identifier: optionalMember(text),
+  stream: optionalMember(z.boolean()),
+  partial_images: optionalMember(integer(0, 3)),
 })
 const memberNames = ['model', ...Object.keys(imageBody.shape)]
 

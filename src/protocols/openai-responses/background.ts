@@ -101,7 +101,7 @@ export function backgroundId(requestId: string): string {
   return responseId(requestId)
 }
 
-export function requestIdOf(answerId: string): string | undefined {
+export function requestIdOfAnswer(answerId: string): string | undefined {
   const parts = /^resp_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(answerId)
   return parts?.slice(1).join('-')
 }

@@ -2,7 +2,7 @@ import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageEvent, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { addUsage, type Usage } from '../../canonical/usage.ts'
-import { sourceOf } from '../base64-extractor.ts'
+import { imageSource } from '../base64-extractor.ts'
 import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import { dropped, type Fates, noteMembers, ownDelivery, said, severalCalls } from '../image-notes.ts'
@@ -109,7 +109,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
   return {
     images: made.map((call) => ({
-      source: sourceOf(String(call.result)),
+      source: imageSource(String(call.result)),
       revisedPrompt: textOf(call.revised_prompt),
     })),
     usage: usageOf(body),
@@ -152,7 +152,7 @@ class ResponseStream implements ImageStreamDecoder {
       case 'response.image_generation_call.partial_image': {
         const image = textOf(data.partial_image_b64)
         const index = typeof data.partial_image_index === 'number' ? data.partial_image_index : 0
-        return image === undefined ? [] : [{ type: 'partial', source: sourceOf(image), index }]
+        return image === undefined ? [] : [{ type: 'partial', source: imageSource(image), index }]
       }
       case 'response.output_item.done':
         if (isRecord(data.item)) this.#items.push(data.item)

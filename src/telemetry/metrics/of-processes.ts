@@ -13,8 +13,8 @@ export interface ProcessReport {
 const apartMs = 5_000
 
 /**
- * The metrics of all processes of a supervisor. What a process counts never falls: of one that has ended, and
- * of one that does not answer in time, what it said last counts. Gauges are those of the processes that
+ * The metrics of all processes of a supervisor. The counters of a process never fall: for one that has ended,
+ * and for one that does not answer in time, its last values count. Gauges are those of the processes that
  * answer.
  */
 export class MetricsOfProcesses {

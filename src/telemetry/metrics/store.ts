@@ -42,7 +42,7 @@ export class Metrics {
     this.#collectors.push(collector)
   }
 
-  /** Run all collectors. One that fails leaves its gauges out. Run it not twice at once. */
+  /** Run all collectors. One that fails leaves its gauges out. Do not run it twice at once. */
   async gather(): Promise<void> {
     for (const family of this.#cells.values()) if (family.declaration.type === 'gauge') family.clear()
     await Promise.all(

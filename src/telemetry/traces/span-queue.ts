@@ -1,7 +1,7 @@
 import { Backoff } from '../../runtime/backoff.ts'
 import type { Span } from './span.ts'
 
-/** What a collector said of a batch. `later`: it may take the same batch after a pause. */
+/** What a collector said about a batch. `later`: it may take the same batch after a pause. */
 export type Sent =
   | { kind: 'taken'; rejected: number }
   | { kind: 'refused' | 'later'; why: string; afterMs?: number }

@@ -41,7 +41,7 @@ export class Trace {
   readonly root: Span
   readonly #tracer: Tracer
   readonly #spans: Span[] = []
-  #station: Span | undefined
+  #step: Span | undefined
   #isOver = false
 
   constructor({ id, requestId, isSampled, isAsked, name, kind, parent, link }: TraceParts, tracer: Tracer) {
@@ -56,12 +56,12 @@ export class Trace {
     if (isSampled) this.#spans.push(this.root)
   }
 
-  /** The request comes to a station, and has left the one before. `undefined`: it is at none. */
-  station(name: string | undefined): void {
+  /** The request begins a step, which ends the one before. `undefined`: it is between steps. */
+  step(name: string | undefined): void {
     if (!this.isSampled) return
     const at = now()
-    this.#station?.end(at)
-    this.#station = name === undefined ? undefined : this.begin(name, kinds.internal, at)
+    this.#step?.end(at)
+    this.#step = name === undefined ? undefined : this.begin(name, kinds.internal, at)
   }
 
   /** Undefined: it is not recorded. */

@@ -135,7 +135,7 @@ export class Traces implements Tracer {
   }
 }
 
-/** What OpenTelemetry's resources say of a process. The operator's attributes replace ours. */
+/** What OpenTelemetry's resources say about a process. The operator's attributes replace ours. */
 export function resourceOf({
   role,
   serviceName,

@@ -27,7 +27,7 @@ export interface Call {
   isCount: boolean
 }
 
-/** What an answer says of itself. */
+/** What an answer says about itself. */
 export interface Head {
   /** 24 hex digits, the same for the same request. */
   hash: string

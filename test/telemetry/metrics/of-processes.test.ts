@@ -5,7 +5,7 @@ import { Metrics, type SeriesSnapshot } from '../../../src/telemetry/metrics/sto
 import { seeded } from '../../support/random.ts'
 import { until } from '../../support/until.ts'
 
-/** What a supervisor says of processes that count, freeze and die. */
+/** What a supervisor says about processes that count, freeze and die. */
 
 interface FakeProcess extends ProcessReport {
   count(requests: number): void

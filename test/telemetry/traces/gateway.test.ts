@@ -22,7 +22,7 @@ describe('traces of requests', () => {
     return { answer, text, id, spans: await traced.collector.traceOf(id) }
   }
 
-  test('a streamed request with one retried attempt has a span for each station and each call', async () => {
+  test('a streamed request with one retried attempt has a span for each step and each call', async () => {
     const { spans, id } = await ask({ model: 'retried', stream: true, messages })
     const root = only(spans, ({ kind }) => kind === 'server')
     expect(root.name).toBe('POST /v1/chat/completions')
@@ -67,8 +67,8 @@ describe('traces of requests', () => {
     // Adding up a trace counts its tokens once.
     expect(spans.flatMap(({ attributes }) => attributes['gen_ai.usage.output_tokens'] ?? [])).toEqual([7])
     expect(second?.events.map(({ name }) => name)).toEqual(['first byte', 'first token'])
-    const stations = spans.filter(({ kind }) => kind === 'internal')
-    expect(stations.map(({ name }) => name)).toEqual([
+    const steps = spans.filter(({ kind }) => kind === 'internal')
+    expect(steps.map(({ name }) => name)).toEqual([
       'authenticate',
       'limits',
       'read',

@@ -92,7 +92,7 @@ test('a trace has no more spans than it may', () => {
   const trace = traceWith((spans) => {
     taken = spans
   })
-  for (let each = 0; each < 1_000; each++) trace.station('read')
+  for (let each = 0; each < 1_000; each++) trace.step('read')
   trace.end()
   trace.end()
   expect(taken).toHaveLength(128)

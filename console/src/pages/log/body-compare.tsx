@@ -231,7 +231,7 @@ function Value({ name, value, sameHead }: { name: string; value: unknown; sameHe
   )
 }
 
-/** What the translation says of it. A note of a member inside has its path. */
+/** What the translation says about it. A note of a member inside has its path. */
 function Why({ notes, of }: { notes: readonly Note[]; of: string }) {
   return (
     <div className="tg-quiet">

@@ -7,7 +7,7 @@ import { BodyNode } from './body-node.tsx'
 import { bodyOf, contains } from './body-tree.ts'
 import classes from './body-view.module.css'
 
-/** A body as a tree that folds, with search, or as it is. Everything in it is text: nothing of it runs. */
+/** A body as a tree that folds, with search, or as it is. Everything in it is text: none of it runs. */
 export function BodyView({ text, label }: { text: string; label: string }) {
   const body = useMemo(() => bodyOf(text), [text])
   const [view, setView] = useState<'tree' | 'raw'>(body.kind === 'json' ? 'tree' : 'raw')

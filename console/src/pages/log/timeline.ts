@@ -15,7 +15,7 @@ export interface Span {
 type Detail = Schema<'LogDetail'>
 
 /**
- * The stations of a request from what its row has. The row keeps how long each call took, not when it began:
+ * The steps of a request from what its row has. The row keeps how long each call took, not when it began:
  * calls follow each other, and the last one ends with the request, so what lies between them is shown before
  * the last.
  */

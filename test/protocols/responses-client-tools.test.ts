@@ -234,7 +234,7 @@ describe('arguments', () => {
     )
   })
 
-  test('that are not JSON object are an error, in a stream, too, and nothing of the call has been sent', () => {
+  test('that are not a JSON object are an error, in a stream, too, and nothing of the call has been sent', () => {
     expect(() => outputFor({ type: 'shell' }, 'shell', '{"commands":["l')).toThrow('are not a JSON object')
     const encoder = encodeStream({ ...contextOf, body: { tools: [{ type: 'shell' }] } })
     const block = { type: 'tool-call', id: 'call_1', name: 'shell', kind: 'function' } as const

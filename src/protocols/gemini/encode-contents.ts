@@ -141,7 +141,7 @@ function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Jso
 function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
   const object = opaqueObject(input)
   if (object === undefined && input.trim() !== '') {
-    notes.add('dropped', path, 'the arguments are not JSON object: the call is sent without them')
+    notes.add('dropped', path, 'the arguments are not a JSON object: the call is sent without them')
   }
   return object ?? {}
 }

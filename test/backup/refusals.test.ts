@@ -56,7 +56,7 @@ test.each([
   [
     'a file that is cut',
     () => writeFileSync(join(folder, 'cluster/PG_VERSION'), '1'),
-    'has 1 bytes in place of 3',
+    'has 1 bytes instead of 3',
   ],
   [
     'a file with another byte',

@@ -139,7 +139,7 @@ test('a flipped frame is shown with its place, and with the request, tenant and 
   const replayed = await runTollgate(['ledger', 'replay', json.set_aside[0].id], environment())
   expect(replayed).toMatchObject({
     code: 1,
-    output: expect.stringContaining('no frame: they cannot be put back'),
+    output: expect.stringContaining('not a frame: they cannot be put back'),
   })
 })
 

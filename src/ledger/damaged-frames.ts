@@ -16,7 +16,8 @@ export interface DamagedFrame {
 }
 
 /**
- * The frames that can be seen in bytes that are not a whole frame, in order. `nowMs`: no request is much later.
+ * The frames that can be seen in bytes that are not a whole frame, in order. `nowMs`: no request is much
+ * later.
  */
 export function damagedFramesIn(bytes: Buffer, layout: Layout, nowMs: number): DamagedFrame[] {
   const frames: DamagedFrame[] = []

@@ -5,7 +5,7 @@ import { command } from './command.ts'
 import {
   type CommandDatabase,
   commandConfig,
-  databaseMessage,
+  messageWithCauses,
   opening,
   withDatabase,
 } from './command-database.ts'
@@ -174,7 +174,7 @@ function checking<Read>(read: () => Read): Read {
   try {
     return read()
   } catch (error) {
-    throw wrongUsage(databaseMessage(error).replace(/^GATEWAY_CONFIG: /, ''), error)
+    throw wrongUsage(messageWithCauses(error).replace(/^GATEWAY_CONFIG: /, ''), error)
   }
 }
 
@@ -182,5 +182,5 @@ function checking<Read>(read: () => Read): Read {
 function fileError(error: unknown): never {
   const cause = reasonOf(error)
   if (isAnswer(cause) || isPassing(cause) || isUnknownName(cause)) throw error
-  throw wrongUsage(`the file cannot be applied: ${databaseMessage(cause)}`, cause)
+  throw wrongUsage(`the file cannot be applied: ${messageWithCauses(cause)}`, cause)
 }

@@ -1,7 +1,7 @@
 import { ToolError } from '../backup/postgres-tools.ts'
 import type { CopyProgress, OnProgress } from '../backup/stored-files.ts'
 import { isAnswer, reasonOf } from '../db/failures.ts'
-import { databaseMessage } from './command-database.ts'
+import { messageWithCauses } from './command-database.ts'
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -63,7 +63,7 @@ export function copyFailure(what: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   const code = codeOf(reasonOf(error))
   if (code === undefined) return error
-  return new CommandError(code, `${what}: ${databaseMessage(reasonOf(error))}`, { cause: error })
+  return new CommandError(code, `${what}: ${messageWithCauses(reasonOf(error))}`, { cause: error })
 }
 
 function codeOf(error: unknown): ExitCode | undefined {

@@ -25,7 +25,7 @@ export function commandConfig(env: Caller['env']): Config {
   try {
     return readConfig(env)
   } catch (error) {
-    throw wrongUsage(databaseMessage(error), error)
+    throw wrongUsage(messageWithCauses(error), error)
   }
 }
 
@@ -86,7 +86,7 @@ export async function opening<Result>(work: () => Promise<Result>): Promise<Resu
     return await work()
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw new CommandError(exitCodes.unreachable, databaseMessage(error), { cause: error })
+    throw new CommandError(exitCodes.unreachable, messageWithCauses(error), { cause: error })
   }
 }
 
@@ -98,7 +98,7 @@ function explained(error: unknown): unknown {
     return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
   if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
     return unreachable(
-      `the database stopped working: ${databaseMessage(cause)}. It has rolled back what was not committed: call this again.`,
+      `the database stopped working: ${messageWithCauses(cause)}. It has rolled back what was not committed: call this again.`,
     )
   // Not the error of drizzle, whose message has the parameters, which may be secrets.
   return cause
@@ -108,7 +108,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-export function databaseMessage(error: unknown): string {
+export function messageWithCauses(error: unknown): string {
   const messages: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) messages.push(at.message)
   return messages.join(': ') || String(error)

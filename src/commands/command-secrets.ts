@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { resolveSecretKey } from '../secret-key.ts'
 import type { SecretKeys } from '../secrets/open-masters.ts'
-import { databaseMessage } from './command-database.ts'
+import { messageWithCauses } from './command-database.ts'
 import { wrongUsage } from './exit-codes.ts'
 
 /** SECRET_KEY as a server with this configuration has it. */
@@ -19,6 +19,6 @@ export function secretKeysOf({
       secretKeyPrevious,
     }
   } catch (error) {
-    throw wrongUsage(databaseMessage(error), error)
+    throw wrongUsage(messageWithCauses(error), error)
   }
 }

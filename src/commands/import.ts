@@ -3,7 +3,7 @@ import { PlanChangedError } from '../catalog/file-changes.ts'
 import { formats, type ImportOptions, readImportOptions } from '../import/options.ts'
 import { ImportError } from '../import/problems.ts'
 import { command } from './command.ts'
-import { databaseMessage, opening, withDatabase } from './command-database.ts'
+import { messageWithCauses, opening, withDatabase } from './command-database.ts'
 import { secretKeysOf } from './command-secrets.ts'
 import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import { flag, json, oneOf, required, several, value, whole } from './options.ts'
@@ -49,7 +49,7 @@ export const importCommand = command({
   },
 })
 
-const notImported = (error: unknown) => wrongUsage(`nothing is imported: ${databaseMessage(error)}`, error)
+const notImported = (error: unknown) => wrongUsage(`nothing is imported: ${messageWithCauses(error)}`, error)
 
 /** Whatever goes wrong here is wrong with the file. */
 function reading<Read>(read: () => Read): Read {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Inspection } from '../ledger/inspection.ts'
 import { command } from './command.ts'
-import { commandConfig, databaseMessage } from './command-database.ts'
+import { commandConfig, messageWithCauses } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
 import { json, optional, value } from './options.ts'
 
@@ -52,7 +52,7 @@ async function shownRow(root: string, id: string): Promise<unknown> {
   try {
     return mendableOf(findSetAside(root, id, Date.now())).mended
   } catch (error) {
-    throw wrongUsage(`--show: ${databaseMessage(error)}`, error)
+    throw wrongUsage(`--show: ${messageWithCauses(error)}`, error)
   }
 }
 
@@ -70,7 +70,7 @@ async function inspect(root: string, url: string | undefined): Promise<Inspectio
   try {
     return await inspectLedger(root, Date.now(), connections.sql)
   } catch (error) {
-    return await inspectLedger(root, Date.now(), undefined, databaseMessage(error))
+    return await inspectLedger(root, Date.now(), undefined, messageWithCauses(error))
   } finally {
     await connections.end()
   }

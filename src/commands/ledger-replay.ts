@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import type { Replay } from '../ledger/replay.ts'
 import type { SetAsideFolder } from '../ledger/set-aside-folders.ts'
 import { command } from './command.ts'
-import { commandConfig, databaseMessage, withDatabase } from './command-database.ts'
+import { commandConfig, messageWithCauses, withDatabase } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
 import { flag, json, several, value, values } from './options.ts'
 
@@ -33,7 +33,7 @@ export const ledgerReplay = command({
       try {
         return findSetAside(root, id, Date.now())
       } catch (error) {
-        throw wrongUsage(`${databaseMessage(error)}. \`tollgate ledger inspect\` lists the ids.`, error)
+        throw wrongUsage(`${messageWithCauses(error)}. \`tollgate ledger inspect\` lists the ids.`, error)
       }
     })
     return await withDatabase('ledger replay', { env, terminal }, async ({ connections }) => {
@@ -99,5 +99,5 @@ function whyOf(error: unknown): string {
   const isOfPostgres = error instanceof Error && 'severity' in error
   return isOfPostgres
     ? `Postgres refuses it: ${error.message}. See its row with ledger inspect --show, and mend it with --set column=value or --row`
-    : databaseMessage(error)
+    : messageWithCauses(error)
 }

@@ -1,6 +1,6 @@
 import type { PriceDifference } from '../catalog/library/compare-prices.ts'
 import { command } from './command.ts'
-import { commandConfig, databaseMessage } from './command-database.ts'
+import { commandConfig, messageWithCauses } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
 import { json, optional } from './options.ts'
 import { tableText } from './terminal.ts'
@@ -52,6 +52,6 @@ function reading<Read>(read: () => Read): Read {
   try {
     return read()
   } catch (error) {
-    throw wrongUsage(databaseMessage(error), error)
+    throw wrongUsage(messageWithCauses(error), error)
   }
 }

@@ -57,9 +57,9 @@ async function ended(look: () => Promise<ShownProbeRun>, signal: AbortSignal): P
 }
 
 async function show({ state, error, sections, cost_usd }: ShownProbeRun, terminal: Terminal): Promise<void> {
-  const { sectionTable: tableOf } = await import('../verify/table.ts')
+  const { sectionTable } = await import('../verify/table.ts')
   if (state === 'failed') terminal.print(`The run failed: ${error ?? 'no reason is known'}`)
-  for (const section of sections ?? []) terminal.print(tableOf(section, terminal.look).trimEnd())
+  for (const section of sections ?? []) terminal.print(sectionTable(section, terminal.look).trimEnd())
   terminal.print(cost_usd === null ? 'Its cost is not known.' : `It cost $${cost_usd}.`)
 }
 

@@ -79,7 +79,7 @@ async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Pro
 }
 
 async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise<Done> {
-  const [{ idOfSecret }, { dropOtherWrappings, liveProcesses }, { processName: nameOf }] = await Promise.all([
+  const [{ idOfSecret }, { dropOtherWrappings, liveProcesses }, { processName }] = await Promise.all([
     import('../secret-key.ts'),
     import('../secrets/master-key-queries.ts'),
     import('../secrets/new-master.ts'),
@@ -93,7 +93,7 @@ async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promi
   if (others.length > 0)
     throw new CommandError(
       exitCodes.notWell,
-      `these processes run with another SECRET_KEY than ${secretKeyId}. Restart them first:\n${others.map(nameOf).join('\n')}`,
+      `these processes run with another SECRET_KEY than ${secretKeyId}. Restart them first:\n${others.map(processName).join('\n')}`,
     )
   const dropped = await dropOtherWrappings(sql, secretKeyId)
   const but = dropped.length === 0 ? '' : `; no longer by ${dropped.join(', ')}`

@@ -13,6 +13,7 @@ import type { ListRow } from '../../src/ledger/row.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { seeded } from '../support/random.ts'
+import { patienceMs } from '../support/until.ts'
 import { dayMs, type Seed } from './seeded-log.ts'
 
 const tenants = [randomUUID(), randomUUID()]
@@ -48,7 +49,8 @@ export async function aBed(
     await drop()
     rmSync(directory, { recursive: true, force: true })
   })
-  const archive = new Archive({ database, reader, readMs: 20_000, turnBytes: cacheBytes })
+  // A page ends early when half of it has passed, which on a busy machine 20 seconds do.
+  const archive = new Archive({ database, reader, readMs: 4 * patienceMs, turnBytes: cacheBytes })
   const seed: Seed = { tenants, keys, random: seeded(7) }
   const scope = { tenantId: tenants[0] ?? '', keyId: null }
   const page = (filter: RequestFilter, after: Position | undefined, limit: number) =>

@@ -36,7 +36,7 @@ const nameEnding =
 /** The pattern of a `:`, `=` or `>` after the name of a secret, for one scan. */
 export const announcement =
   // Most colons follow other letters and other quotes. The first alternatives refuse the commonest.
-  `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=>])`
+  `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,16})[:=>])`
 
 /** The value of `Bearer x` or `Basic x`, but not of "basic understanding". `from` is the first letter. */
 export function schemeAt(text: string, from: number): SecretSpan | undefined {
@@ -104,9 +104,12 @@ function webhookAt(text: string, from: number, start: number, end: number): Secr
   return undefined
 }
 
-/** The names of secrets, and the quotes after them, before its place. Group 1 is all of it. */
+/**
+ * The names of secrets, and the quotes after them, before its place. Group 1 is all of it. In JSON four
+ * levels deep, 15 backslashes precede a quote.
+ */
 const secretName =
-  /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig)|(pass)|(cookie)|(auth))[\\"'`* ]{0,7}))/iy
+  /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig)|(pass)|(cookie)|(auth))[\\"'`* ]{0,16}))/iy
 const secretNameKinds = [
   'api-key',
   'password',

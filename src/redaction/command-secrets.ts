@@ -87,7 +87,7 @@ const gapsMax = 8
 function gapEnd(text: string, at: number): number {
   let end = at
   for (let gap = 0; gap < gapsMax; gap++) {
-    const letter = runEnd(text, end, backslashes, end + 7)
+    const letter = runEnd(text, end, backslashes, end + 15)
     if (isAt(text, end, spaces)) end++
     else if (letter > end && 'nt'.includes(text.charAt(letter) || '-')) end = letter + 1
     else break
@@ -95,7 +95,8 @@ function gapEnd(text: string, at: number): number {
   return end
 }
 
-const definedName = /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,7}["']\s{0,4},\s{0,4}\\{0,7}["']/y
+const definedName =
+  /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,15}["']\s{0,4},\s{0,4}\\{0,15}["']/y
 
 /** The value of PHP's `define('DB_PASSWORD', 'x')`; `at` is after an underscore of the name. */
 export function definedAt(text: string, at: number): SecretSpan | undefined {
@@ -103,7 +104,7 @@ export function definedAt(text: string, at: number): SecretSpan | undefined {
   if (!definedName.test(text)) return undefined
   const start = definedName.lastIndex
   const name = runStart(text, at, wordCharacters, Math.max(0, at - optionLengthMax))
-  const opened = runStart(text, name - 1, backslashes, Math.max(0, name - 8))
+  const opened = runStart(text, name - 1, backslashes, Math.max(0, name - 16))
   const from = runStart(text, opened, spaces, Math.max(0, opened - 4)) - 'define('.length
   if (from < 0 || !text.startsWith('define(', from)) return undefined
   const end = runEnd(text, start, lineCharacters)

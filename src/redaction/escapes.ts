@@ -29,7 +29,7 @@ export function unicodeDecoded(text: string): DecodedText | undefined {
 const percent = /%(?:[2-7][0-9a-fA-F]|0[9adAD])/
 const percents = /%([2-7][0-9a-fA-F]|0[9adAD])/g
 const unicode = /\\u00[2-7][0-9a-fA-F]/
-const unicodes = /\\{1,7}u00([2-7][0-9a-fA-F])/g
+const unicodes = /\\{1,15}u00([2-7][0-9a-fA-F])/g
 
 function decoded(text: string, escapes: RegExp): DecodedText {
   /** Where each escape is in the decoded text, and how many characters have been lost up to its end. */

@@ -72,7 +72,7 @@ const rareTriggers = new RegExp(
     announcement,
     '-(?=[A-Za-z])(?<=--)',
     '-(?=[up][ "\'\\\\])',
-    '_(?=(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\\\{0,7}["\'])',
+    '_(?=(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\\\{0,15}["\'])',
     ...tokenTriggers(true),
   ].join('|'),
   'g',

@@ -104,9 +104,9 @@ function spacesEnd(text: string, at: number): number {
 
 /** PHP's `define('X_KEY', 'x')`. */
 function definedAt(text: string, at: number): SecretSpan | undefined {
-  const name = /define\(\s{0,4}\\{0,7}["']([\w-]{0,31}_)$/.exec(text.slice(0, at))
+  const name = /define\(\s{0,4}\\{0,15}["']([\w-]{0,31}_)$/.exec(text.slice(0, at))
   const match = exec(
-    /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,7}["']\s{0,4},\s{0,4}\\{0,7}["']([^'"\\\r\n]+)/,
+    /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,15}["']\s{0,4},\s{0,4}\\{0,15}["']([^'"\\\r\n]+)/,
     text,
     at,
   )
@@ -117,7 +117,7 @@ function definedAt(text: string, at: number): SecretSpan | undefined {
 
 /** `login x password y`. */
 function netrcAt(text: string, at: number): SecretSpan | undefined {
-  const gap = '(?:\\s|\\\\{1,7}[nt]){1,8}'
+  const gap = '(?:\\s|\\\\{1,15}[nt]){1,8}'
   const match = exec(
     new RegExp(`in${gap}[^\\s"'\`\\\\,;&<>(){}[\\]|]{1,64}${gap}(?=password(${gap}))`),
     text,
@@ -195,10 +195,10 @@ const names: readonly (readonly [string, RegExp])[] = [
 ]
 
 function nameBefore(text: string, at: number): { from: number; kind: string } | undefined {
-  const before = text.slice(Math.max(0, at - 48), at)
+  const before = text.slice(Math.max(0, at - 64), at)
   const skipped = at - before.length
   for (const [kind, name] of names) {
-    const match = new RegExp(`${name.source}[\\\\"'\`* ]{0,7}$`, 'i').exec(before)
+    const match = new RegExp(`${name.source}[\\\\"'\`* ]{0,16}$`, 'i').exec(before)
     if (match === null) continue
     const from = skipped + match.index
     if (kind !== 'pass') return { from, kind }

@@ -140,7 +140,13 @@ export const troubles: readonly Trouble[] = [
     null,
     (n) => `The upstream gave no first byte within ${n % 600} s.`,
   ),
-  trouble('client_gone', 499, 'cancelled', null, () => 'The client disconnected before it was answered.'),
+  trouble(
+    'client_gone',
+    499,
+    'cancelled',
+    null,
+    () => 'The client disconnected before it received an answer.',
+  ),
   trouble(
     'model_not_found',
     404,

@@ -7,5 +7,5 @@ const seconds = await buildPages(resolve(import.meta.dirname, '..'), () => conso
 console.log(
   seconds === undefined
     ? 'The pages are as new as their sources.'
-    : `The pages are built, in ${seconds.toFixed(1)} s.`,
+    : `The pages were built in ${seconds.toFixed(1)} s.`,
 )

@@ -243,7 +243,7 @@ async function tryIt(image: Image): Promise<void> {
   say(
     `ready after ${((performance.now() - begun) / 1000).toFixed(1)} s, as user 1000, with a root that is read-only`,
   )
-  const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(output) ?? []
+  const [, key = ''] = /new key \(shown only once\): (\S+)/.exec(output) ?? []
   execFileSync('chroot', inside(image.health), { stdio: 'inherit' })
   say('HEALTHCHECK: well')
   const duck = "import('@duckdb/node-api').then((duck) => process.stdout.write(duck.version()))"

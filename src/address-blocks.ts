@@ -4,8 +4,7 @@ export type Ip = ipaddr.IPv4 | ipaddr.IPv6
 export type AddressBlock = [network: Ip, bits: number]
 
 /**
- * The only reader of CIDR blocks: undefined unless the text is a block, or one address, which becomes a block
- * of its own.
+ * The only parser of CIDR blocks. A single address becomes its own block; anything else returns undefined.
  */
 export function readBlock(text: string): string | undefined {
   if (ipaddr.isValidCIDR(text)) return text
@@ -13,10 +12,10 @@ export function readBlock(text: string): string | undefined {
   return undefined
 }
 
-/** The key is the list itself, so that its blocks are parsed once. */
+/** Keyed by the list itself, so that its blocks are parsed only once. */
 const parsedBlocks = new WeakMap<readonly string[], AddressBlock[]>()
 
-/** CIDR blocks, parsed. IPv4-mapped blocks (`::ffff:192.0.2.0/120`) count as IPv4. */
+/** Returns the parsed CIDR blocks. IPv4-mapped blocks (`::ffff:192.0.2.0/120`) are treated as IPv4. */
 export function blocksOf(cidrs: readonly string[]): AddressBlock[] {
   const parsed = parsedBlocks.get(cidrs)
   if (parsed !== undefined) return parsed
@@ -30,8 +29,8 @@ export function blocksOf(cidrs: readonly string[]): AddressBlock[] {
 }
 
 /**
- * Whether an address is in one of these CIDR blocks. IPv4-mapped addresses (`::ffff:192.0.2.1`) count as
- * IPv4.
+ * Returns whether an address is in one of these CIDR blocks. IPv4-mapped addresses (`::ffff:192.0.2.1`) are
+ * treated as IPv4.
  */
 export function isWithin(address: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
@@ -39,7 +38,7 @@ export function isWithin(address: string, cidrs: readonly string[]): boolean {
   return blocksOf(cidrs).some((block) => contains(block, ip))
 }
 
-/** Whether a whole CIDR block is in one of these. */
+/** Returns whether a whole CIDR block is contained in one of these. */
 export function isCovered(cidr: string, cidrs: readonly string[]): boolean {
   const [inner] = blocksOf([cidr])
   if (inner === undefined) return false

@@ -22,10 +22,10 @@ import { acceptSockets, socketPath } from './sockets/accept-sockets.ts'
 import { type ModelEndpoint, modelEndpoints } from './stages/endpoints.ts'
 
 /**
- * The whole HTTP surface: the endpoints of models, our own API, and the operator's pages. A request of a
- * model endpoint goes straight to its handler, without Express, whose routing would cost a tenth of such a
- * request. Express handles all other requests, and other spellings of these paths. `pages`: undefined where
- * they are off.
+ * Creates the whole HTTP interface: the model endpoints, our own API, and the operator's pages. A request for
+ * a model endpoint goes straight to its handler, bypassing Express, whose routing would account for a tenth
+ * of its cost. Express handles all other requests, and other spellings of these paths. `pages` is undefined
+ * if they are off.
  */
 export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   const app = express()

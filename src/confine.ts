@@ -1,16 +1,16 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 
 /**
- * What goes wrong within a request or a stream ends that alone. An error that an emitter's handler throws,
- * and an event `error` without a listener, would end the process: test/confinement.test.ts holds all of src
- * and workers to these three.
+ * A failure in a request or stream must end only that request or stream. An error thrown by an emitter's
+ * handler, or an `error` event without a listener, would end the process. test/confinement.test.ts verifies
+ * that all code in src and workers uses these three functions.
  */
 
 type AnyStream = Readable | Writable | Duplex
 
 /**
- * A handler of an emitter or a timer that never throws: its error goes to `fail`, which must not throw
- * either. The value that the handler returns is dropped.
+ * Wraps a handler of an emitter or timer so that it never throws. Its error is passed to `fail`, which must
+ * not throw either. The handler's return value is ignored.
  */
 export function confined<A extends unknown[]>(
   fail: (error: unknown) => void,
@@ -26,22 +26,22 @@ export function confined<A extends unknown[]>(
 }
 
 /**
- * Take a stream that other code made, before anything else is done with it. Its reader gets its error too;
- * before and after that, nothing would listen.
+ * Takes over a stream created by other code, before anything else is done with it. Its reader also gets its
+ * errors, but before and after that nothing would be listening.
  */
 export function adopt<S extends AnyStream>(stream: S): S {
   stream.on('error', heard)
   return stream
 }
 
-/** Destroy a stream with the error that its readers and writers get. */
+/** Destroys a stream with an error that its readers and writers receive. */
 export function breakOff(stream: AnyStream, error: Error): void {
   adopt(stream).destroy(error)
 }
 
 function heard(): void {}
 
-/** What `read` returns, or the fallback where it throws. */
+/** Returns the result of `read`, or the fallback if it throws. */
 export function orElse<T>(fallback: T, read: () => T): T {
   try {
     return read()

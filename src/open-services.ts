@@ -18,7 +18,8 @@ import { tracedLog } from './telemetry/traces/traced-log.ts'
 import type { Traces } from './telemetry/traces/traces.ts'
 import { collectorUrlOf, ratioOf } from './trace-settings.ts'
 
-// What a process opens beside Postgres, as its configuration says. Each part is loaded only where it is used.
+// The services besides Postgres that a process opens according to its configuration. Each is loaded only
+// where it is used.
 
 /** Workers charge no limits, so they do not share them. */
 export async function openLimits(
@@ -37,22 +38,22 @@ export async function openLimits(
   })
 }
 
-/** Rejects with an Error for the operator when the storage cannot keep images. */
+/** Rejects with an Error for the operator if the storage cannot store images. */
 export async function openStorage(config: Config, dataDir: string, opened: Opened): Promise<ImageStorage> {
   const storage = await makeStorage(config, join(dataDir, 'images'), config.s3Prefix)
-  opened.add('the storage of images', () => storage.close())
+  opened.add('image storage', () => storage.close())
   await storage.check()
   return storage
 }
 
-/** The same for files of clients. They are kept beside images, which have another retention. */
+/** The same for client files. They are stored next to images, which have a different retention. */
 export async function openFiles(
   config: Config,
   dataDir: string,
   { database, keeper, opened }: { database: Database; keeper: SecretKeeper; opened: Opened },
 ): Promise<ClientFiles> {
   const storage = await makeStorage(config, join(dataDir, 'files'), `${config.s3Prefix}files/`)
-  opened.add('the storage of files', () => storage.close())
+  opened.add('file storage', () => storage.close())
   if (config.bounds.fileDays > 0) await storage.check()
   return new ClientFiles({ database, storage, cipher: sealedBy(keeper, 'upload'), bounds: config.bounds })
 }
@@ -68,7 +69,7 @@ export function sealedBy(keeper: SecretKeeper, purpose: Parameters<SecretKeeper[
 async function makeStorage(config: Config, directory: string, prefix: string): Promise<ImageStorage> {
   const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region } = config
   if (bucket === undefined) return fileStorage({ directory })
-  // A process that stores images as files never loads the SDK of S3.
+  // A process that stores images as files never loads the S3 SDK.
   const { s3Storage } = await import('./images/storage/s3.ts')
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
   return await s3Storage({ bucket, endpoint, region, prefix, accessKeyId, secretAccessKey })
@@ -79,7 +80,7 @@ export function openKept({ answers }: Database, keeper: SecretKeeper, bounds: Co
 }
 
 export interface LazyQueues {
-  /** The first call opens them: a process that queues nothing does not load them. */
+  /** The first call opens the queues. A process that queues nothing does not load them. */
   queues(): Promise<Queues>
   add(entries: readonly Enqueued[]): Promise<void>
   close(): Promise<void>
@@ -105,7 +106,7 @@ export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQ
   }
 }
 
-/** All listeners for rows, as one. Undefined: there are none. */
+/** Combines all listeners for rows into one. Undefined if there are none. */
 export function tellAll<What extends unknown[]>(
   ...listeners: readonly (((...what: What) => void) | undefined)[]
 ): ((...what: What) => void) | undefined {
@@ -117,7 +118,7 @@ export function tellAll<What extends unknown[]>(
   }
 }
 
-/** What METRICS_PORT asks for. A process without it measures nothing. */
+/** Opens the measurements if METRICS_PORT is set. Otherwise nothing is measured. */
 export async function openMeasures(
   config: Config,
   parts: ConstructorParameters<typeof Measures>[0],
@@ -128,8 +129,8 @@ export async function openMeasures(
 }
 
 /**
- * What OTEL_EXPORTER_OTLP_ENDPOINT asks for, and the log, whose lines have the ids of traces then. A process
- * without it loads nothing of OpenTelemetry.
+ * Opens the traces if OTEL_EXPORTER_OTLP_ENDPOINT is set, and returns a log whose lines then contain trace
+ * ids. Without it, nothing of OpenTelemetry is loaded.
  */
 export async function openTraces(
   config: Config,
@@ -180,7 +181,7 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
   })
 }
 
-/** Workers answer no clients, so they list no models. */
+/** Workers serve no clients, so they do not list models. */
 export function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
   return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
 }

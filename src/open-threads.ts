@@ -5,9 +5,9 @@ import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
 
 /**
- * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two
- * bytes a character for the text, its parts and the new text, which grows by doubling. A thread must never
- * reach its bound inside of JSON.parse or JSON.stringify: V8 would end the whole process.
+ * The maximum memory that a translation uses per byte of the body, and per key and value in it: two bytes per
+ * character for the text, its parts and the new text, which grows by doubling. A thread must never reach its
+ * limit inside JSON.parse or JSON.stringify, because V8 would then end the whole process.
  */
 const heapOfByte = 24
 const heapOfValue = 1000
@@ -37,13 +37,13 @@ export function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): Bod
   })
 }
 
-/** The first of them signs. */
+/** Returns the envelope keys. The first one signs. */
 export function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
   const { current, former } = keeper.ring('envelope')
   return [current, ...former.map(({ key }) => key)]
 }
 
-/** One thread puts captured answers together. They take less memory than a body to be translated. */
+/** A single thread assembles captured responses. They need less memory than a body to be translated. */
 export function answerThreadBounds(bounds: Config['bounds']): Config['bounds'] {
   return {
     ...bounds,

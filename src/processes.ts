@@ -18,13 +18,13 @@ import {
 import { type Log, makeLog } from './telemetry/log.ts'
 import type { ProcessesMetrics } from './telemetry/metrics/supervise-metrics.ts'
 
-/** Serves in this process until its end. */
+/** Runs the process until it ends. */
 export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
 
 /**
- * Serve in this process, or, if PROCESSES is more than 1, start that many processes and restart those that
- * end. They share the port, and the kernel distributes connections. `nodeArgs` are the arguments of Node for
- * each of them. A failed start ends with exit code 1 and a line with the reason.
+ * Serves in this process or, if PROCESSES is more than 1, starts that many processes and restarts those that
+ * end. They share the port, and the kernel distributes connections among them. `nodeArgs` are Node's
+ * arguments for each of them. If the start fails, prints the reason and exits with code 1.
  */
 export async function runProcesses(nodeArgs: readonly string[], serve: Serve): Promise<void> {
   try {
@@ -42,14 +42,17 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
 }
 
 /**
- * Connections to Postgres: for each serving process, workers and queues included, and for all other clients
- * together.
+ * The number of connections to Postgres: for each serving process, including its workers and queues, and for
+ * all other clients together.
  */
 const connections = { each: 36, others: 68 }
 const restartMs = { least: 100, most: 5_000 }
-/** A process that served for this time has not failed at its start: the next restart is quick again. */
+/**
+ * If a process ran for at least this long, its end does not count as a failed start, and the next restart is
+ * quick again.
+ */
 const steadyMs = 30_000
-/** A process ends itself at its deadline. One that does not is killed after this time. */
+/** A process ends itself at its deadline. If it does not, it is killed after this additional time. */
 const killMs = 30_000
 
 async function supervise(config: Config, nodeArgs: readonly string[]): Promise<never> {
@@ -77,8 +80,8 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
     return kept
   }
 
-  // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process
-  // can.
+  // The first process starts alone, because it migrates and chooses the port. If it cannot start, no other
+  // process can.
   const first = start(config.port, { greets: true, buildsPages: true })
   const port = await first.serves
   const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
@@ -90,11 +93,12 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
       start(port, { greets: false, buildsPages: false }),
     )
     void Promise.all(others.map(({ serves }) => serves)).then((ports) => {
-      if (!ports.includes(undefined)) log.info({ processes: config.processes, port }, 'all processes serve')
+      if (!ports.includes(undefined))
+        log.info({ processes: config.processes, port }, 'all processes are ready')
     })
     const again = () => {
       metrics?.restarted()
-      // The one before may have ended in the middle of a build.
+      // The previous process may have ended in the middle of a build.
       return start(port, { greets: false, buildsPages: true })
     }
     const ends = [first, ...others].map((kept) => keep(kept, again, ending, log))
@@ -103,8 +107,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
 }
 
 /**
- * Loaded only where METRICS_PORT is set. The answer is written by a library that is loaded when somebody
- * asks.
+ * Loaded only if METRICS_PORT is set. The library that renders the response is loaded on the first request.
  */
 async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics | undefined> {
   const { metricsHost, metricsPort, processes } = config
@@ -114,16 +117,19 @@ async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics |
 }
 
 /**
- * Check that no other program has the port. SO_REUSEPORT would let us join another program of the same user,
- * so we listen once without it. Rejects with an Error for the operator.
+ * Checks that no other program uses the port. With SO_REUSEPORT we could share the port with another program
+ * of the same user, so this listens once without it. Rejects with an Error for the operator.
  */
 async function requirePort({ host, port }: Config): Promise<void> {
   await tryToListen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EADDRINUSE') throw cause
-    throw new Error(`Port ${port} is taken by another program. Set PORT to a free one.`)
+    throw new Error(`Port ${port} is taken by another program. Set PORT to a free port.`)
   })
   await tryToListen({ host, port: 0, reusePort: true }).catch((cause: Error) => {
-    throw new Error('PROCESSES must be 1: this system lets no two processes listen on one port', { cause })
+    throw new Error(
+      'PROCESSES must be 1, because on this system two processes cannot listen on the same port',
+      { cause },
+    )
   })
 }
 
@@ -135,8 +141,8 @@ function tryToListen(options: ListenOptions): Promise<void> {
 }
 
 /**
- * A signal that aborts when this process gets SIGTERM or SIGINT, or cannot go on. It sends the others that
- * signal, or SIGTERM.
+ * Returns a signal that aborts when this process receives SIGTERM or SIGINT, or cannot continue. Sends the
+ * same signal, or SIGTERM, to the other processes.
  */
 function endOnSignal(
   running: ReadonlySet<Kept>,
@@ -160,19 +166,19 @@ function endOnSignal(
   return ending.signal
 }
 
-/** A process that the supervisor has started. */
+/** A process started by the supervisor. */
 interface Kept {
-  /** Undefined: the start failed. */
+  /** Undefined if the start failed. */
   child: ChildProcess | undefined
-  /** Resolves with its port when it serves, or with undefined when it ends before. */
+  /** Resolves with the port when the process is ready, or with undefined if it ends before that. */
   serves: Promise<number | undefined>
-  /** Resolves with true for exit code 0. */
+  /** Resolves with whether the exit code was 0. */
   ended: Promise<boolean>
 }
 
 /**
- * Start a process. A failed start, such as without memory or files, counts as a process that has ended: the
- * others go on.
+ * Starts a process. If the start fails, for example for lack of memory or files, it is treated like a process
+ * that has ended, and the others continue.
  */
 function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>, log: Log): Kept {
   const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
@@ -189,7 +195,7 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
   const ended = new Promise<boolean>((resolve) => {
     child.once('exit', (code) => resolve(code === 0))
     child.on('error', (cause) => {
-      // We could not send its orders. Without them the process ends itself.
+      // The orders could not be sent. Without them the process ends itself.
       if (child.pid !== undefined) return
       notStarted(cause)
       resolve(false)
@@ -201,7 +207,7 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
     })
     void ended.then(() => resolve(undefined))
   })
-  // A process whose start failed has no channel.
+  // A process that failed to start has no channel.
   child.send?.(orders, () => {})
   const kept = { child, serves, ended }
   running.add(kept)
@@ -210,8 +216,8 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
 }
 
 /**
- * Start another process whenever one ends, until `ending`. Resolves with whether the last one ended with exit
- * code 0.
+ * Starts another process whenever one ends, until `ending`. Resolves with whether the last one ended with
+ * exit code 0.
  */
 async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
   const pauses = new Backoff(restartMs)
@@ -222,7 +228,7 @@ async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Lo
     if (performance.now() - startedAt > steadyMs) pauses.reset()
     const waitMs = pauses.next()
     const { pid, exitCode, signalCode } = kept.child ?? {}
-    log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
+    log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; starting another')
     await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
     if (ending.aborted) return true
   }

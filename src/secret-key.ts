@@ -5,25 +5,25 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KeyRing } from './canonical/key-ring.ts'
 
 /**
- * The purposes that have a key of their own, and the texts that they derive from. A new purpose is a new line
- * here. A text never changes: whatever was sealed for it could not be opened any more.
+ * The purposes that have their own key, and the texts from which the keys are derived. To add a purpose, add
+ * a line here. A text must never change, because everything sealed with it could no longer be opened.
  */
 const purposes = {
-  /** Keys the hashes of client keys. */
+  /** For the hashes of client keys. */
   pepper: 'client key pepper',
-  /** Keys the hashes in the placeholders of redacted strings. */
+  /** For the hashes in the placeholders of redacted strings. */
   redaction: 'redaction hash',
   /** Signs the envelopes in which reasoning signatures travel through clients. */
   envelope: 'reasoning envelope',
   /** Signs links to images. */
   link: 'image link',
-  /** Keys the secrets that tenants check our webhooks with. */
+  /** For the secrets with which tenants verify our webhooks. */
   webhook: 'webhook secret',
-  /** Keys the hash by which a gateway.yaml is recognised. */
+  /** For the hash that identifies a gateway.yaml. */
   file: 'gateway file',
   /** Seals credentials and connections of channels. */
   credential: 'channel credential',
-  /** Seals answers that are kept for a repeat of their request. */
+  /** Seals responses that are stored for repeats of their request. */
   answer: 'kept answer',
   /** Seals the bodies and webhook addresses of image jobs. */
   job: 'image job',
@@ -35,41 +35,38 @@ const purposes = {
   session: 'user session',
   /** Seals the addresses and signing keys of alert webhooks. */
   alertWebhook: 'alert webhook secret',
-  /** Seals answers that are kept so that later requests continue them. */
+  /** Seals responses that are stored so that later requests can continue them. */
   keptAnswer: 'continued answer',
-  /** Seals the answers of the admin API that are kept for a repeat of their request. */
+  /** Seals responses of the admin API that are stored for repeats of their request. */
   adminAnswer: 'kept admin answer',
-  /** Seals the names of files that clients have uploaded. */
+  /** Seals the names of files uploaded by clients. */
   upload: 'name of an uploaded file',
 } as const
 
 export type KeyPurpose = keyof typeof purposes
 
-/** A master key, open. */
+/** A decrypted master key. */
 export interface MasterSecret {
   secret: string
   /**
-   * When another one took its place, in ms since 1970. Infinity: it has not sealed yet, or another process
+   * When it was replaced, in ms since 1970. Infinity if it has not sealed anything yet, or if another process
    * seals with it.
    */
   retiredMs: number
 }
 
-/** Derives one key for each purpose from each master key, and does not keep the master keys themselves. */
+/** Derives one key per purpose from each master key, and does not keep the master keys themselves. */
 export class SecretKeeper {
   #current: Derived
   #former: readonly Derived[]
 
-  /** `secret` seals. `former` only open. */
+  /** `secret` seals; those in `former` are only used to open. */
   constructor(secret: string, former: readonly MasterSecret[] = []) {
     this.#current = derivedFrom({ secret, retiredMs: Number.POSITIVE_INFINITY })
     this.#former = former.map(derivedFrom)
   }
 
-  /**
-   * Take these master keys instead of those that it has. Returns whether they are other ones, or in another
-   * order.
-   */
+  /** Replaces the master keys. Returns whether they changed, including in their order. */
   learn(secret: string, former: readonly MasterSecret[]): boolean {
     const idsBefore = [this.#current, ...this.#former].map(({ id }) => id)
     const ids = [secret, ...former.map((one) => one.secret)].map(idOfSecret)
@@ -96,7 +93,7 @@ export class SecretKeeper {
     return this.#current.key('file')
   }
 
-  /** The keys of a purpose. They follow the master keys. */
+  /** Returns the keys of a purpose, which always reflect the current master keys. */
   ring(purpose: KeyPurpose): KeyRing {
     const current = () => this.#current.key(purpose)
     const former = () => this.#former.map(({ key, retiredMs }) => ({ key: key(purpose), retiredMs }))
@@ -110,14 +107,14 @@ export class SecretKeeper {
     }
   }
 
-  /** Encrypt a secret for a purpose, bound to its owner. The form is nonce | tag | ciphertext. */
+  /** Encrypts a secret for a purpose, bound to its owner. The result is nonce | tag | ciphertext. */
   seal(purpose: KeyPurpose, plain: Buffer | string, owner: string): Buffer {
     return encryptFor(owner, Buffer.from(plain), this.#current.key(purpose))
   }
 
   /**
-   * Decrypt what `seal` made with any of the master keys. Throws an Error for other keys, another owner and
-   * changed bytes.
+   * Decrypts the result of `seal` with any of the master keys. Throws an Error if the key or owner is a
+   * different one, or if the bytes were changed.
    */
   open(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer {
     let failure: unknown
@@ -132,8 +129,8 @@ export class SecretKeeper {
   }
 
   /**
-   * What a former master key sealed, resealed. `current`: the current one sealed it. Undefined: no key
-   * opens it.
+   * Seals again what was sealed with a former master key. Returns `current` if the current one sealed it, and
+   * undefined if no key opens it.
    */
   resealed(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {
     for (const { id, key } of [this.#current, ...this.#former]) {
@@ -141,23 +138,23 @@ export class SecretKeeper {
         const plain = decryptFor(owner, sealed, key(purpose))
         return id === this.keyId ? 'current' : this.seal(purpose, plain, owner)
       } catch {
-        // Another master key sealed it.
+        // It was sealed with another master key.
       }
     }
     return undefined
   }
 
-  /** Encrypt an upstream credential, bound to its channel. */
+  /** Encrypts an upstream credential, bound to its channel. */
   encryptCredential(credential: string, channelId: string): EncryptedCredential {
     return { keyId: this.keyId, sealed: this.seal('credential', credential, channelId) }
   }
 
-  /** Throws an Error for another master key, for another channel, and for changed bytes. */
+  /** Throws an Error if the master key or channel is a different one, or if the bytes were changed. */
   decryptCredential({ keyId, sealed }: EncryptedCredential, channelId: string): string {
     const master = [this.#current, ...this.#former].find(({ id }) => id === keyId)
     if (master === undefined) {
       throw new Error(
-        `the credential was sealed with master key ${keyId}, which is not in the database; ${this.keyId} is`,
+        `the credential was sealed with master key ${keyId}, which is not in the database; the current one is ${this.keyId}`,
       )
     }
     try {
@@ -167,38 +164,41 @@ export class SecretKeeper {
     }
   }
 
-  /** Encrypt a part of a job, bound to `owner`. */
+  /** Encrypts a part of a job, bound to `owner`. */
   encryptJob(text: string, owner: string): Buffer {
     return this.seal('job', text, owner)
   }
 
-  /** Throws an Error for another master key, for another owner, and for changed bytes. */
+  /** Throws an Error if the master key or owner is a different one, or if the bytes were changed. */
   decryptJob(encrypted: Buffer, owner: string): string {
     try {
       return this.open('job', encrypted, owner).toString('utf8')
     } catch (cause) {
-      throw new Error('the job is damaged, or sealed with another SECRET_KEY', { cause })
+      throw new Error('the job is damaged or was sealed with another SECRET_KEY', { cause })
     }
   }
 
-  /** Encrypt an answer, bound to its request. */
+  /** Encrypts a response, bound to its request. */
   encryptAnswer(answer: Buffer, requestId: string): Buffer {
     return this.seal('answer', answer, requestId)
   }
 
-  /** Throws an Error for another master key, for another request, and for changed bytes. */
+  /** Throws an Error if the master key or request is a different one, or if the bytes were changed. */
   decryptAnswer(encrypted: Buffer, requestId: string): Buffer {
     try {
       return this.open('answer', encrypted, requestId)
     } catch (cause) {
-      throw new Error('the answer is damaged, of another request, or sealed with another SECRET_KEY', {
-        cause,
-      })
+      throw new Error(
+        'the answer is damaged, belongs to another request, or was sealed with another SECRET_KEY',
+        {
+          cause,
+        },
+      )
     }
   }
 }
 
-/** A master key by what derives from it. */
+/** The keys derived from a master key. */
 interface Derived {
   id: string
   key: (purpose: KeyPurpose) => Buffer
@@ -210,7 +210,7 @@ function derivedFrom({ secret, retiredMs }: MasterSecret): Derived {
   return { id: idOfSecret(secret), retiredMs, key: once(key) }
 }
 
-/** Derives each key at its first use. */
+/** Derives each key when it is first used. */
 function once(key: (purpose: KeyPurpose) => Buffer): (purpose: KeyPurpose) => Buffer {
   const made = new Map<KeyPurpose, Buffer>()
   return (purpose) => {
@@ -226,17 +226,17 @@ function derive(secret: string, purpose: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'tollgate', purpose, bytes))
 }
 
-/** The id of a SECRET_KEY or of a master key: 8 hex digits that do not reveal it. */
+/** Returns the id of a SECRET_KEY or master key: 8 hex digits that do not reveal it. */
 export function idOfSecret(secret: string): string {
   return derive(secret, 'key id', 4).toString('hex')
 }
 
-/** A master key, encrypted with a key that derives from SECRET_KEY. */
+/** Encrypts a master key with a key derived from SECRET_KEY. */
 export function wrapMaster(master: string, secretKey: string): Buffer {
   return encryptFor(idOfSecret(master), Buffer.from(master), derive(secretKey, wrapping, 32))
 }
 
-/** Throws an Error for another SECRET_KEY, for another master key, and for changed bytes. */
+/** Throws an Error if the SECRET_KEY or the master key is a different one, or if the bytes were changed. */
 export function unwrapMaster(wrapped: Buffer, id: string, secretKey: string): string {
   return decryptFor(id, wrapped, derive(secretKey, wrapping, 32)).toString('utf8')
 }
@@ -269,9 +269,9 @@ function decryptFor(owner: string, encrypted: Buffer, key: Buffer): Buffer {
 }
 
 /**
- * The given SECRET_KEY, or the one in `<dataDir>/secret.key`, which the first start generates. Only a process
- * with the embedded database generates one: the key then lives in the same directory as the data that it
- * encrypts. Otherwise throws an Error for the operator.
+ * Returns the given SECRET_KEY, or the one in `<dataDir>/secret.key`, which the first start generates. Only a
+ * process with the embedded database generates one, because the key is then in the same directory as the data
+ * that it encrypts. Otherwise throws an Error for the operator.
  */
 export function resolveSecretKey(options: {
   secretKey: string | undefined
@@ -280,14 +280,14 @@ export function resolveSecretKey(options: {
 }): string {
   if (options.secretKey !== undefined) return options.secretKey
   if (!options.embedded) {
-    throw new Error('SECRET_KEY must be set when DATABASE_URL is. Make one with: openssl rand -hex 32')
+    throw new Error('SECRET_KEY must be set when DATABASE_URL is. Create one with: openssl rand -hex 32')
   }
   mkdirSync(options.dataDir, { recursive: true })
   const path = join(options.dataDir, 'secret.key')
   const secretKey = readIfThere(path) ?? makeOnce(path)
   if (secretKey.length >= secretKeyCharactersMin) return secretKey
   throw new Error(
-    `${path} is not a secret key: it has ${secretKey.length} characters, not ${secretKeyCharactersMin}`,
+    `${path} is not a secret key: expected at least ${secretKeyCharactersMin} characters, got ${secretKey.length}`,
   )
 }
 
@@ -302,7 +302,10 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Creates the file by a hard link, which is atomic: if two processes start together, one of them wins. */
+/**
+ * Creates the file with a hard link, which is atomic: if two processes start at the same time, one of them
+ * wins.
+ */
 function makeOnce(path: string): string {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)

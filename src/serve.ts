@@ -11,9 +11,9 @@ import { type Log, makeLog } from './telemetry/log.ts'
 const endMs = 25_000
 
 /**
- * Run a process: read its config, open its context, then serve the app, run the workers, or both, by its
- * role. Resolves when it serves; rejects with an Error for the operator. `supervisor`: the process is one of
- * several that share the port.
+ * Runs a process: reads its config, opens its context, then serves the app, runs the workers, or both,
+ * depending on its role. Resolves when it is ready; rejects with an Error for the operator. `supervisor` is
+ * set if the process is one of several that share the port.
  */
 export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor): Promise<void> {
   const { config, environment } = configFromEnvironment()
@@ -26,33 +26,40 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   context.gatewayFile?.follow((keys) => print(newKeysOf(keys)))
   reload.begin(context)
   const serving = new Serving(context, { startWorkers, pages, supervisor })
-  // Before this process reports that it serves: the supervisor may send a signal at once.
+  // This must happen before the process reports that it is ready, because the supervisor may send a signal
+  // immediately.
   ending.begin(context, (how) => void end(context, serving, how))
   const port = await serving.start()
   supervisor?.serves(port)
   print(await greetingOf(context, port, supervisor))
-  // Of several processes only the first builds: the others notice what it has built.
+  // Only the first of several processes builds; the others notice the result.
   if (supervisor?.buildsPages !== false) void pages?.build((line) => print([line]))
 }
 
-/** What the process prints once it serves. Of several processes the first one says how to call them. */
+/**
+ * Returns what the process prints once it is ready. Only the first of several processes prints how to call
+ * them.
+ */
 export async function greetingOf(context: Context, port: number, supervisor?: Supervisor): Promise<string[]> {
   const keys = newKeysOf(context.generatedKeys)
   if (supervisor?.greets === false) return keys
-  if (context.config.role === 'worker') return ['Tollgate works.', ...keys]
+  if (context.config.role === 'worker') return ['The Tollgate worker is running.', ...keys]
   return firstCallsOf(context, port, await makeSetupLink(context))
 }
 
-/** Why this process ends. `isBug`: what it holds may be wrong, so it takes nothing new and ends sooner. */
+/**
+ * Why this process is ending. `isBug` means that its state may be corrupt, so it accepts nothing new and ends
+ * sooner.
+ */
 interface Cause {
   reason: string
   isBug: boolean
 }
 
 /**
- * Listen for what ends this process: signals, the end of its supervisor, an error that nothing caught. Until
- * `begin` no one was served, so the process ends at once. It does that itself: the kernel gives the first
- * process of a container no signal that it does not listen for.
+ * Listens for everything that ends this process: signals, the end of its supervisor, and uncaught errors.
+ * Until `begin` no one has been served, so the process exits immediately. It must listen itself, because the
+ * kernel delivers to the first process of a container only the signals for which it has a handler.
  */
 function endOnSignal(
   log: Log,
@@ -60,7 +67,7 @@ function endOnSignal(
 ): { begin(context: Context, end: (cause: Cause) => void): void } {
   let context: Context | undefined
   let end = ({ reason }: Cause): void => {
-    log.info({ reason }, 'ended before it served')
+    log.info({ reason }, 'ended before it was ready')
     process.exit()
   }
   let ending = false
@@ -69,14 +76,15 @@ function endOnSignal(
     ending = true
   }
   supervisor?.onGone(() => endOnce('the supervisor has ended'))
-  // The supervisor ends its processes itself when it gets a second signal.
+  // On a second signal, the supervisor ends its processes itself.
   onEndSignal(endOnce, () => {
     if (supervisor === undefined) process.exit(1)
   })
   onUncaught(log, () => {
-    // Also where it has begun to end, and still takes requests for SHUTDOWN_DELAY_MS.
+    // This also applies if the process is already shutting down but still accepts requests for
+    // SHUTDOWN_DELAY_MS.
     if (context !== undefined) context.draining = true
-    endOnce('an error that nothing caught', true)
+    endOnce('an uncaught error', true)
   })
   return {
     begin(opened, then) {
@@ -86,14 +94,15 @@ function endOnSignal(
   }
 }
 
-/** Have gateway.yaml applied at each SIGHUP, also at one that came before `begin`. */
+/** Applies gateway.yaml on each SIGHUP, including one received before `begin`. */
 function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(context: Context): void } {
   let context: Context | undefined
   let isAsked = false
   const apply = () => {
     isAsked = true
     if (context === undefined || context.draining) return
-    if (context.gatewayFile === undefined) log.warn({}, 'SIGHUP: there is no GATEWAY_CONFIG to apply')
+    if (context.gatewayFile === undefined)
+      log.warn({}, 'SIGHUP was ignored, because GATEWAY_CONFIG is not set')
     else void context.gatewayFile.apply()
   }
   onReloadSignal(apply)
@@ -110,27 +119,27 @@ async function end(context: Context, serving: Serving, { reason, isBug }: Cause)
   const { shutdownDelayMs, drainOnShutdownMs, crashDrainMs } = context.bounds
   const delayMs = isBug ? 0 : shutdownDelayMs
   const drainMs = isBug ? crashDrainMs : drainOnShutdownMs
-  // End even if a step hangs: other processes adopt the journal and take the jobs.
+  // End even if a step hangs. Other processes adopt the journal and claim the jobs.
   setTimeout(() => process.exit(1), delayMs + drainMs + endMs).unref()
   if (!isBug) await serving.leave(reason)
   context.log.info({ reason }, 'draining')
   compileNoMore()
   await serving.stop(drainMs).then(
     () => context.log.info({}, 'ended'),
-    // The log has what could not be closed.
+    // The log contains what could not be closed.
     () => {
       process.exitCode = 1
     },
   )
-  // All is written and closed, but a library may still hold something open. The exit code is 1 after a bug,
-  // else 0.
+  // Everything is written and closed, but a library may still keep a handle open. The exit code is 1 after a
+  // bug, otherwise 0.
   process.exit()
 }
 
 /**
- * A compiler thread of V8 may wait for a garbage collection by the main thread, while that waits in
- * process.exit for the compiler thread, forever: https://github.com/nodejs/node/issues/54918. So we begin no
- * compilation while we drain.
+ * A V8 compiler thread may wait for a garbage collection by the main thread while that waits in process.exit
+ * for the compiler thread, forever: https://github.com/nodejs/node/issues/54918. Therefore no compilation is
+ * started while draining.
  */
 function compileNoMore(): void {
   for (const compiler of ['sparkplug', 'maglev', 'turbofan']) setFlagsFromString(`--no-${compiler}`)
@@ -138,7 +147,7 @@ function compileNoMore(): void {
 
 function newKeysOf(keys: Context['generatedKeys']): string[] {
   return keys.map(
-    ({ tenant, key, secret }) => `new key (shown only now): ${secret}  (tenant ${tenant}, key ${key})`,
+    ({ tenant, key, secret }) => `new key (shown only once): ${secret}  (tenant ${tenant}, key ${key})`,
   )
 }
 
@@ -153,7 +162,7 @@ function firstCallsOf(context: Context, port: number, setupLink: string | undefi
   const demo = context.catalog.snapshot.models.has('demo-chat')
   return [
     '',
-    `Tollgate serves.${demo ? ' Its demo answers as models demo-chat and demo-image: canned text and pictures, no model behind them.' : ''}`,
+    `Tollgate is running.${demo ? ' The demo serves the models demo-chat and demo-image with canned text and pictures instead of a real model.' : ''}`,
     `base URL: ${base}/v1`,
     ...newKeysOf(context.generatedKeys),
     '',
@@ -165,39 +174,45 @@ function firstCallsOf(context: Context, port: number, setupLink: string | undefi
 }
 
 /**
- * The console's address, with a set-up link where there are no users yet. Without a console, that link for
- * curl.
+ * The console's address, with a set-up link if there are no users yet. Without a console, a curl command with
+ * that link.
  */
 function wayIn({ config, bounds }: Context, base: string, setupLink: string | undefined): string[] {
   if (config.pages.includes('console')) {
     if (setupLink === undefined) return ['', `console: ${base}/console`]
-    // The part after the # is in no proxy log.
+    // The part after the # does not appear in proxy logs.
     const address = `${base}/console/link#${setupLink}`
     return [
       '',
-      `Open ${address} to make the first owner (works once, within ${bounds.resetLinkMinutes} minutes).`,
+      `Open ${address} to create the first owner (works once, within ${bounds.resetLinkMinutes} minutes).`,
     ]
   }
   if (setupLink === undefined) return []
   return [
     '',
-    `There are no users yet. This call makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
+    `There are no users yet. This call creates the first owner (works once, within ${bounds.resetLinkMinutes} minutes):`,
     `curl ${base}/admin/v1/links/use -H 'content-type: application/json' \\`,
     `  -d '{"token":"${setupLink}","email":"you@example.com","password":"A LONG PASSWORD"}'`,
   ]
 }
 
-/** A link that makes the first owner, where there are no users. The process serves without one too. */
+/** Creates a link for the first owner if there are no users. If that fails, the process runs without one. */
 async function makeSetupLink({ database, bounds, log }: Context): Promise<string | undefined> {
   try {
     return await database.state.ask(({ db }) => addSetupLink(db, bounds.resetLinkMinutes * 60_000))
   } catch (error) {
-    log.warn({ cause: String(error) }, 'no set-up link could be made: start the process again for one')
+    log.warn(
+      { cause: String(error) },
+      'the set-up link could not be created; restart the process to try again',
+    )
     return undefined
   }
 }
 
-/** A gateway goes on when its output is not read: an event `error` without a listener would end it. */
+/**
+ * Prints to stdout. A gateway continues when its output is not read, but an `error` event without a listener
+ * would end it.
+ */
 function print(lines: readonly string[]): void {
   if (lines.length === 0) return
   process.stdout

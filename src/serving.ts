@@ -17,7 +17,7 @@ import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
 export type StartWorkers = (context: Context) => Promise<RunningWorkers>
 
 interface RunningWorkers {
-  /** Running jobs may go on for `drainMs`. */
+  /** Running jobs can continue for `drainMs`. */
   close(drainMs: number): Promise<void>
 }
 
@@ -25,20 +25,20 @@ interface RunningWorkers {
 export interface ServingParts {
   startWorkers: StartWorkers
   pages?: Pages | undefined
-  /** The process is one of several that share the port. */
+  /** Set if the process is one of several that share the port. */
   supervisor?: Supervisor | undefined
   /** Called with the server before it listens. */
   onServer?: (server: Server) => void
 }
 
 /**
- * Everything that one process does with its open context: it serves metrics and clients, and runs jobs, by
- * its role.
+ * Everything that a process does with its open context, depending on its role: it serves metrics and clients,
+ * and runs jobs.
  */
 export class Serving {
   readonly #context: Context
   readonly #parts: ServingParts
-  /** Undefined: no client can reach us, at all or yet. */
+  /** Undefined if clients cannot reach this process, either yet or at all. */
   #server: Server | undefined
   #metrics: { close(): void } | undefined
   readonly #ends: ((drainMs: number) => Promise<void>)[] = []
@@ -49,8 +49,8 @@ export class Serving {
   }
 
   /**
-   * Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an
-   * Error for the operator, after it has closed the context.
+   * Resolves with the port once clients are served, or with 0 for a process that only runs workers. Rejects
+   * with an Error for the operator after closing the context.
    */
   async start(): Promise<number> {
     return await openAll({ close: () => this.stop(0) }, () => this.#start())
@@ -72,14 +72,14 @@ export class Serving {
       reusePort: supervisor !== undefined,
     })
     this.#server = server
-    // The workers start last: a process without its port must take no job.
+    // The workers start last, because a process without its port must not claim jobs.
     if (config.role === 'all') await this.#work()
     const { port } = server.address() as AddressInfo
     log.info({ host, port }, 'listening')
     return port
   }
 
-  /** Serve on for SHUTDOWN_DELAY_MS, so that proxies stop choosing this process. */
+  /** Continues to serve for SHUTDOWN_DELAY_MS, so that proxies stop choosing this process. */
   async leave(reason: string): Promise<void> {
     const { bounds, log } = this.#context
     if (this.#server === undefined || bounds.shutdownDelayMs === 0) return
@@ -88,16 +88,16 @@ export class Serving {
   }
 
   /**
-   * Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context.
-   * Rejects, when all is closed that can be, if some could not.
+   * Lets running requests and jobs continue for at most `drainMs`, sends the last metrics, and closes the
+   * context. If some parts could not be closed, rejects once the rest are closed.
    */
   async stop(drainMs = this.#context.bounds.drainOnShutdownMs): Promise<void> {
     const context = this.#context
     context.draining = true
     const opened = new Opened(context.log)
-    opened.add('the port of metrics', () => this.#metrics?.close())
+    opened.add('the metrics port', () => this.#metrics?.close())
     opened.add('the context', () => context.close())
-    // All requests have ended, so this is everything that it has counted.
+    // All requests have ended, so these counts are final.
     opened.add('the last metrics', async () => {
       if (context.measures !== undefined)
         await this.#parts.supervisor?.lastMetrics(await context.measures.snapshot(false))
@@ -114,8 +114,8 @@ export class Serving {
     )
     measures?.showConnections(server)
     this.#ends.push(async (drainMs) => {
-      // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in
-      // their format.
+      // Closing the port would reset connections that are waiting to be accepted. Accept them first, and
+      // refuse their requests in the client's format.
       await setImmediate()
       await drain(context, server, drainMs)
     })
@@ -129,7 +129,8 @@ export class Serving {
   }
 
   /**
-   * At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each.
+   * Serves metrics on METRICS_PORT until this process ends. If there are several processes, the supervisor
+   * serves the metrics and polls each of them.
    */
   async #showMetrics(): Promise<void> {
     const { config, log, measures } = this.#context

@@ -13,11 +13,11 @@ const samplers = [
 const url = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional()
 
 const protocol = z
-  .literal('http/protobuf', { error: 'must be http/protobuf, the only protocol that Tollgate exports by' })
+  .literal('http/protobuf', { error: 'must be http/protobuf, the only supported protocol' })
   .optional()
 
 /**
- * `key=value` with commas between them, percent-encoded:
+ * Percent-encoded `key=value` pairs separated by commas:
  * https://opentelemetry.io/docs/specs/otel/protocol/exporter/
  */
 const pairs = (isName: RegExp) =>
@@ -31,7 +31,7 @@ const pairs = (isName: RegExp) =>
         if (!isName.test(name) || value === undefined) {
           context.addIssue({
             code: 'custom',
-            message: 'must be such as key=value,other=value, percent-encoded',
+            message: 'must have the form key=value,other=value, percent-encoded',
           })
           return z.NEVER
         }
@@ -53,21 +53,22 @@ function pairIn(part: string): [name: string, value: string | undefined] {
 
 const headers = pairs(/^[\w!#$%&'*+.^`|~-]+$/).refine(
   (read) => Object.values(read ?? {}).every((value) => /^[\t\x20-\x7e]*$/.test(value)),
-  'must have values of printable ASCII characters',
+  'must contain only printable ASCII characters in its values',
 )
 
 /**
- * Settings of traces. Those of OpenTelemetry have its names and meanings:
+ * The settings for traces. Those of OpenTelemetry have its names and meanings:
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const traceSettings = {
   /**
-   * Where collectors listen. Traces go to `/v1/traces` below it. Absent, as the next: there are no traces.
+   * The collector's address. Traces are sent to `/v1/traces` below it. If both this and the next setting are
+   * absent, there are no traces.
    */
   otelExporterOtlpEndpoint: url,
-  /** The whole URL for traces, instead of the one above. */
+  /** The complete URL for traces, which overrides the one above. */
   otelExporterOtlpTracesEndpoint: url,
-  /** Sent with each export. They may hold a key of the collector. */
+  /** Sent with each export. They may contain a key for the collector. */
   otelExporterOtlpHeaders: headers,
   otelExporterOtlpTracesHeaders: headers,
   otelExporterOtlpProtocol: protocol,
@@ -78,7 +79,7 @@ export const traceSettings = {
   otelTracesSampler: z
     .enum(samplers, { error: `must be one of ${samplers.join(', ')}` })
     .default('parentbased_traceidratio'),
-  /** The part of traces that a sampler with a ratio takes. */
+  /** The fraction of traces that is recorded by a sampler with a ratio. */
   otelTracesSamplerArg: z
     .string()
     .refine((text) => /^\d*\.?\d+$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1')
@@ -86,18 +87,18 @@ export const traceSettings = {
     .optional(),
   otelTracesExporter: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).default('otlp'),
   otelSdkDisabled: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
-  /** Spans that wait for the collector. Further ones are dropped, and counted. */
+  /** The number of spans that wait for the collector. Any further spans are dropped and counted. */
   otelBspMaxQueueSize: count(4096, 128, 1_000_000),
   otelBspMaxExportBatchSize: count(256, 1, 100_000),
   otelBspScheduleDelay: milliseconds(5_000),
   /**
-   * What becomes of the `traceparent` of clients. `parent`: we continue it. `link`: we begin a trace that
-   * names it.
+   * How the `traceparent` of clients is used. `parent` continues it; `link` starts a new trace that links to
+   * it.
    */
   traceClientContext: z
     .enum(['parent', 'link', 'ignore'], { error: 'must be one of parent, link, ignore' })
     .default('parent'),
-  /** Channels whose upstreams get no `traceparent`, by name; `*`: none gets it. */
+  /** The names of channels whose upstreams get no `traceparent`; `*` stands for all channels. */
   traceContextWithheld: z
     .string()
     .transform((text) =>
@@ -107,16 +108,16 @@ export const traceSettings = {
         .filter((name) => name !== ''),
     )
     .optional(),
-  /** `captured`: spans have of the body of a request what the usage log keeps of it. */
+  /** With `captured`, spans contain the parts of the request body that the usage log keeps. */
   traceContent: z.enum(['none', 'captured'], { error: 'must be none or captured' }).default('none'),
 }
 
-/** The part of traces that is taken where no other is set. */
+/** The fraction of traces that is recorded if none is set. */
 const ratioDefault = 0.02
 
 type TraceSettings = Readonly<z.output<z.ZodObject<typeof traceSettings>>>
 
-/** Where traces go. Undefined: nowhere. */
+/** Returns the URL to which traces are sent, or undefined if they are off. */
 export function collectorUrlOf(settings: TraceSettings): string | undefined {
   const { otelExporterOtlpEndpoint: base, otelExporterOtlpTracesEndpoint: own } = settings
   if (settings.otelSdkDisabled === 'true' || settings.otelTracesExporter === 'none') return undefined
@@ -124,6 +125,6 @@ export function collectorUrlOf(settings: TraceSettings): string | undefined {
 }
 
 export function ratioOf({ otelTracesSampler: sampler, otelTracesSamplerArg: ratio }: TraceSettings): number {
-  // Without an argument the other samplers take all, as OpenTelemetry has it.
+  // Without an argument, the other samplers record all traces, as in OpenTelemetry.
   return ratio ?? (sampler === 'parentbased_traceidratio' ? ratioDefault : 1)
 }

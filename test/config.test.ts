@@ -57,9 +57,9 @@ test.for([
   ['BODY_BYTES_MAX', '32MB', 'must be a whole number of 1024 or more'],
   ['BODY_BYTES_MAX', '1023', 'must be a whole number of 1024 or more'],
   ['BODY_BYTES_MAX', '1e6', 'must be a whole number of 1024 or more'],
-  ['DECODED_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
-  ['BODIES_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
-  ['KEY_BODIES_BYTES_MAX', '33554431', 'must be BODY_BYTES_MAX (33554432) or more'],
+  ['DECODED_BYTES_MAX', '33554431', 'must be at least BODY_BYTES_MAX (33554432)'],
+  ['BODIES_BYTES_MAX', '33554431', 'must be at least BODY_BYTES_MAX (33554432)'],
+  ['KEY_BODIES_BYTES_MAX', '33554431', 'must be at least BODY_BYTES_MAX (33554432)'],
   ['ATTEMPTS_MAX', '2.5', 'must be a whole number from 1 to 20'],
   ['ATTEMPTS_MAX', '-1', 'must be a whole number from 1 to 20'],
   ['ATTEMPTS_MAX', ' ', 'must be a whole number from 1 to 20'],
@@ -68,12 +68,12 @@ test.for([
   ['JOURNAL_SYNC', 'yes', 'must be one of process, disk'],
   ['DATABASE_URL', 'mysql://x', 'must be a postgres:// URL'],
   ['PUBLIC_URL', 'gateway.example.com', 'must be an http:// or https:// URL'],
-  ['SECRET_KEY', 'short', 'must have 32 characters or more (try: openssl rand -hex 32)'],
+  ['SECRET_KEY', 'short', 'must have at least 32 characters (try: openssl rand -hex 32)'],
 ] as const)(
   '%s=%s is refused by an error that says what it must be and does not show its value',
   ([name, value, rule]) => {
     expect(() => readConfig({ [name]: value })).toThrow(
-      new Error(`The environment has wrong values:\n  ${name}: ${rule}`),
+      new Error(`The environment contains invalid values:\n  ${name}: ${rule}`),
     )
   },
 )

@@ -79,7 +79,7 @@ test('Tollgate answers the mistakes on the pages of clients as they say', { time
   try {
     await run.follow({ language: 'sh', text: 'npm start' })
     const [, base = ''] = /^base URL: (\S+)\/v1$/m.exec(run.printed) ?? []
-    const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(run.printed) ?? []
+    const [, key = ''] = /new key \(shown only once\): (\S+)/.exec(run.printed) ?? []
     const answered = await Promise.all(mistakes.map((mistake) => answerTo(mistake, base, key)))
     const documented = clients.flatMap((page) => mistakesOn(page).map((message) => [page, message] as const))
     const unanswered = documented.filter(

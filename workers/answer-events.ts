@@ -4,36 +4,36 @@ import { isRecord, type Json } from '../src/canonical/json.ts'
 export interface AnswerEventsOptions {
   /** The number of the first event. */
   first: number
-  /** The bytes of one answer's events. */
+  /** The maximum number of bytes of all the events of one answer. */
   bytesMax: number
-  /** False: the lease is lost. Rejects while Postgres is down. */
+  /** Resolves with false if the lease is lost. Rejects while Postgres is down. */
   keep(first: number, events: readonly string[]): Promise<boolean>
   onLost(): void
-  /** Called when more may come after `full`. */
+  /** Called when events can be added again after `full`. */
   onRoom(): void
 }
 
-/** Beyond this number of bytes not kept yet, the upstream waits. */
+/** When more than this many bytes are waiting to be stored, the upstream is paused. */
 const heldBytesMax = 1024 * 1024
-/** Between two pieces: a stream of single words must not be a transaction each. */
+/** The pause between pieces. Without it, a stream of single words would cause a transaction for each word. */
 const pieceMs = 50
 const againMs = 1_000
 
-/** Keeps the events of a run in their order, in pieces, while they come. */
+/** Stores the events of a run in order and in pieces, as they arrive. */
 export class AnswerEvents {
   readonly #options: AnswerEventsOptions
-  /** The number of the first event that is not kept yet. */
+  /** The number of the first event that is not stored yet. */
   #first: number
   #pending: string[] = []
   #heldBytes = 0
   #bytes = 0
   #isFull = false
-  /** Nothing more is to be kept here. */
+  /** Whether nothing more is to be stored here. */
   #isOver = false
-  /** Nothing waits for what is under way. */
+  /** Whether to stop without waiting for the events in progress. */
   #isStopped = false
   #keeping: Promise<void> | undefined
-  /** The items of the output that are whole. */
+  /** The completed output items. */
   readonly items: Json[] = []
 
   constructor(options: AnswerEventsOptions) {
@@ -45,7 +45,7 @@ export class AnswerEvents {
     return this.#first
   }
 
-  /** Texts that are not kept yet. */
+  /** The texts that are not stored yet. */
   get pending(): readonly string[] {
     return this.#pending
   }
@@ -54,7 +54,7 @@ export class AnswerEvents {
     return this.#first + this.#pending.length
   }
 
-  /** `full`: no more may come before `onRoom`. */
+  /** Adds an event. After `full`, none can be added until `onRoom` is called. */
   add(event: Json): 'room' | 'full' | 'too large' {
     const text = JSON.stringify({ ...event, sequence_number: this.count })
     this.#bytes += text.length
@@ -68,8 +68,8 @@ export class AnswerEvents {
   }
 
   /**
-   * Keep no more. Events that are pending can go with the end of the answer. Resolves when nothing is under
-   * way.
+   * Stops storing events. Those still pending can be stored with the end of the answer. Resolves when nothing
+   * is in progress.
    */
   async settled(): Promise<void> {
     this.#isOver = true
@@ -82,7 +82,7 @@ export class AnswerEvents {
   }
 
   async #keep(): Promise<void> {
-    /** A piece that Postgres may have taken is sent again as it is. */
+    /** A piece that Postgres may have received is sent again unchanged. */
     let piece: string[] | undefined
     while (!this.#isStopped && (piece !== undefined || (this.#pending.length > 0 && !this.#isOver))) {
       piece ??= this.#pending.slice()

@@ -4,16 +4,16 @@ import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 
-/** How often a process looks whether a pass is due. */
+/** How often a process checks whether a pass is due. */
 const lookMs = 30_000
 const everyMs = 3_600_000
 const askMs = 5_000
-/** A pass that takes longer is ended, and the next one continues. */
+/** A longer pass is interrupted, and the next one continues. */
 const passMs = 6 * 3_600_000
 
 /**
- * Moves the days that are older than HOT_DAYS into the archive: one pass an hour, and one when an admin asks
- * for it. Any number of processes may run it: one archives.
+ * Moves days older than HOT_DAYS into the archive, with one pass an hour, and one whenever an admin requests
+ * it. It can run in any number of processes, but only one of them archives.
  */
 export function archiveLog(context: Pick<Context, 'config' | 'database' | 'databaseUrl' | 'log'>): {
   stop(): Promise<void>
@@ -28,7 +28,7 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
   const look = async () => {
     const isDue = await database.state
       .ask(
-        // Also while nothing is archived: files may reach the end of their retention.
+        // This also runs while nothing is archived, because files may reach the end of their retention.
         ({ sql }) => sql<{ mine: boolean }[]>`
           SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine
           WHERE ${options.hotDays}::integer > 0 OR EXISTS (SELECT FROM archived_days)`,
@@ -45,7 +45,7 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
       if (pass !== null && pass.doubles > 0)
         log.warn(
           { rows: pass.doubles },
-          'rows of the usage log came that the archive had already: they were deleted, and the sums corrected',
+          'rows of the usage log arrived that were already archived; they were deleted, and the sums corrected',
         )
       if (pass !== null && pass.archived + pass.expired > 0)
         log.info({ archived: pass.archived, expired: pass.expired }, 'days of the usage log were archived')

@@ -25,8 +25,8 @@ function messageOf(id: string): MessageKey {
 }
 
 /**
- * Sends the webhook of an alert: at least once, each time with the same `webhook-id` and body. When the
- * receiver does not take it, the sweep queues it again, with growing pauses, until it is given up.
+ * Sends the webhook of an alert at least once, each time with the same `webhook-id` and body. If the receiver
+ * does not accept it, the sweep queues it again with growing pauses, until it gives up.
  */
 export function alertRunner(context: DeliveryContext) {
   const { database, bounds, log } = context
@@ -43,7 +43,7 @@ export function alertRunner(context: DeliveryContext) {
     }
     const givesUp = tries >= bounds.webhookTriesMax || receipt.final
     const cause = redactText(receipt.problem).slice(0, problemCharactersMax)
-    log.warn({ episode: key.episodeId, tries, givesUp, cause }, 'a webhook of an alert was not taken')
+    log.warn({ episode: key.episodeId, tries, givesUp, cause }, 'an alert webhook was not accepted')
     const noted = {
       state: givesUp ? ('failed' as const) : ('pending' as const),
       problem: cause,
@@ -61,12 +61,12 @@ async function deliver(
   { message, episode, webhookSealed }: DueMessage,
 ): Promise<Outcome> {
   if (webhookSealed === null)
-    return { taken: false, problem: 'the rule has no webhook any more', final: true }
+    return { taken: false, problem: 'the rule no longer has a webhook', final: true }
   let destination: Destination
   try {
     destination = openDestination(alertCipher, webhookSealed, message.ruleId)
   } catch {
-    return { taken: false, problem: 'its address was sealed with another SECRET_KEY', final: true }
+    return { taken: false, problem: 'the webhook address was sealed with another SECRET_KEY', final: true }
   }
   const now = Date.now()
   return await sendWebhook({

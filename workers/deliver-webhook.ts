@@ -19,10 +19,10 @@ export interface WebhookOptions {
 }
 
 /**
- * Sends a job's webhook to its client when the job has ended: at least once, each time with the same
- * `webhook-id`. When the client does not accept it, the worker tries again, with growing pauses, and then
- * gives up. It follows no redirect, and calls only the addresses that a channel without
- * `allow_private_address` may call.
+ * Sends a job's webhook to its client when the job has ended, at least once and each time with the same
+ * `webhook-id`. If the client does not accept it, the worker tries again with growing pauses and finally
+ * gives up. It follows no redirects, and calls only addresses that a channel without `allow_private_address`
+ * can call.
  */
 export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
@@ -41,7 +41,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
     const givesUp = tries >= webhookTriesMax || failure.final
     gateway.log.warn(
       { job: id, tries, givesUp, cause: redactText(failure.problem) },
-      'a webhook was not taken',
+      'a webhook was not accepted',
     )
     // When the next try is due, the sweep queues it again.
     const againMs = pauseAfter(tries, { least: webhookBackoffMs, most: webhookPauseMsMax })
@@ -49,7 +49,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   }
 }
 
-const otherSecretKey = { problem: 'its address was sealed with another SECRET_KEY', final: true }
+const otherSecretKey = { problem: 'the webhook address was sealed with another SECRET_KEY', final: true }
 
 function opened(webhook: () => Webhook): Webhook | undefined {
   try {
@@ -98,8 +98,8 @@ async function deliver(
 }
 
 /**
- * As the vendor's webhooks have it: https://platform.openai.com/docs/api-reference/webhook-events, read
- * 2026-11-23
+ * The event name, in the style of the vendor's webhooks:
+ * https://platform.openai.com/docs/api-reference/webhook-events, read 2026-11-23
  */
 async function answerEvent({ backgroundAnswers }: ImageGateway, { id, finishedAt }: Job) {
   const { status } = (await backgroundAnswers.answerOf(id)) ?? {}

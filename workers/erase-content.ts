@@ -11,26 +11,26 @@ import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 const lookEveryMs = 5_000
 const hourMs = 3_600_000
-/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+/** Less than the interval between sweeps, so that a lone process makes every sweep. */
 const apart = 0.75
-/** A transaction of this many rows takes some milliseconds, and leaves vacuum little at a time. */
+/** A transaction of this many rows takes a few milliseconds, and keeps the work for vacuum small. */
 const batchRows = 500
 const leaseMs = 60_000
 const waitMs = 10_000
 const statementMs = 60_000
-/** One process rewrites the files of this many days, which may take some minutes. */
+/** One process rewrites the files of this many days, which may take a few minutes. */
 const archivedDaysAtOnce = 8
 const archiveRetryMs = 60_000
 
 /**
- * Works on the erasures that admins ask for, and deletes what tenants keep for fewer days than all. Any
- * number of processes may run it: one works at a time.
+ * Carries out the erasures requested by admins, and deletes the content of tenants with shorter retention. It
+ * can run in any number of processes, but only one of them works at a time.
  */
 export function eraseContent(context: Context): { stop(): Promise<void> } {
   const { bounds, database, files, images, jobs, ledger, log } = context
   const stopping = new AbortController()
   let nextSweepMs = 0
-  /** The archive is to be swept; undefined: it need not. */
+  /** When to sweep the archive; undefined if there is no need. */
   let sweepArchiveMs: number | undefined
   const archive = archiveOf(context)
   const needs = {
@@ -55,7 +55,10 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
       if (await jobs.claimSweep('tenant_retention', hourMs * apart)) {
         const gone = await sweepTenants(ask, daysOf(context), { batchRows, signal })
         if (gone > 0)
-          log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+          log.info(
+            {},
+            `usage log: ${gone} rows, bodies and answers deleted for tenants with a shorter retention`,
+          )
         sweepArchiveMs = performance.now()
       }
     }
@@ -63,7 +66,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     sweepArchiveMs = performance.now() + archiveRetryMs
     const { gone, isBusy } = await sweepArchive(ask, archive, { daysAtOnce: archivedDaysAtOnce, signal })
     if (gone > 0)
-      log.info({}, `archive: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+      log.info({}, `archive: ${gone} rows, bodies and answers deleted for tenants with a shorter retention`)
     if (!isBusy) sweepArchiveMs = undefined
   }
   const repetition = repeatedly(work, {
@@ -72,8 +75,8 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   })
   return {
     /**
-     * Waits for no statement: it may wait for a lock, or on a connection that is dead, for longer than the
-     * process may.
+     * Does not wait for running statements, because waiting for a lock or on a dead connection may take
+     * longer than the process has left.
      */
     async stop() {
       stopping.abort()
@@ -82,14 +85,17 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   }
 }
 
-/** Days that hold for all. With an archive, rows are kept for as long as one of both keeps them. */
+/**
+ * The retention that applies to everyone. With an archive, rows are kept as long as either of the two keeps
+ * them.
+ */
 function daysOf({ config }: Context): RetentionPlan {
   const { payloadRetentionDays, answerRetentionDays } = config.bounds
   const requestRetentionDays = Math.max(rowDaysOf(config.bounds), archiverOf(config, '').rowDays)
   return { requestRetentionDays, payloadRetentionDays, answerRetentionDays }
 }
 
-/** Nothing is started where nothing is archived. */
+/** Does no work if nothing is archived. */
 function archiveOf({ config, database, databaseUrl }: Context): RemoveArchived {
   return async (days, removals, signal) => {
     const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)

@@ -16,23 +16,28 @@ import { holdLease } from './hold-lease.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
 /**
- * Pauses between two tries to write the end of a job to Postgres. They grow while it refuses an ending for
- * what it is.
+ * The pauses between tries to write the end of a job to Postgres. They grow while Postgres rejects the ending
+ * itself.
  */
 const finishMs = { least: 1_000, most: 10_000 }
-/** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
+/**
+ * A reason to stop a job: another worker has claimed it, so this worker must not write anything more about
+ * it.
+ */
 const leaseLost = gatewayError('worker_stopped')
 const cancelled = gatewayError('image_cancelled')
-/** A reason to stop a job: this process ends, and another worker should take the job at once. */
+/**
+ * A reason to stop a job: this process is shutting down, and another worker should claim the job immediately.
+ */
 const shuttingDown = gatewayError('worker_stopped')
 
 export interface ImageRunner {
   /**
-   * Runs one image job from claim to end; the queue calls it for each id. Resolves with undefined when the id
-   * needs nothing more, else with the time in ms after which the queue must run it again.
+   * Runs one image job from claim to end; the queue calls it for each id. Resolves with undefined if nothing
+   * is left to do for the id, otherwise with the time in ms after which the queue must run it again.
    */
   run(id: string): Promise<{ again: number } | undefined>
-  /** Put all running jobs back at once. */
+  /** Puts all running jobs back immediately. */
   stop(): void
 }
 
@@ -41,7 +46,7 @@ export function imageRunner(gateway: ImageGateway): ImageRunner {
   let stopped = false
   return {
     async run(id) {
-      // Another worker will run it.
+      // Another worker will run the job.
       if (stopped) return { again: 0 }
       const claim = await gateway.jobs.claim(id)
       switch (claim.verdict) {
@@ -69,13 +74,13 @@ export function imageRunner(gateway: ImageGateway): ImageRunner {
   }
 }
 
-/** Abort the calls of a job. The first reason counts. */
+/** Aborts the calls of a job. Only the first reason is kept. */
 function end(generation: Generation, reason: GatewayError): void {
   generation.ended ??= reason
   for (const call of generation.running) call.abort(reason)
 }
 
-/** The sweep finds the jobs that cannot be queued now. */
+/** Queues jobs. The sweep finds those that cannot be queued now. */
 export function enqueue(gateway: Pick<ImageGateway, 'jobQueue' | 'log'>, jobs: readonly Enqueued[]): void {
   if (jobs.length === 0) return
   gateway.jobQueue.add(jobs).catch((error: unknown) => {
@@ -118,7 +123,8 @@ async function run(
 }
 
 /**
- * Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store.
+ * Checks the storage before a job runs again, because the operator must not pay an upstream for images that a
+ * full disk cannot store.
  */
 async function storageTrouble({ images }: ImageGateway, job: Job): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
@@ -131,8 +137,8 @@ async function storageTrouble({ images }: ImageGateway, job: Job): Promise<Gatew
 }
 
 /**
- * Only an error from making the images may fail the job. Any other error means that Postgres is down: the job
- * runs again.
+ * Only an error while generating the images can fail the job. Any other error means that Postgres is down,
+ * and the job runs again.
  */
 async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {
   try {
@@ -157,7 +163,7 @@ function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string
   let request: ImageRequest | undefined
   const generation: Generation = {
     job,
-    // Decoded when the job runs: a request that cannot be decoded must fail the job.
+    // Decoded when the job runs, because a request that cannot be decoded must fail the job.
     get request() {
       request ??= imageClient.readRequest(Buffer.from(body()), gateway.bounds)
       return request
@@ -180,7 +186,7 @@ function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string
     async notePartial(image, index, place) {
       partials.push({ file: image.file, index, image: place })
       const shown = [...partials]
-      // While Postgres is down no one sees this preview. The images are paid for, so the job goes on.
+      // While Postgres is down, no one sees this preview. The job continues, because the images are paid for.
       const noted = await jobs.notePartials(lease, shown).catch(() => undefined)
       held(noted !== false)
       if (noted === true && shown.length > generation.previews.length) generation.previews = shown
@@ -189,12 +195,15 @@ function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string
   return generation
 }
 
-/** An attempt without an end was under way when its worker died. */
+/** An attempt without an end was in progress when its worker died. */
 function endedByDeath(attempt: Job['attempts'][number]) {
   if (attempt.totalMs !== null || attempt.error !== null) return attempt
   return {
     ...attempt,
-    error: { kind: 'internal' as const, message: 'The worker that made this call ended before it did.' },
+    error: {
+      kind: 'internal' as const,
+      message: 'The worker that made this call ended before the call did.',
+    },
   }
 }
 
@@ -223,7 +232,7 @@ async function failOrRepeat(
   return await putBack(gateway, lease, generation, pauseOf(runs, imageBackoffMs, error), 'failed')
 }
 
-/** The pause before the next run of a job, in ms. */
+/** Returns the pause before the next run of a job, in ms. */
 export function pauseOf(runs: number, backoffMs: number, { retryAfterSeconds = 0 }: GatewayError): number {
   return pauseAfter(runs, { least: backoffMs, most: 3_600_000 }, retryAfterSeconds * 1000)
 }
@@ -237,13 +246,13 @@ async function putBack(
 ): Promise<{ again: number } | undefined> {
   const back = await gateway.jobs.requeue(lease, Math.ceil(delayMs), generation.attempts, why)
   if (back) return { again: delayMs }
-  // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
+  // The client has cancelled the job in the meantime. If another worker has claimed it, this has no effect.
   return await finish(gateway, lease, generation, cancelledEnding(generation))
 }
 
 /**
- * The images are paid for: try to write the end of the job as long as the lease may be ours. `cause`: the
- * reason of a failure, for the operator only.
+ * Tries to write the end of the job for as long as the lease may be ours, because the images are paid for.
+ * `cause` is the reason for a failure, for the operator only.
  */
 async function finish(
   gateway: ImageGateway,
@@ -274,12 +283,12 @@ async function finish(
     } catch (error) {
       gateway.log.warn(
         { job: job.id, cause: redactText(String(error)) },
-        'an image job could not be ended yet',
+        'the end of an image job could not be written yet',
       )
       await sleep(pauseAfter(refusals + 1, finishMs))
       if (error instanceof GatewayError) continue
-      // Postgres refuses it for what it is, and would do so again. An ending without the result has less to
-      // refuse.
+      // Postgres rejects the ending itself and would do so again. An ending without the result is more likely
+      // to be accepted.
       if (last.state === 'succeeded') last = failedEnding(generation, gatewayError('image_result_unrecorded'))
       else refusals++
     }

@@ -3,8 +3,8 @@ import type { Jobs } from '../src/jobs/jobs.ts'
 import type { JobWatch } from '../src/jobs/watch.ts'
 
 /**
- * Extend the lease of a job while it runs. Reports when another worker has taken the job, and when its client
- * has cancelled it; each may be reported more than once.
+ * Extends the lease of a job while it runs. Reports when another worker has claimed the job and when its
+ * client has cancelled it; each may be reported more than once.
  */
 export function holdLease(
   { jobs, jobWatch }: { jobs: Pick<Jobs, 'extend'>; jobWatch: JobWatch },
@@ -19,8 +19,8 @@ export function holdLease(
   }
   const timer = setInterval(() => void extend(), leaseMs / 3)
   const unwatch = jobWatch.watch(lease.id, (job) => {
-    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed
-    // it.
+    // A row with an older fence was read before we claimed the job. A newer fence means that another worker
+    // has claimed it.
     if (job.fence > lease.fence) listener.lost()
     else if (job.cancelRequested) listener.cancelled()
   })

@@ -7,13 +7,13 @@ import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { queueIdOf } from './deliver-alert.ts'
 
 const upkeepEveryMs = 3_600_000
-/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+/** Less than the interval between sweeps, so that a lone process makes every sweep. */
 const apart = 0.75
 const within = { withinMs: 10_000 }
 
 /**
- * Evaluates the rules of alerts, queues their messages, and deletes old episodes. Any number of processes may
- * run it: one sweeps at a time.
+ * Evaluates alert rules, queues their messages, and deletes old episodes. It can run in any number of
+ * processes, but only one of them sweeps at a time.
  */
 export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, jobs, log } = context

@@ -5,20 +5,20 @@ import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { enqueue } from './generate-image.ts'
 
 const hourMs = 3_600_000
-/** Retention deletes whole days, so more often would not help. */
+/** Retention deletes whole days, so running it more often would not help. */
 const removeEveryMs = hourMs
-/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+/** Less than the interval between sweeps, so that a lone process makes every sweep. */
 const apart = 0.75
 
 /**
- * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their
- * retention. Any number of processes may run it: one sweeps at a time.
+ * Queues jobs and webhooks that the queues have lost or never received, and deletes jobs and images at the
+ * end of their retention. It can run in any number of processes, but only one of them sweeps at a time.
  */
 export function keepJobs(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, jobs, images, log } = context
   let nextRemovalMs = 0
   const sweep = async () => {
-    // A job that was queued a moment ago is under way: only a job that has waited longer may be lost.
+    // A recently queued job is still on its way, so only a job that has waited longer may be lost.
     enqueue(context, await jobs.sweep(bounds.imageSweepMs))
     const due = await jobs.dueWebhooks()
     if (due.length > 0) await webhooks.add(due.map((id) => ({ id, priority: 0 })))
@@ -27,7 +27,7 @@ export function keepJobs(context: Context, webhooks: Pick<JobQueue, 'add'>): { s
     if (await jobs.claimSweep('jobs', Math.floor(bounds.imageSweepMs * apart))) await sweep()
     if (performance.now() < nextRemovalMs) return
     nextRemovalMs = performance.now() + removeEveryMs
-    // The time of Postgres: a wrong clock of this machine must not delete images.
+    // Uses the time of Postgres, because a wrong clock on this machine must not delete images.
     const nowMs = (await jobs.now()).getTime()
     if (await jobs.claimSweep('old_jobs', removeEveryMs * apart)) await removeJobs(jobs, bounds, nowMs)
     if (!images.storage.isShared || (await jobs.claimSweep('stored_images', removeEveryMs * apart)))

@@ -8,16 +8,16 @@ import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 const hourMs = 3_600_000
 /**
- * A run that the queue should have begun by now. Adding it again does nothing where the queue still has it.
+ * A run that the queue should have started by now. Adding it again has no effect if the queue still has it.
  */
 const lostMs = 60_000
-/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+/** Less than the interval between sweeps, so that a lone process makes every sweep. */
 const apart = 0.75
 const within = { withinMs: 10_000 }
 
 /**
- * Queues the runs of probes that the queue has lost, asks for those that the schedule wants, and deletes old
- * ones. Any number of processes may run it: one sweeps at a time.
+ * Queues probe runs that the queue has lost, creates those that the schedule requires, and deletes old ones.
+ * It can run in any number of processes, but only one of them sweeps at a time.
  */
 export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, jobs, log } = context
@@ -34,14 +34,14 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
   })
 }
 
-/** The schedule must know the newest run of an offer until the next one is due. */
+/** The schedule needs the newest run of an offer until the next one is due. */
 function daysKept({ requestRetentionDays, probeIntervalHours }: Context['bounds']): number {
   return Math.max(requestRetentionDays, Math.ceil(probeIntervalHours / 24))
 }
 
 /**
- * Makes runs for the offers of named models that were not probed within the interval, and returns their
- * ids.
+ * Creates runs for the offers of named models that were not probed within the interval, and returns the ids
+ * of the runs.
  */
 async function askForDue({ catalog, bounds, database }: Context): Promise<string[]> {
   const newest = await database.jobs.ask(({ db }) => newestRuns(db), within)

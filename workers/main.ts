@@ -13,15 +13,15 @@ import { answerRunner } from './make-answer.ts'
 import { probeRunner } from './probe-offer.ts'
 import { renewPrices } from './renew-prices.ts'
 
-/** A probe makes many calls to a channel, and is never urgent. */
+/** A probe makes many calls to a channel and is never urgent. */
 const probesAtOnce = 1
 
-/** A delivery is short and mostly waits for the client: many may run at once. */
+/** A delivery is short and mostly waits for the client, so many can run at once. */
 const webhooksAtOnce = 16
 
 /**
- * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when they
- * take longer than `drainMs`.
+ * Runs the jobs of all queues in this process. `close` waits for running jobs to end, or puts them back if
+ * they take longer than `drainMs`.
  */
 export async function startWorkers(context: Context): Promise<{ close(drainMs: number): Promise<void> }> {
   const { bounds, log } = context
@@ -49,7 +49,7 @@ export async function startWorkers(context: Context): Promise<{ close(drainMs: n
     eraseContent(context),
     archiveLog(context),
   ]
-  log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
+  log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers are running')
   return {
     async close(drainMs) {
       const timeout = setTimeout(() => {
@@ -59,7 +59,7 @@ export async function startWorkers(context: Context): Promise<{ close(drainMs: n
       // A probe takes minutes, and nothing waits for it.
       probes.stop()
       const opened = new Opened(log)
-      opened.add('the limit of running jobs', () => clearTimeout(timeout))
+      opened.add('the deadline of running jobs', () => clearTimeout(timeout))
       opened.add(
         'workers',
         ...keeping.map((each) => () => each.stop()),

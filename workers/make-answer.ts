@@ -29,13 +29,13 @@ import { AnswerEvents } from './answer-events.ts'
 import { enqueue, pauseOf } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
 
-/** Pause between two tries to write the end of an answer to Postgres. */
+/** The pause between tries to write the end of an answer to Postgres. */
 const finishRetryMs = 1_000
 
 export interface AnswerRunner {
-  /** As `ImageRunner.run`. */
+  /** Same as `ImageRunner.run`. */
   run(id: string): Promise<{ again: number } | undefined>
-  /** Put back all answers that have nothing kept yet, and end the others. */
+  /** Puts back all answers of which nothing is stored yet, and ends the others. */
   stop(): void
 }
 
@@ -55,16 +55,16 @@ type AnswerContext = Pick<
   Parameters<typeof makeInBackground>[0]
 
 /**
- * Makes answers in the background, each from its claim to its end. The events of an answer are of one run: a
- * job whose worker died before it had kept one runs again, and one that has kept some fails with what it
- * has.
+ * Generates answers in the background, each from its claim to its end. The events of an answer all come from
+ * the same run. If a worker dies before it has stored an event, its job runs again; otherwise the job fails
+ * with the events stored so far.
  */
 export function answerRunner(context: AnswerContext): AnswerRunner {
   const running = new Set<Making>()
   let stopped = false
   return {
     async run(id) {
-      // Another worker will run it.
+      // Another worker will run the job.
       if (stopped) return { again: 0 }
       const claim = await context.jobs.claim(id)
       switch (claim.verdict) {
@@ -102,7 +102,7 @@ class Making {
   #answer: Json = {}
   /** The last event of the run, as the client will see it. */
   #last: Json | undefined
-  /** The response of that event, as later requests need it. */
+  /** The response in that event, in the form that later requests need. */
   #whole: Json | undefined
 
   constructor(context: AnswerContext, lease: Lease, job: Job) {
@@ -144,7 +144,7 @@ class Making {
     }
   }
 
-  /** Its worker ended, and its events are of that run: no one can go on with them. */
+  /** Fails the answer because the worker ended. No other worker can continue the events of that run. */
   async #finishLost(): Promise<undefined> {
     const error = gatewayError('worker_lost')
     const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowErrorOf(error) }
@@ -209,7 +209,8 @@ class Making {
     const facts = clientSide('openai-responses').readRequest(body, bounds)
     const group = catalog.snapshot.groups.get(this.#job.groupId)
     const days = group === undefined ? 0 : keptDaysOf(identity, group)
-    // It was accepted where answers are kept. Where they are not any more, it is kept for the shortest time.
+    // The answer was accepted when answers were stored. If they no longer are, it is stored for the shortest
+    // time.
     return { facts, days: Math.max(1, days) }
   }
 
@@ -271,7 +272,7 @@ class Making {
     return await this.#finish(failedAnswer(this.#unmade(), error, row))
   }
 
-  /** What the client may see of a failure: of the last event, of the refusal, or of the row. */
+  /** Returns what the client can see of a failure: from the last event, the refusal or the row. */
   #errorOf(result: BackgroundResult | undefined, last: Json | undefined): GatewayError {
     if (this.#reason === 'stopped') return gatewayError('worker_stopped')
     if (this.#reason === 'too large') return gatewayError('answer_events_too_large')
@@ -302,7 +303,7 @@ class Making {
     return await this.#finish(failedAnswer(this.#unmade(), error, unmadeRow(this.#job, row)))
   }
 
-  /** The row of a run that sent nothing. */
+  /** Returns the row of a run that sent nothing. */
   #free() {
     return unmadeRow(this.#job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
   }
@@ -339,7 +340,7 @@ class Making {
     }
   }
 
-  /** The items that the events of an earlier run have whole. */
+  /** Returns the items that were completed in the events of an earlier run. */
   async #keptItems(): Promise<Json[]> {
     const items: Json[] = []
     for (let next = 0; ; ) {
@@ -361,11 +362,14 @@ class Making {
     const attempts = allAttempts(this.#job.attempts, close)
     const back = await this.#context.jobs.requeue(this.#lease, Math.ceil(delayMs), attempts, why)
     if (back) return { again: delayMs }
-    // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
+    // The client has cancelled the job in the meantime. If another worker has claimed it, this has no effect.
     return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
   }
 
-  /** The answer is paid for: try to write its end as long as the lease may be ours. */
+  /**
+   * Tries to write the end of the answer for as long as the lease may be ours, because the answer is paid
+   * for.
+   */
   async #finish(ending: AnswerEnding): Promise<undefined> {
     const { backgroundAnswers, log } = this.#context
     let last = ending
@@ -377,9 +381,10 @@ class Making {
         return
       } catch (error) {
         const cause = redactText(String(error))
-        log.warn({ job: this.#job.id, cause }, 'an answer could not be ended yet')
+        log.warn({ job: this.#job.id, cause }, 'the end of an answer could not be written yet')
         await sleep(finishRetryMs)
-        // Postgres refuses it for what it is, and would do so again: without the turn it has less to refuse.
+        // Postgres rejects the ending itself and would do so again. Without the turn it is more likely to be
+        // accepted.
         if (!(error instanceof GatewayError && error.kind === 'unavailable'))
           last = { ...last, kept: undefined }
       }
@@ -402,7 +407,10 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What another SECRET_KEY has sealed. Throws where Postgres is down: the job runs again. */
+/**
+ * Returns the error for a request that was sealed with another SECRET_KEY. Throws if Postgres is down, in
+ * which case the job runs again.
+ */
 function unreadable(error: unknown): GatewayError {
   if (error instanceof GatewayError) throw error
   return gatewayError('answer_sealed_elsewhere')

@@ -8,12 +8,12 @@ import { startThread } from '../src/runtime/start-thread.ts'
 
 const everyMs = 600_000
 const askMs = 5_000
-/** A thread that takes longer is ended. */
+/** A thread that takes longer is terminated. */
 const threadMs = 300_000
 
 /**
- * Fetches the library's prices every day, where gateway.yaml asks for it. Any number of processes may run it:
- * one of them fetches. When it fails, the prices stay as they are.
+ * Fetches the library's prices every day if gateway.yaml enables it. It can run in any number of processes,
+ * but only one of them fetches. If it fails, the prices stay as they are.
  */
 export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 'log'>): {
   stop(): Promise<void>
@@ -22,7 +22,7 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
   let worker: Worker | undefined
   let stopped = false
   const fail = (cause: string) =>
-    log.warn({ cause: redactText(cause) }, 'prices could not be renewed; those in force stay')
+    log.warn({ cause: redactText(cause) }, 'prices could not be renewed; those in force are kept')
   const renew = async () => {
     const url = await database.state
       .ask(({ db }) => renewalDue(db), { withinMs: askMs })
@@ -37,7 +37,7 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
     const timeout = setTimeout(() => void thread.terminate(), threadMs).unref()
     thread.on('message', (message: FromRenewalThread) => {
       if ('failed' in message) fail(message.failed)
-      else log.info({ added: message.added }, 'prices are renewed')
+      else log.info({ added: message.added }, 'prices were renewed')
     })
     thread.on('error', (error) => fail(String(error)))
     await new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { own } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'
 
-/** A run of a job continues the trace of the request that became the job, also in another process. */
+/** Continues, for a run of a job, the trace of the request that became the job, even in another process. */
 export function jobTrace(
   { traces }: Pick<Gateway, 'traces'>,
   { id, opened, runs }: Job,
@@ -17,7 +17,7 @@ export function jobTrace(
   return trace
 }
 
-/** End the trace of a run that did not end its job: another run, or another worker, will. */
+/** Ends the trace of a run that did not end its job; another run or another worker will. */
 export function endJobTrace(trace: Trace | undefined, { id, tenantId, keyId }: Job): void {
   if (trace?.isSampled === true) {
     set(trace.root.attributes, own.requestId, id)

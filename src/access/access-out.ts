@@ -2,7 +2,7 @@ import type { Json } from '../canonical/json.ts'
 import { usd } from '../catalog/usd.ts'
 import type { ExportRows } from './export-queries.ts'
 
-// Rows in the words of gateway.yaml, without settings that have their defaults.
+// Rows in the vocabulary of gateway.yaml, without settings that have their default values.
 
 interface Limits {
   requestsPerMinute: number | null
@@ -48,7 +48,7 @@ export function groupWords(row: ExportRows['groups'][number]): Json {
   }
 }
 
-/** `balance`: undefined where the tenant's money is not limited. A file has none below zero. */
+/** `balance` is undefined if the tenant's money is not limited. A file cannot contain a negative balance. */
 export function tenantOut(row: ExportRows['tenants'][number]['tenant'], balance: bigint | undefined): Json {
   return {
     name: row.name,
@@ -72,7 +72,7 @@ function retentionWords({
   return Object.keys(retention).length === 0 ? {} : { retention }
 }
 
-/** Without the secret: only its hash is stored. */
+/** Without the secret, because only its hash is stored. */
 export function keyWords(row: ExportRows['keys'][number], group: string): Json {
   return {
     name: row.name,

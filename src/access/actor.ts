@@ -1,25 +1,25 @@
 import type { Role, TokenScope } from './permissions.ts'
 
-/** Who calls the admin API. */
+/** The caller of the admin API. */
 export interface Actor {
-  /** `operator` has ADMIN_TOKEN, `user` a session, `token` an API token. */
+  /** `operator`: authenticated with ADMIN_TOKEN; `user`: with a session; `token`: with an API token. */
   kind: 'operator' | 'user' | 'token'
-  /** Id of the user, or of the API token; null: the operator. */
+  /** The id of the user or API token; null for the operator. */
   id: string | null
-  /** The user behind the session or the API token; null: the operator. */
+  /** The user who owns the session or API token; null for the operator. */
   userId: string | null
-  /** For people, such as the e-mail address of the user. */
+  /** A name for people to read, such as the user's e-mail address. */
   name: string
   role: Role
-  /** Set for a member: it sees and changes this tenant only. */
+  /** Set for a member, who can only see and change this tenant. */
   tenantId: string | null
-  /** Of a user: the session of this call. */
+  /** The session of this call; only set for a user. */
   sessionId?: string
-  /** Of an API token; undefined: all rights of the role. */
+  /** The scopes of an API token; undefined: all rights of the role. */
   scopes: readonly TokenScope[] | undefined
 }
 
-/** The caller of an endpoint that is open to everybody. It has no other rights. */
+/** The caller of an endpoint that is open to everyone. It has no other rights. */
 export const anybody: Actor = {
   kind: 'user',
   id: null,

@@ -23,25 +23,25 @@ import { readExportRows } from './export-queries.ts'
 import { type FileInForce, noteFileInForce, readFileInForce } from './gateway-file-queries.ts'
 import { changesBetween, type RowChange, type RowWords, wordsOfRows } from './row-changes.ts'
 
-/** What became of a gateway.yaml. */
+/** The result of applying a gateway.yaml. */
 export type FileOutcome =
-  /** It is in force already, and no row has changed since. */
+  /** The file is already in force, and no row has changed since. */
   | { kind: 'unchanged'; revision: number | undefined }
-  /** Another file has a higher revision, and stays in force. */
+  /** Another file has a higher revision and stays in force. */
   | { kind: 'lower'; revision: number | undefined; inForce: FileInForce }
   | {
       kind: 'applied'
       revision: number | undefined
       changes: FileChanges
-      /** This is the only chance to show their secrets. */
+      /** The new keys with their secrets, which cannot be shown again later. */
       generated: GeneratedKey[]
-      /** The other file that was in force. */
+      /** The other file that was in force before. */
       replaced: FileInForce | undefined
     }
 
 /**
- * Check a gateway.yaml before the database is migrated for it. A file that is in force was checked already.
- * Throws an Error with a line for each problem.
+ * Checks a gateway.yaml before the database is migrated. A file that is in force was checked when it was
+ * applied. Throws an Error with a line for each problem.
  */
 export async function checkGatewayFile(
   { db }: Pick<Connections, 'db'>,
@@ -56,9 +56,9 @@ export async function checkGatewayFile(
 }
 
 /**
- * Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a
- * higher revision. Where it would change other rows than in `planned`, which somebody has agreed to, it
- * throws PlanChangedError and writes nothing.
+ * Writes a gateway.yaml into the database in one transaction, unless it is already in force or another file
+ * has a higher revision. Throws PlanChangedError, and writes nothing, if the changes would differ from
+ * `planned`, the changes that someone has agreed to.
  */
 export function applyGatewayFile(
   connections: Pick<Connections, 'db'>,
@@ -69,7 +69,7 @@ export function applyGatewayFile(
   return changeRows(connections, async (tx) => {
     const { outcome } = await applyIn(tx, source, keeper, byFile)
     if (outcome.kind === 'applied' && planned !== undefined && !isDeepStrictEqual(outcome.changes, planned))
-      throw new PlanChangedError('nothing is applied: rows have changed since the plan')
+      throw new PlanChangedError('nothing was applied: rows have changed since the plan was made')
     return outcome
   })
 }
@@ -78,17 +78,19 @@ export function applyGatewayFile(
 export interface FileLine {
   kind: FileKind
   name: string
-  /** `remove`: it is disabled, or deleted. */
+  /** `remove`: the row is disabled or deleted. */
   action: 'create' | 'change' | 'remove'
-  /** What changes in a row that exists. */
+  /** The columns that change in an existing row. */
   members: readonly string[]
-  /** The values of what changes in a row that exists, before and after. */
+  /** The old and new values of the changed settings of an existing row. */
   changes: readonly RowChange[]
-  /** An admin had made it: from then on the file manages it. */
+  /** True if an admin created the row, which the file manages from now on. */
   takenOver: boolean
 }
 
-/** What `applyGatewayFile` would do, row by row: it runs in a transaction that is rolled back. */
+/**
+ * Returns what `applyGatewayFile` would do, row by row, by running it in a transaction that is rolled back.
+ */
 export async function planGatewayFile(
   connections: Pick<Connections, 'db'>,
   source: GatewaySource,
@@ -104,7 +106,7 @@ export async function planGatewayFile(
   let plan: (Awaited<ReturnType<typeof applyIn>> & { before: RowWords; after: RowWords }) | undefined
   try {
     await changeRows(connections, async (tx) => {
-      // A conflict begins it again.
+      // The transaction starts again after a conflict.
       reported.length = 0
       const before = wordsOfRows(await readExportRows(tx), keeper)
       const applied = await applyIn(tx, source, keeper, writing)
@@ -167,14 +169,17 @@ async function applyIn(
   return { outcome: { kind: 'applied', revision, changes: changedCounts(names), generated, replaced }, names }
 }
 
-/** A file without a revision is lower than each that has one: it was not made to take part in the order. */
+/**
+ * A file without a revision is lower than any file that has one, because it does not take part in the order.
+ */
 function isLower(revision: number | undefined, inForce: number | undefined): boolean {
   return (revision ?? 0) < (inForce ?? 0)
 }
 
 /**
- * Rows are matched by name. Disables rows of an earlier file that this one leaves out; leaves rows alone that
- * no file made. The same file again changes no row.
+ * Writes the rows of a file, matching existing rows by name. Disables rows of an earlier file that are
+ * missing from this one; rows that no file created are left alone. Applying the same file again changes
+ * nothing.
  */
 async function writeRows(
   tx: Transaction,
@@ -182,7 +187,7 @@ async function writeRows(
   keeper: SecretKeeper,
   writing: Writing,
 ): Promise<{ generated: GeneratedKey[]; names: FileNames }> {
-  // One of the budgets may be new: see holdCharges.
+  // One of the budgets may be new; see holdCharges.
   if (hasBudgets(file)) await holdCharges(tx)
   const { groupIds, changes, retire } = await applyCatalog(tx, file, keeper, writing)
   const tenants = await applyTenants(tx, file.tenants, { groupIds, peppers: keeper.ring('pepper'), writing })
@@ -190,7 +195,7 @@ async function writeRows(
   return { generated: tenants.generated, names: { ...changes, ...tenants.changes } }
 }
 
-/** One line of the audit log: the file, and the names of what it has changed. */
+/** Writes one line of the audit log, with the file and the names of the rows that it has changed. */
 async function noteChanges(
   tx: Transaction,
   { place: { path, host }, hash }: { place: GatewaySource['place']; hash: Buffer },

@@ -20,7 +20,7 @@ import {
   setLimited,
 } from './queries.ts'
 
-/** A key whose secret was generated. We do not store the secret, and cannot show it again. */
+/** A key with a generated secret. The secret is not stored, so it cannot be shown again. */
 export interface GeneratedKey {
   tenant: string
   key: string
@@ -28,17 +28,17 @@ export interface GeneratedKey {
 }
 
 interface Options {
-  /** Ids of groups by name. */
+  /** The ids of the groups, by name. */
   groupIds: ReadonlyMap<string, string>
   peppers: KeyRing
-  /** Default: gateway.yaml. */
+  /** Default: `byFile`. */
   writing?: Writing
 }
 
 /**
- * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this
- * one leaves out. Changes only rows that differ, many in one statement. Returns the keys that it generated,
- * and what it changed. For an admin it disables nothing.
+ * Writes the tenants of a file with their accounts and keys, and disables those of an earlier file that are
+ * missing from this one. Only changes rows that differ, in batches. Returns the generated keys and the
+ * changes. When it writes for an admin, it disables nothing.
  */
 export async function applyTenants(
   tx: Transaction,
@@ -83,7 +83,7 @@ export async function applyTenants(
   return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
 
-/** A key as people name it. */
+/** The name of a key as people see it. */
 export const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
@@ -137,9 +137,9 @@ interface WantedKey {
   tenantId: string
   groupId: string
   key: KeyEntry
-  /** Undefined: any secret will do. */
+  /** Undefined: any secret is accepted. */
   secretHash: Buffer | undefined
-  /** The hashes of the same secret under former master keys: a row may still have one of them. */
+  /** The hashes of the same secret under former master keys, any of which an existing row may still have. */
   formerHashes: readonly Buffer[]
 }
 
@@ -147,7 +147,7 @@ function hashesOf({ secretHash, formerHashes }: WantedKey): Buffer[] {
   return secretHash === undefined ? [] : [secretHash, ...formerHashes]
 }
 
-/** A key of the file, and the row of this name if there is one. */
+/** A key of the file, and the existing row with the same tenant and name, if any. */
 interface Pair {
   want: WantedKey
   row: KeyRow | undefined
@@ -156,8 +156,8 @@ interface Pair {
 const placeOf = ({ tenantId, name }: { tenantId: string; name: string }) => `${tenantId}/${name}`
 
 /**
- * A secret may move from one key of the file to another, as when a key is renamed: the old row then gets a
- * hash that no secret has. A key that no file made keeps its secret.
+ * Handles a secret that moves from one key of the file to another, for example when a key is renamed: the old
+ * row gets a hash that matches no secret. A key that is not managed by the file keeps its secret.
  */
 async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   const holders = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))
@@ -192,8 +192,8 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
     }
     if (row !== undefined && row.parentId !== null) {
       throw new Error(
-        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: the holder of the key that made it knows its secret, and may revoke it. ` +
-          'Choose another name, or give the sub-key another one through the admin API.',
+        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: the holder of the parent key knows its secret and can revoke it. ` +
+          'Choose another name, or rename the sub-key through the admin API.',
       )
     }
     const settings = settingsOf(want, row, writing)
@@ -230,23 +230,26 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     revokedAt: null,
     parentId: null,
     createdAt: new Date(),
-    // A trigger sets it.
+    // Set by a trigger.
     revision: 0,
   }
 }
 
-/** What the file says about a key. A key without a secret in the file keeps the one that it has. */
+/**
+ * Returns a key's columns as stated by the file. A key without a secret in the file keeps its existing
+ * secret.
+ */
 function settingsOf(
   { key, groupId, secretHash }: WantedKey,
   existing: KeyRow | undefined,
   { managedBy }: Writing,
 ) {
-  // An import that does not have the secret does not touch a rotation by an admin.
+  // An import without the secret does not affect a rotation by an admin.
   const endsFormer = managedBy === 'file' || key.secret !== undefined
   return {
     groupId,
     ...keyColumns(key, existing),
-    // A member cannot enable what the file disables.
+    // A member cannot enable a key that the file disables.
     disabledByMember: false,
     managedBy,
     ...(endsFormer && { formerSecretHash: null, formerSecretUntil: null }),
@@ -256,6 +259,6 @@ function settingsOf(
 
 function idOf(ids: ReadonlyMap<string, string>, name: string): string {
   const id = ids.get(name)
-  if (id === undefined) throw new Error(`"${name}" is not known; readGatewayYaml should have refused it`)
+  if (id === undefined) throw new Error(`"${name}" is unknown; readGatewayYaml should have rejected it`)
   return id
 }

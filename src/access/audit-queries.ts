@@ -5,23 +5,25 @@ import { auditLog } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { Actor } from './actor.ts'
 
-/** One change, as its author describes it. */
+/** One change, as recorded by the code that makes it. */
 export interface AuditEntry {
-  /** Resource and verb, such as `key.rotate`. */
+  /** The resource and the verb, for example `key.rotate`. */
   action: string
-  /** What kind of thing was changed, such as `key`. */
+  /** The kind of the changed object, for example `key`. */
   resource: string
   id: string
-  /** For people; it was the name then. */
+  /** The object's name at the time of the change, for people to read. */
   name?: string | undefined
-  /** The tenant that the change belongs to; null: none. */
+  /** The tenant that the change belongs to; null if it belongs to none. */
   tenantId?: string | null
-  /** The resource before and after, as the API shows it, without secrets; null: it did not exist then. */
+  /**
+   * The resource before and after the change, as the API shows it, without secrets. Null: it did not exist.
+   */
   before?: Json | null
   after?: Json | null
 }
 
-/** The author of a change, and its address. */
+/** The author of a change and their address. */
 export interface AuditSource {
   actor:
     | Pick<Actor, 'kind' | 'id' | 'userId' | 'name'>
@@ -32,7 +34,7 @@ export interface AuditSource {
   requestId: string | null
 }
 
-/** Write a line of the audit log, in the transaction of the change. */
+/** Writes a line of the audit log in the transaction of the change. */
 export async function writeAudit(tx: Queries, source: AuditSource, entry: AuditEntry): Promise<void> {
   const { actor } = source
   await tx.insert(auditLog).values({
@@ -56,7 +58,8 @@ export async function writeAudit(tx: Queries, source: AuditSource, entry: AuditE
 }
 
 /**
- * Look for a line that is not there: the statement of a caller who must not notice that no line is written.
+ * Searches for a line that does not exist. It takes the place of writing a line, so that a caller cannot tell
+ * from the timing that none was written.
  */
 export async function findNoAudit(tx: Queries): Promise<void> {
   await tx.select({ id: auditLog.id }).from(auditLog).where(eq(auditLog.id, randomUUIDv7()))
@@ -73,13 +76,13 @@ export interface AuditFilter {
   from?: Date | undefined
   /** Exclusive. */
   to?: Date | undefined
-  /** Id of the last line of the page before. */
+  /** The id of the last line of the previous page. */
   after?: string | undefined
   descending: boolean
   limit: number
 }
 
-/** Lines in the order of their ids, which is that of their times. */
+/** Lists lines in id order, which is chronological. */
 export function listAudit(db: Queries, filter: AuditFilter) {
   const { id, action, resource, resource_id, tenant_id, user_id, from, to, after, descending, limit } = filter
   return db

@@ -8,9 +8,9 @@ import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * Find out who calls. Answers without a promise when the key is in memory. Throws, or rejects with,
- * GatewayError `unauthenticated`, `permission_denied` or `unavailable`. No message holds more of the key than
- * its hint.
+ * Identifies the caller. Returns without a promise if the key is in memory. Throws or rejects with a
+ * GatewayError: `unauthenticated`, `permission_denied` or `unavailable`. Messages contain no more of the key
+ * than its hint.
  */
 export function authenticate(
   keys: Pick<Keys, 'lookup'>,
@@ -31,8 +31,8 @@ export function authenticate(
 }
 
 /**
- * The credential that a client sent: a bearer token, else `x-api-key`. Claude Code sends both, with different
- * values, when both of its variables are set: then the bearer token counts.
+ * The credential that a client sent: a bearer token, otherwise `x-api-key`. Claude Code sends both, with
+ * different values, if both of its variables are set; the bearer token then takes precedence.
  */
 export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim()
@@ -55,7 +55,7 @@ function permit(
     throw gatewayError('key_expired', { hint, at: new Date(identity.expiresAt).toISOString() })
   const tenant = snapshot.tenants.get(identity.tenantId)
   if (tenant === undefined) {
-    // The tenant was made a moment ago: the snapshot has it within a second.
+    // The tenant was only just created; the snapshot will contain it within a second.
     throw gatewayError('tenant_not_loaded', { hint }, { retryAfterSeconds: 1 })
   }
   if (tenant.disabled) throw gatewayError('tenant_disabled', { hint })
@@ -65,14 +65,14 @@ function permit(
   return identity
 }
 
-/** In ASCII: some clients print the bytes of an answer. */
+/** In ASCII, because some clients print the raw bytes of a response. */
 function hintOf(token: string): string {
   return keyHint(token).replace('\u2026', '...')
 }
 
 /**
- * A header in which a client may have sent its key in vain. Each place that is read must be hidden from logs
- * and rows, and come only once: two are enough.
+ * Names another header in which the client may have sent its key. We do not read more headers, because every
+ * header that carries a key must be hidden from logs and rows and can only be accepted once.
  */
 function elsewhere(headers: IncomingHttpHeaders): string {
   const found = ['api-key', 'x-goog-api-key'].find((name) => headers[name] !== undefined)

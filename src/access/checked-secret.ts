@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { OwnSecret } from '../canonical/own-secrets.ts'
 
-/** A new secret: its prefix, 40 random characters (238 bits) and 6 that check the rest. */
+/** Returns a new secret: the prefix, 40 random characters (238 bits) and a checksum of 6 characters. */
 export function makeSecret(prefix: OwnSecret): string {
   const random = Array.from({ length: randomCharacters }, () => base62[randomInt(base62.length)]).join('')
   return prefix + random + checksum(prefix + random)
 }
 
 /**
- * Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here without a query to
- * Postgres.
+ * Whether `makeSecret` can have created this secret. A guess or a mistyped secret fails this check without a
+ * Postgres query.
  */
 export function isWholeSecret(text: string, prefix: OwnSecret): boolean {
   if (!text.startsWith(prefix) || text.length !== prefix.length + randomCharacters + checksumCharacters)

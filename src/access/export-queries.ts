@@ -5,7 +5,9 @@ import type { Queries } from '../db/transactions.ts'
 
 export type ExportRows = Awaited<ReturnType<typeof readExportRows>>
 
-/** All that a gateway.yaml can say, disabled rows too. The secrets of keys are not columns. */
+/**
+ * Everything that a gateway.yaml can contain, including disabled rows. The secrets of keys are not stored.
+ */
 export async function readExportRows(db: Queries) {
   const { secretHash: _, ...keyColumns } = keyColumnsOf()
   return {

@@ -8,13 +8,13 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { groupWords, keyWords, tenantOut } from './access-out.ts'
 import type { ExportRows } from './export-queries.ts'
 
-/** Tollgate makes the tenant of the probes itself. */
+/** Tollgate creates the tenant for the probes itself. */
 const ownTenant = 'tollgate-probes'
 
 /**
- * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. Disabled
- * channels and models are in comments, because a file has no word for them. Keys have no secrets: in an
- * empty database the file gives them new ones.
+ * Returns the state of a gateway as a gateway.yaml. Secrets become `${NAME}`, and a comment at the top lists
+ * the names. Disabled channels and models are written as comments, because a file cannot express them. Keys
+ * have no secrets: applied to an empty database, the file gives them new ones.
  */
 export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): string {
   const variables = new Variables()
@@ -63,8 +63,8 @@ export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): st
   const disabledChannels = channels.filter((row) => !isEnabled(row) && kept.has(row.id)).map(entryOf)
   const text = stringify(data, { lineWidth: 0 })
   const rest = [
-    ...comment('Disabled models, which a file cannot have', 'models', disabledModels),
-    ...comment('Disabled channels, which a file cannot have', 'channels', disabledChannels),
+    ...comment('Disabled models, which a file cannot contain', 'models', disabledModels),
+    ...comment('Disabled channels, which a file cannot contain', 'channels', disabledChannels),
   ]
   return [...headOf(at, variables, data.tenants), text, ...rest].join('\n')
 }
@@ -80,15 +80,15 @@ function headOf(at: Date, variables: Variables, tenants: readonly Json[]): strin
       ? []
       : [
           '#',
-          '# Set these variables to the secrets, which are not in here:',
+          '# Set these variables to the secrets, which this file does not contain:',
           ...variables.names.map((name) => `#   ${name}`),
         ]),
     ...(keys.length === 0
       ? []
       : [
           '#',
-          '# Keys have no secret in here: it is not stored. In this database they keep it. In an empty one each gets a new one,',
-          '# unless you add "secret":',
+          '# Key secrets are not stored, so they are not in this file. In this database each key keeps its secret. In an empty one',
+          '# each key gets a new secret, unless you add "secret":',
           ...keys,
         ]),
     '',
@@ -104,7 +104,7 @@ function channelEntry(
   const { offers, credentials } = storedChannel(row, rows, keeper)
   const sealed = rows.credentials.filter(({ channelId }) => channelId === row.id)
   const place = row.name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
-  // An empty credential is not a secret. A credential that cannot be opened counts as a secret.
+  // An empty credential is not a secret. A credential that cannot be decrypted is treated as a secret.
   const api_keys = sealed.map((_, index) =>
     credentials?.[index] === ''
       ? ''
@@ -114,7 +114,10 @@ function channelEntry(
   return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
 }
 
-/** How a channel is reached. `variable` gives the placeholder of a secret, by its name. */
+/**
+ * Returns a channel's connection settings. `variable` returns the placeholder for the secret with the given
+ * name.
+ */
 export function connectionOf(
   row: ExportRows['channels'][number],
   keeper: SecretKeeper,
@@ -148,7 +151,7 @@ function keysOf(rows: ExportRows, tenantId: string, models: ReadonlySet<string>)
   const groups = new Map(rows.groups.map(({ id, name }) => [id, name]))
   return (
     rows.keys
-      // A file has no sub-keys: clients make them by the API.
+      // Sub-keys are not part of a file, because clients create them through the API.
       .filter((key) => key.tenantId === tenantId && key.parentId === null)
       .map((key) => {
         const allowedModels = key.allowedModels && namesIn(key.allowedModels, models)
@@ -157,11 +160,11 @@ function keysOf(rows: ExportRows, tenantId: string, models: ReadonlySet<string>)
   )
 }
 
-/** Names of variables, each once. */
+/** Unique names of variables. */
 class Variables {
   readonly names: string[] = []
 
-  /** The placeholder of a new variable. */
+  /** Adds a variable and returns its placeholder. */
   add(wanted: string): string {
     const start = /^[A-Z_]/.test(wanted) ? wanted : `_${wanted}`
     let name = start
@@ -171,7 +174,7 @@ class Variables {
   }
 }
 
-/** `${` of a text is `$${` in the file. */
+/** A literal `${` is written as `$${` in the file. */
 function escaped(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, escapedValue(part)]))
 }
@@ -192,8 +195,8 @@ function comment(title: string, section: string, entries: readonly Json[]): stri
 }
 
 /**
- * Without names of what is disabled, which a file may not name. A list that has no other names stays as it
- * is: an absent list would allow everything.
+ * Removes the names of disabled entries, which a file must not refer to. If no name would be left, the list
+ * stays as it is, because a missing list would allow everything.
  */
 function namesIn(names: readonly string[], known: ReadonlySet<string>): string[] {
   const left = names.filter((name) => known.has(name))

@@ -7,8 +7,8 @@ import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import { addKeys, addTenants, hasTenants } from './queries.ts'
 
 /**
- * Make tenant `default` with key `first` in group `default` when no tenant exists, and return the
- * key: its secret is shown only now. Undefined when there is a tenant, so at every later start.
+ * If no tenant exists, creates the tenant `default` with the key `first` in the group `default`, and returns
+ * the key. Its secret cannot be shown again. Returns undefined if there is a tenant, as on every later start.
  */
 export function ensureFirstKey(
   connections: Pick<Connections, 'db'>,
@@ -16,7 +16,7 @@ export function ensureFirstKey(
 ): Promise<GeneratedKey | undefined> {
   return changeRows(connections, async (tx) => {
     if (await hasTenants(tx)) return undefined
-    // Not `file`: a file that comes later does not have this tenant, and must not disable it.
+    // Not `file`, because a file applied later will not contain this tenant and must not disable it.
     const managedBy = 'admin' as const
     const existing = (await readGroups(tx)).find((group) => group.name === 'default')
     const groupId = existing?.id ?? randomUUIDv7()

@@ -7,11 +7,11 @@ import { type SeenFiles, stateOf } from './gateway-file-state.ts'
 import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thread.ts'
 
 /**
- * Applies gateway.yaml again whenever it changes, or a file that it names, and when asked. A file that cannot
- * be used changes nothing, and the log says what is wrong with it.
+ * Applies gateway.yaml whenever it or a file that it names changes, and on request. An invalid file changes
+ * nothing, and the log states what is wrong with it.
  *
- * It polls the file instead of watching it: editors replace files, Kubernetes swaps a link of a directory
- * above, and network disks report no changes of others.
+ * Polls the file instead of watching it, because editors replace files, Kubernetes swaps a symbolic link in a
+ * parent directory, and network file systems do not report changes made by other hosts.
  */
 export class GatewayFileFollower {
   readonly #task: GatewayFileTask
@@ -31,8 +31,9 @@ export class GatewayFileFollower {
   #onKeys: (keys: GeneratedKey[]) => void = () => {}
 
   /**
-   * `seen`: the files that gateway.yaml names, and what `stateOf` answered before the start read any of them.
-   * A transaction that takes longer than `withinMs` is given up, as when the network forgot its connection.
+   * `seen` contains the files that gateway.yaml names, and the result of `stateOf` before any of them was
+   * read on startup. A transaction that takes longer than `withinMs` is abandoned, for example when the
+   * network has lost its connection.
    */
   constructor(task: GatewayFileTask, { files, state }: SeenFiles, log: Log, withinMs = 120_000) {
     this.#task = task
@@ -47,20 +48,20 @@ export class GatewayFileFollower {
     return this.#task
   }
 
-  /** Begin. `onKeys` gets the keys that were generated: it is the only chance to show their secrets. */
+  /** Starts polling. `onKeys` receives the generated keys, whose secrets cannot be shown again. */
   follow(onKeys: (keys: GeneratedKey[]) => void): void {
     this.#onKeys = onKeys
     this.#plan()
   }
 
-  /** Apply the file now. A call while it is being applied has it applied once more. */
+  /** Applies the file now. If the file is already being applied, it is applied once more afterwards. */
   apply(): Promise<void> {
     this.#again = true
     this.#applying ??= this.#applyUntilCurrent()
     return this.#applying
   }
 
-  /** Gives a running transaction a moment. What is cut off is rolled back. */
+  /** Gives a running transaction a moment to finish. After that it is aborted and rolled back. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
@@ -78,7 +79,7 @@ export class GatewayFileFollower {
 
   async #poll() {
     const state = await stateOf(this.#task.path, this.#files)
-    // The file may still be being written: wait until it stays the same.
+    // The file may still be being written, so wait until two polls find the same state.
     const isSettled = state === this.#found
     this.#found = state
     if (isSettled && (state !== this.#seen || performance.now() >= this.#retryAt)) await this.apply()
@@ -102,7 +103,7 @@ export class GatewayFileFollower {
     worker.unref()
     this.#worker = worker
     worker.on('message', (message: FromGatewayFileThread) => this.#take(message))
-    // As when the connection of its transaction dies.
+    // For example because the connection of its transaction was lost.
     worker.on('error', (error) => this.#fail(String(error), true))
     const timeout = setTimeout(() => {
       this.#fail(`it took longer than ${this.#withinMs} ms`, true)
@@ -136,11 +137,11 @@ export class GatewayFileFollower {
 
   #fail(cause: string, passing: boolean) {
     if (passing) this.#retryAt = performance.now() + retryMs
-    // One outage has one line. A wrong file is reported again when it was asked for again.
+    // Log one line per outage. An invalid file is reported again each time it is applied.
     if (passing && cause === this.#complaint) return
     this.#complaint = cause
-    const advice = passing ? 'it is tried again' : 'what was in force still is'
-    this.#log.error({ cause }, `gateway.yaml is not applied; ${advice}`)
+    const advice = passing ? 'it will be retried' : 'the previous configuration stays in force'
+    this.#log.error({ cause }, `gateway.yaml was not applied; ${advice}`)
   }
 }
 

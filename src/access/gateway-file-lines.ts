@@ -5,7 +5,7 @@ import { isRecord } from '../canonical/json.ts'
 import { type Path, readYaml, type YamlSource } from '../catalog/yaml-source.ts'
 import type { FileInForce } from './gateway-file-queries.ts'
 
-/** An entry of gateway.yaml, by its names there. */
+/** An entry of gateway.yaml, identified by the names that it has there. */
 export type FileEntry =
   | { kind: 'model' | 'channel' | 'group' | 'tenant'; name: string }
   | { kind: 'key'; name: string; tenant: string }
@@ -17,12 +17,12 @@ export interface OwnFile {
   environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Parsing a larger file would delay the requests of this process: see follow-gateway-file.ts. */
+/** Parsing a larger file would delay this process's requests; see follow-gateway-file.ts. */
 const fileBytesMax = 512 * 1024
 
 /**
- * `/etc/tollgate/gateway.yaml:41`; `/etc/tollgate/gateway.yaml on host-2` where this process reads another
- * file, or none.
+ * Returns for example `/etc/tollgate/gateway.yaml:41`, or `/etc/tollgate/gateway.yaml on host-2` if this
+ * process reads another file or none.
  */
 export async function placeOfEntry(
   inForce: Pick<FileInForce, 'path' | 'host'> | undefined,
@@ -37,7 +37,7 @@ export async function placeOfEntry(
   return host === hostname() ? path : `${path} on ${host}`
 }
 
-/** Undefined: the file has no such entry now, or is too large. */
+/** Returns undefined if the file no longer contains the entry or is too large. */
 async function lineOfEntry({ path, environment }: OwnFile, entry: FileEntry): Promise<number | undefined> {
   if ((await stat(path)).size > fileBytesMax) return undefined
   const source = readYaml(await readFile(path, 'utf8'), environment)

@@ -4,12 +4,12 @@ import { eq, sql } from '../db/drizzle.cjs'
 import { gatewayFile, revision } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
-/** The gateway.yaml that was applied last, by whom and when. */
+/** The gateway.yaml that was applied last, with the process that applied it and the time. */
 export interface FileInForce extends FilePlace {
   hash: Buffer
   revision: number | undefined
   appliedAt: Date
-  /** Catalog or keys have changed since, for example by SQL. */
+  /** Whether the catalog or the keys have changed since, for example through SQL. */
   isOverwritten: boolean
 }
 
@@ -27,7 +27,7 @@ export async function readFileInForce(db: Queries): Promise<FileInForce | undefi
   return { hash, revision: number ?? undefined, path, host, pid, appliedAt, isOverwritten: row.isOverwritten }
 }
 
-/** Note that this file is in force now. Call it when all rows are written. */
+/** Records that this file is now in force. Call it after all rows are written. */
 export async function noteFileInForce(
   tx: Transaction,
   { hash, revision: number, path, host, pid }: Omit<FileInForce, 'appliedAt' | 'isOverwritten'>,

@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { type GatewaySource, readGatewaySource } from '../catalog/gateway-source.ts'
 
-/** The files that gateway.yaml names, and what `stateOf` said of all of them. */
+/** The files that gateway.yaml names, and the result of `stateOf` for all of them. */
 export interface SeenFiles {
   files: readonly string[]
   state: string
 }
 
 /**
- * Read gateway.yaml. `seen` is from before, and from before the files that it names are read: no change of
- * theirs is missed.
+ * Reads gateway.yaml. `seen` is taken before gateway.yaml and the files that it names are read, so no change
+ * is missed.
  */
 export async function readWithState(
   ...[path, environment, bounds]: Parameters<typeof readGatewaySource>
@@ -21,8 +21,8 @@ export async function readWithState(
 }
 
 /**
- * Differs after every change of gateway.yaml or a file that it names, be it written, replaced, or a link to
- * another one.
+ * Returns a text that differs after every change of gateway.yaml or a file that it names, whether the file
+ * was written, replaced or linked to another file.
  */
 export async function stateOf(path: string, files: readonly string[]): Promise<string> {
   return (await statesOf([path, ...files])).join('\n')

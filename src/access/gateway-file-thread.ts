@@ -13,13 +13,13 @@ export interface GatewayFileTask extends SecretKeys {
   path: string
   environment: Record<string, string | undefined>
   databaseUrl: string
-  /** Those of the process; absent: channels' timeouts are not compared with them. */
+  /** The timeouts of the process. If absent, channels' timeouts are not checked against them. */
   bounds?: TimeoutBounds
 }
 
 /**
- * Messages of the thread. `read`: which files it is about to read, and their state before. The last one is
- * `done`, or `failed`. `passing`: the same file may be applied later.
+ * The messages of the thread. `read` contains the files that the thread is about to read, and their state
+ * before. The last message is `done` or `failed`. `passing`: applying the same file later may succeed.
  */
 export type FromGatewayFileThread =
   | { type: 'log'; level: LogLevel; fields: object; message: string }
@@ -27,14 +27,15 @@ export type FromGatewayFileThread =
   | { type: 'done'; generated: GeneratedKey[] }
   | { type: 'failed'; message: string; passing: boolean }
 
-/** Postgres ends a longer statement, also one that waits for a lock. */
+/** Postgres aborts statements that take longer, including those that wait for a lock. */
 const statementMs = 60_000
 
 if (parentPort !== null) void run(parentPort, workerData as GatewayFileTask)
 
 /**
- * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read,
- * and because a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
+ * Applies gateway.yaml while the process serves requests. It runs in a thread because reading a large file
+ * takes half a second, and because a transaction whose connection is lost ends its thread (see
+ * db/database.ts).
  */
 async function run(port: MessagePort, { path, environment, databaseUrl, bounds, ...keys }: GatewayFileTask) {
   const send = (message: FromGatewayFileThread) => port.postMessage(message)

@@ -17,38 +17,38 @@ import { InsistentWrites } from './retried-writes.ts'
 
 export type { KeyedRequest }
 
-/** The answer that the client got. */
+/** The response that the client received. */
 export interface KeptAnswer {
   status: number
   headers: Record<string, string>
   body: Buffer
 }
 
-/** The state of a request's key. `requestId`: the first request with the key. */
+/** The state of an idempotency key. `requestId` is the first request with the key. */
 export type KeyState =
-  /** The key was free. The request may run, and has the key until `keep` or `release`. */
+  /** The key was free. The request can run and holds the key until `keep` or `release`. */
   | { state: 'claimed' }
-  /** The first request has not ended. */
+  /** The first request is still running. */
   | { state: 'running' }
   /** The first request had another path or body. */
   | { state: 'different' }
-  /** The first request succeeded, and its answer is lost. */
+  /** The first request succeeded, but its response is lost. */
   | { state: 'lost'; requestId: string }
   | { state: 'answered'; requestId: string; answer: KeptAnswer }
-  /** The answer is the image job of this id. */
+  /** The response is the image job with this id. */
   | { state: 'job'; requestId: string }
-  /** The storage of the tenant has no room for the answer. */
+  /** The tenant's storage has no room for the response. */
   | { state: 'full' }
 
-/** Keeps answers unreadable without SECRET_KEY, each bound to its request. */
+/** Encrypts responses with SECRET_KEY. Each ciphertext is bound to its request. */
 export interface AnswerCipher {
   encrypt(answer: Buffer, requestId: string): Buffer
-  /** Throws an Error when it cannot decrypt. */
+  /** Throws an Error if the response cannot be decrypted. */
   decrypt(encrypted: Buffer, requestId: string): Buffer
 }
 
 export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
-  /** This process in the table `instances`. */
+  /** This process's row in the table `instances`. */
   instance: { readonly id: string }
   database: Pick<Database, 'answers' | 'upkeep'>
   answers: AnswerCipher
@@ -56,9 +56,9 @@ export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
 }
 
 /**
- * Idempotency keys, in Postgres. Of all processes' requests with a key, the first one to claim it runs. We
- * try the write that ends a claim until Postgres takes it. So a claim outlives its request only while
- * Postgres is down, when no request can claim a key anyway.
+ * Idempotency keys in Postgres. Of all requests with a key, in any process, the first one to claim it runs.
+ * The write that ends a claim is retried until Postgres accepts it, so a claim only outlives its request
+ * while Postgres is down, when no request can claim a key anyway.
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions
@@ -66,7 +66,7 @@ export class IdempotencyKeys {
   #ended = false
   #timer: NodeJS.Timeout | undefined
 
-  /** Also deletes expired keys: once now, then hourly. */
+  /** Also starts deleting expired keys, now and then hourly. */
   static start(options: IdempotencyKeysOptions): IdempotencyKeys {
     const keys = new IdempotencyKeys(options)
     void keys.#deleteOld()
@@ -76,16 +76,13 @@ export class IdempotencyKeys {
   private constructor(options: IdempotencyKeysOptions) {
     this.#options = options
     this.#writes = new InsistentWrites((error) =>
-      options.log.warn(
-        {},
-        `idempotency keys stay claimed until Postgres takes what became of them: ${error}`,
-      ),
+      options.log.warn({}, `idempotency keys stay claimed until Postgres accepts their outcomes: ${error}`),
     )
   }
 
   /**
-   * Claim a request's key, durably. It takes over the key of a dead process, unless the usage log says that
-   * the request succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time, and
+   * Claims a request's key, durably. The key of a dead process is taken over, unless the usage log shows that
+   * the request succeeded. If Postgres does not answer in time, rejects with GatewayError `unavailable` and
    * then gives the claim back.
    */
   async claim(request: KeyedRequest): Promise<KeyState> {
@@ -110,14 +107,14 @@ export class IdempotencyKeys {
     } catch (error) {
       requestLog(this.#options.log, row.request_id).warn(
         {},
-        `the answer kept for a repeat of request ${row.request_id} cannot be read: ${error}`,
+        `cannot read the stored response of request ${row.request_id}: ${error}`,
       )
       return { state: 'lost', requestId: row.request_id }
     }
   }
 
   /**
-   * Whether a request has claimed this key. It may have ended without an answer since, or be too old to
+   * Whether a request has claimed this key. That request may have ended without a response, or be too old to
    * count.
    */
   isTaken(key: Pick<KeyedRequest, 'keyId' | 'keyHash'>): Promise<boolean> {
@@ -125,8 +122,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Keep an answer for repeats. Resolves when Postgres has it, or after the first try. Where the storage of
-   * the tenant has no room for it, the key is free again.
+   * Stores a response for repeated requests. Resolves when Postgres has it, or after the first attempt fails.
+   * If the tenant's storage has no room for it, the key becomes free again.
    */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
     const { database, answers } = this.#options
@@ -148,7 +145,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Make the image job with the request's id the answer, even if this process dies. Resolves as `keep` does.
+   * Makes the image job with the request's id the response, even if this process dies. Resolves as `keep`
+   * does.
    */
   keepAsJob(request: KeyedRequest): Promise<void> {
     const { database } = this.#options
@@ -156,14 +154,15 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Let the next request with the key run. If there is a job, it stays the answer. Resolves as `keep` does.
+   * Allows the next request with the key to run. If there is a job, it stays the response. Resolves as `keep`
+   * does.
    */
   release(request: KeyedRequest): Promise<void> {
     const { database } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, request)))
   }
 
-  /** Wait for running writes, and try failed writes once more. At most `deadlineMs`. */
+  /** Waits for running writes and retries failed ones once, for at most `deadlineMs`. */
   async end(deadlineMs: number): Promise<void> {
     clearTimeout(this.#timer)
     this.#ended = true
@@ -176,7 +175,7 @@ export class IdempotencyKeys {
     try {
       await database.upkeep.ask(({ db }) => deleteKeysOlderThan(db, idempotencyHours))
     } catch (error) {
-      if (!this.#ended) log.warn({}, `old idempotency keys cannot be deleted: ${causeOf(error)}`)
+      if (!this.#ended) log.warn({}, `cannot delete old idempotency keys: ${causeOf(error)}`)
       nextMs = minuteMs
     }
     if (this.#ended) return
@@ -191,6 +190,7 @@ function readAnswer(
   { request_id: requestId, status, headers, answer }: ClaimRow,
   decrypt: IdempotencyKeysOptions['answers']['decrypt'],
 ): KeptAnswer {
-  if (status === null || headers === null || answer === null) throw new Error('a part of it is missing')
+  if (status === null || headers === null || answer === null)
+    throw new Error('part of the response is missing')
   return { status, headers: JSON.parse(headers), body: decrypt(answer, requestId) }
 }

@@ -3,29 +3,29 @@ import type { TypedQueries } from '../db/connections.ts'
 import { and, eq, isNotNull, lt, notExists, sql } from '../db/drizzle.cjs'
 import { adminAnswers, idempotencyKeys, jobs } from '../db/schema.ts'
 
-/** A request that came with an Idempotency-Key. */
+/** A request with an Idempotency-Key header. */
 export interface KeyedRequest {
-  /** Id of the API key: the same header with another API key is another key. */
+  /** The id of the API key. The same header value with another API key is a different key. */
   keyId: string
   tenantId: string
-  /** SHA-256 of the header's value. */
+  /** The SHA-256 of the header's value. */
   keyHash: Buffer
-  /** SHA-256 of path and body. */
+  /** The SHA-256 of the path and the body. */
   fingerprint: Buffer
   requestId: string
 }
 
 /** The process that claims keys. */
 export interface Claimant {
-  /** Its id in the table `instances`. */
+  /** The process's id in the table `instances`. */
   instanceId: string
-  /** A process whose heartbeat is older counts as dead. */
+  /** A process with an older heartbeat is considered dead. */
   instanceDeadMs: number
-  /** Older keys no longer count. */
+  /** Keys older than this no longer count. */
   idempotencyHours: number
 }
 
-/** The key after the claim. */
+/** The key's state after the claim. */
 export interface ClaimRow {
   state: 'claimed' | 'running' | 'different' | 'lost' | 'answered' | 'job' | 'full'
   request_id: string
@@ -46,10 +46,11 @@ export async function isKeyTaken(
 }
 
 /**
- * Claim the key, or read why it is taken. Undefined: another statement committed or deleted the row
- * meanwhile.
+ * Claims the key, or reads why it is taken. Returns undefined if another statement committed or deleted the
+ * row in the meantime.
  *
- * SQL, because drizzle cannot express an INSERT and a SELECT in one statement that share their conditions.
+ * Written in SQL, because drizzle cannot express an INSERT and a SELECT in one statement that share their
+ * conditions.
  */
 export async function claimKey(
   sql: postgres.Sql,
@@ -59,14 +60,15 @@ export async function claimKey(
   const { instanceId, idempotencyHours } = claimant
   const isDead = isProcessDead(sql, claimant)
   const isJob = sql`EXISTS (SELECT FROM jobs j WHERE j.id = k.request_id)`
-  // A repeat of a failed request runs again.
+  // Repeating a failed request runs it again.
   const isFailedJob = sql`EXISTS (
     SELECT FROM jobs j WHERE j.id = k.request_id AND j.state IN ('failed', 'cancelled'))`
-  // Valid for dead processes: once a process is adopted or closed, the usage log has all its requests.
+  // Valid for dead processes: once a process has been adopted or closed, the usage log contains all its
+  // requests.
   const hasSucceeded = sql`EXISTS (
     SELECT FROM requests r
     WHERE r.id = k.request_id AND r.created_at = uuid_moment(k.request_id) AND r.outcome = 'succeeded')`
-  // Of two concurrent claims, the second waits for the commit of the first, and finds the key claimed by a
+  // Of two concurrent claims, the second waits for the first to commit, and then finds the key claimed by a
   // live process.
   const [row] = await sql<ClaimRow[]>`
     WITH full_one AS (
@@ -102,8 +104,9 @@ export async function claimKey(
 }
 
 /**
- * True when the process that runs the request is dead. A process without a row may still write one. A process
- * with an old heartbeat may live, if Postgres was down: both get `instanceDeadMs` from the start of Postgres.
+ * True if the process that runs the request is dead. A process without a row may still write one, and a
+ * process with an old heartbeat may be alive if Postgres was down, so both have `instanceDeadMs` from the
+ * start of Postgres.
  */
 function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claimant) {
   const since = sql`now() - make_interval(secs => ${instanceDeadMs / 1000})`
@@ -114,7 +117,7 @@ function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claima
       greatest(k.created_at, pg_postmaster_start_time()) < ${since}))`
 }
 
-/** Keep the answer of a request, unless another process has taken over its key. */
+/** Stores the response of a request, unless another process has taken over its key. */
 export async function storeAnswer(
   db: TypedQueries,
   request: KeyedRequest,
@@ -126,18 +129,18 @@ export async function storeAnswer(
     .where(ownKey(request))
 }
 
-/** Make the image job with the request's id its answer, even if this process dies. */
+/** Makes the image job with the request's id the response, even if this process dies. */
 export async function leaveToJob(db: TypedQueries, request: KeyedRequest): Promise<void> {
   await db.update(idempotencyKeys).set({ instanceId: null }).where(ownKey(request))
 }
 
-/** Give up a claim. If there is a job, it stays the answer. */
+/** Gives up a claim. If there is a job, it stays the response. */
 export async function releaseKey(db: TypedQueries, request: KeyedRequest): Promise<void> {
   const job = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, idempotencyKeys.requestId))
   await db.delete(idempotencyKeys).where(and(ownKey(request), notExists(job)))
 }
 
-/** Delete old keys of requests, and of calls of the admin API. */
+/** Deletes old keys of requests and of admin API calls. */
 export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Promise<void> {
   const before = sql`now() - make_interval(hours => ${hours})`
   await db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, before))
@@ -145,8 +148,8 @@ export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Prom
 }
 
 /**
- * The key, while this request still has the claim. A request that takes it over writes its own id there. The
- * id of the process says nothing: it changes when others take the process for dead.
+ * Matches the key while this request still holds the claim. A request that takes the key over writes its own
+ * id. The id of the process is not reliable, because it changes when others consider the process dead.
  */
 function ownKey({ keyId, keyHash, requestId }: KeyedRequest) {
   return and(

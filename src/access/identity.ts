@@ -1,40 +1,48 @@
 import type { RateLimits } from '../catalog/snapshot.ts'
 import type { CaptureMode } from '../redaction/redact.ts'
 
-/** The caller: one valid key, as the hot path needs it. Immutable; cached until its revision changes. */
+/**
+ * The caller: a valid key with what the hot path needs. Immutable, and cached until the key's revision
+ * changes.
+ */
 export interface Identity {
   keyId: string
   keyName: string
   tenantId: string
   groupId: string
   capture: CaptureMode
-  /** Whether the usage log keeps its answers, if `capture` is `content`. Undefined: as its group says. */
+  /**
+   * Whether the usage log keeps the answers, if `capture` is `content`. Undefined: the group's setting
+   * applies.
+   */
   captureAnswers: boolean | undefined
-  /** Days for which its answers are kept; 0: none is kept. Undefined: as its group says. */
+  /**
+   * The number of days for which answers are kept; 0: none are kept. Undefined: the group's setting applies.
+   */
   keptDays: number | undefined
   usageScope: 'tenant' | 'key'
-  /** True: a request is refused when its translation would lose something. */
+  /** True: a request is refused if its translation would lose something. */
   strict: boolean
-  /** Ids of models, never aliases. Undefined: all models that the group allows. */
+  /** The ids of the allowed models, never aliases. Undefined: all models that the group allows. */
   allowedModels: ReadonlySet<string> | undefined
-  /** CIDR blocks. Undefined: any address. */
+  /** CIDR blocks. Undefined: any address is allowed. */
   allowedCidrs: readonly string[] | undefined
   /** Milliseconds since the epoch. */
   expiresAt: number | undefined
   disabled: boolean
-  /** Undefined: the limits of its group; of a sub-key, its parent's alone. */
+  /** Undefined: the group's limits apply; for a sub-key, only its parent's. */
   limits: RateLimits | undefined
-  /** True: the key or its parent has a budget, and its requests need a reservation. */
+  /** True: the key or its parent has a budget, so its requests need a reservation. */
   budgeted: boolean
-  /** The key that made this one. Undefined: an admin or a file made it. */
+  /** The key that created this one. Undefined: an admin or a file created it. */
   parent: ParentKey | undefined
-  /** How many sub-keys it may have at once. */
+  /** The maximum number of sub-keys at a time. */
   subKeysMax: number
 }
 
 /**
- * The settings of its parent that restrict a sub-key. Where both have a setting, `Identity` has the narrower
- * one.
+ * The parent's settings that restrict a sub-key. For settings that both have, `Identity` contains the
+ * stricter value.
  */
 export interface ParentKey {
   keyId: string

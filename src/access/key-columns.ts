@@ -2,7 +2,7 @@ import type { KeyEntry } from '../catalog/gateway-file.ts'
 import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
 import type { KeyRow } from './queries.ts'
 
-/** The columns of a key's settings, without name, group and secret. */
+/** The columns of a key's settings, without its name, group and secret. */
 export function keyColumns(key: KeyEntry, existing: Pick<KeyRow, 'disabledAt'> | undefined) {
   return {
     capture: key.capture,

@@ -2,13 +2,14 @@ import { createHmac } from 'node:crypto'
 import { ownSecrets } from '../canonical/own-secrets.ts'
 import { isWholeSecret, makeSecret } from './checked-secret.ts'
 
-/** A new client key: `tg-` and a secret with a checksum. */
+/** Returns a new client key: `tg-` and a secret with a checksum. */
 export function makeKeySecret(): string {
   return makeSecret(prefix)
 }
 
 /**
- * True when it looks like one of our generated keys but its checksum is wrong. Keys of other forms have none.
+ * True if the secret looks like a key that we generated but has a wrong checksum. Other keys have no
+ * checksum.
  */
 export function looksMistyped(secret: string): boolean {
   return secret.startsWith(prefix) && !isWholeSecret(secret, prefix)
@@ -21,7 +22,10 @@ export function hashKeySecret(secret: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(secret).digest()
 }
 
-/** The start of a key, by which its owner recognises it: at most a quarter of it, in visible ASCII only. */
+/**
+ * The start of a key, by which its owner recognises it: at most a quarter of the key, in visible ASCII
+ * characters only.
+ */
 export function keyHint(secret: string): string {
   const shown = Math.min(secret.startsWith(prefix) ? prefix.length + 4 : 4, Math.floor(secret.length / 4))
   return `${secret.slice(0, shown).replace(/[^\x21-\x7e]/g, '?')}…`

@@ -9,10 +9,10 @@ import { KnownHashes } from './known-hashes.ts'
 import { readKeyByHash } from './queries.ts'
 
 /**
- * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it
- * changed (revision.ts). A secret whose hash no key has is refused without a query to Postgres. While we
- * cannot know that, unknown secrets have a cache and a bound of their own, so that a flood of guesses neither
- * pushes a real key out nor keeps its look-up waiting.
+ * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` reports that it
+ * has changed (revision.ts). A secret whose hash matches no key is refused without a Postgres query. While
+ * the set of hashes is not known to be current, unknown secrets have their own cache and their own limit, so
+ * that a flood of guesses neither displaces real keys nor delays their look-ups.
  */
 export class Keys {
   /** The hashes of all keys. */
@@ -20,10 +20,13 @@ export class Keys {
   readonly #options: KeysOptions
   readonly #known: LRUCache<string, Identity>
   readonly #unknown: LRUCache<string, true>
-  /** One read for all concurrent misses of a secret. */
+  /** One read per secret, shared by all concurrent misses. */
   readonly #reads = new Map<string, Promise<Identity | undefined>>()
   readonly #unsettled = { keys: 0, guesses: 0 }
-  /** Every eviction raises it: a read that began before may return an old key, which we do not keep. */
+  /**
+   * Increased by every eviction. A read that began before one may return an outdated key, so its result is
+   * not cached.
+   */
   #generation = 0
 
   constructor(options: KeysOptions) {
@@ -34,8 +37,8 @@ export class Keys {
   }
 
   /**
-   * The key with this secret; undefined: no such key. Answers at once, without a promise, when the answer
-   * is in memory. Otherwise it rejects with GatewayError `unavailable` when Postgres does not answer in time.
+   * Returns the key with this secret, or undefined if there is none. Returns without a promise if the result
+   * is in memory. Otherwise rejects with GatewayError `unavailable` if Postgres does not answer in time.
    */
   lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {
     const known = this.#known.get(secret)
@@ -45,7 +48,7 @@ export class Keys {
     const reading = this.#reads.get(secret)
     if (reading !== undefined) return reading
     const { current, former } = this.#options.peppers
-    // A key that was made under a former master key has a hash with that pepper.
+    // A key created under a former master key is stored with a hash that uses that key's pepper.
     const possible = [current, ...former.map(({ key }) => key)]
       .map((pepper) => {
         const hash = hashKeySecret(secret, pepper)
@@ -67,8 +70,8 @@ export class Keys {
   }
 
   /**
-   * Forget the keys with these ids and their sub-keys, and all unknown secrets: one of them may belong to a
-   * new key now.
+   * Forgets the keys with these ids, their sub-keys, and all unknown secrets, one of which may now belong to
+   * a new key.
    */
   evict(keyIds: ReadonlySet<string>): void {
     this.#generation++
@@ -111,17 +114,17 @@ export class Keys {
 
 export interface KeysOptions {
   pool: Database['keys']
-  /** The key whose secret has this hash. */
+  /** Reads the key whose secret has this hash. */
   read(connections: Connections, secretHash: Buffer): Promise<Identity | undefined>
-  /** The keys of the hashes: the current pepper and former ones. */
+  /** The current pepper and former ones, with which the hashes are computed. */
   peppers: KeyRing
   cacheMax: number
   negativeMs: number
-  /** With more keys than this, every unknown secret is looked up. Absent: no bound. */
+  /** With more keys than this, every unknown secret is looked up. If absent, there is no limit. */
   knownKeysMax?: number
 }
 
-/** The keys of a database. */
+/** The keys in a database. */
 export function keysOf(
   database: Pick<Database, 'keys'>,
   options: { peppers: KeyRing; keyCacheMax: number; keyCacheNegativeMs: number; knownKeysMax: number },
@@ -136,7 +139,7 @@ export function keysOf(
   })
 }
 
-/** The key of the first hash that has one. Asks for one hash after the other. */
+/** Returns the key of the first hash that has one. Looks up the hashes one after the other. */
 async function firstOf(
   hashes: readonly Buffer[],
   read: (hash: Buffer) => Promise<Identity | undefined>,
@@ -148,14 +151,14 @@ async function firstOf(
   return undefined
 }
 
-/** The bounds on the length of a key. We neither look up nor remember other secrets. */
+/** The shortest and longest possible key. Other secrets are neither looked up nor remembered. */
 const secretCharactersMin = 16
 const secretCharactersMax = 512
 
 const unknownMax = 10_000
 /**
- * Look-ups that wait for Postgres. Further callers are refused at once. `guesses`: secrets that no key had a
- * while ago.
+ * The maximum number of look-ups that wait for Postgres; further callers are refused at once. `guesses`:
+ * secrets that matched no key when the hashes were last read.
  */
 const unsettledMax = { keys: 1000, guesses: 100 }
 

@@ -1,7 +1,8 @@
 /**
- * The hashes of all keys, so that a guessed key is refused without a query to Postgres. It keeps the first
- * 8 bytes of each hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash
- * leaves it only when the set is filled again: it never says that a key exists, only that none can.
+ * The hashes of all keys, so that a guessed key is refused without a Postgres query. Stores the first 8 bytes
+ * of each hash, which take 16 to 32 bytes of memory. `followRevisions` fills the set and keeps it current.
+ * Hashes are only removed when the set is filled again, so a match does not prove that a key exists, but a
+ * miss proves that none does.
  */
 export class KnownHashes {
   readonly #most: number
@@ -9,15 +10,15 @@ export class KnownHashes {
   #isWhole = false
   #isTooMany = false
   #currentUntil = Number.NEGATIVE_INFINITY
-  /** Raised when a load begins: an older load then ends. */
+  /** Increased when a load begins, so that an older load stops. */
   #load = 0
 
-  /** `most`: with more keys than this, it keeps none, and every key is looked up. */
+  /** With more keys than `most`, the set stays empty and every key is looked up. */
   constructor(most: number) {
     this.#most = most
   }
 
-  /** It has all hashes, or there are too many. */
+  /** True if all hashes are loaded, or there are too many. */
   get isLoaded(): boolean {
     return this.#isWhole || this.#isTooMany
   }
@@ -27,8 +28,8 @@ export class KnownHashes {
   }
 
   /**
-   * `known`: a key may have this hash. `none`: no key has it. `doubtful`: none had it a while ago, and we
-   * cannot know about now. `unsure`: we do not have all hashes.
+   * `known`: a key may have this hash. `none`: no key has it. `doubtful`: no key had it when the set was last
+   * confirmed. `unsure`: not all hashes are loaded.
    */
   find(hash: Buffer): 'known' | 'none' | 'doubtful' | 'unsure' {
     if (this.#table.has(hash)) return 'known'
@@ -37,8 +38,8 @@ export class KnownHashes {
   }
 
   /**
-   * Fill it again. `readPage` gives the hashes after a place, and the next place; undefined: they were the
-   * last.
+   * Fills the set again. `readPage` returns the hashes after a position and the next position, which is
+   * undefined after the last page.
    */
   async load(readPage: (after: string | undefined) => Promise<HashPage>): Promise<void> {
     const load = ++this.#load
@@ -55,7 +56,7 @@ export class KnownHashes {
     this.#isWhole = !this.#isTooMany
   }
 
-  /** Add the hashes of keys that were made or changed. */
+  /** Adds the hashes of new or changed keys. */
   add(hashes: readonly Buffer[]): void {
     for (const hash of hashes) {
       if (this.#isTooMany) return
@@ -68,8 +69,8 @@ export class KnownHashes {
   }
 
   /**
-   * Postgres has no key that is newer than those which `add` got. This holds until `untilMs`, a time of
-   * performance.now().
+   * Confirms that Postgres has no keys newer than those passed to `add`. This holds until `untilMs`, a time
+   * on the clock of performance.now().
    */
   confirm(untilMs: number): void {
     this.#currentUntil = untilMs
@@ -82,7 +83,8 @@ export interface HashPage {
 }
 
 /**
- * Open addressing over the first 8 bytes of each hash. At most half of the slots are taken. A free slot is 0.
+ * A hash table with open addressing over the first 8 bytes of each hash. At most half of the slots are used.
+ * An empty slot is 0.
  */
 class HashTable {
   #slots = new Uint32Array(2 * 1024)
@@ -109,8 +111,8 @@ class HashTable {
   }
 
   /**
-   * The slot that has this hash, or the free one where it belongs. The bits of a hash are random, so they
-   * choose the slot.
+   * Returns the slot with this hash, or the empty slot where it belongs. The bits of a hash are random, so
+   * they select the slot directly.
    */
   #slotOf(high: number, low: number): number {
     const mask = this.#slots.length - 1
@@ -131,7 +133,7 @@ class HashTable {
 }
 
 /**
- * Its first 8 bytes as two numbers, the second of them not 0. Rows that someone wrote with SQL may have
+ * Returns the first 8 bytes as two numbers, the second of which is never 0. Rows written with SQL may have
  * shorter hashes.
  */
 function startOf(hash: Buffer): [high: number, low: number] {

@@ -4,12 +4,12 @@ import { keys, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import { readKeyByHash } from './queries.ts'
 
-/** Names a key for a caller without its secret. */
+/** Identifies a key without its secret. */
 export type NamedKey = { id: string } | { name: string; tenant: string }
 
 /**
- * The caller as if it had sent the secret of the key. Undefined: there is no such key. `tenantId`: keys of
- * this tenant only.
+ * Returns the caller as if it had sent the key's secret, or undefined if there is no such key. With
+ * `tenantId`, only finds keys of that tenant.
  */
 export async function readNamedKey(
   db: TypedQueries,

@@ -1,4 +1,4 @@
-/** The parts of the admin API. Each endpoint belongs to one. */
+/** The areas of the admin API. Each endpoint belongs to one. */
 export const areas = [
   'log',
   'keys',
@@ -19,7 +19,7 @@ export const areas = [
 export type Area = (typeof areas)[number]
 
 /**
- * An area, or a group of endpoints that need no right of an area. `open`: everybody may call it. `any`: all
+ * An area, or a class of endpoints that need no right in an area. `open`: everyone can call it. `any`: all
  * users and tokens. `self`: a user with a session, not a token.
  */
 export type RequiredArea = Area | 'open' | 'any' | 'self'
@@ -27,11 +27,11 @@ export type RequiredArea = Area | 'open' | 'any' | 'self'
 export const verbs = ['read', 'write'] as const
 export type Verb = (typeof verbs)[number]
 
-/** From the most rights to the fewest. */
+/** In order, from the most rights to the fewest. */
 export const roles = ['owner', 'admin', 'viewer', 'member'] as const
 export type Role = (typeof roles)[number]
 
-/** What an API token may do: `keys:write` includes `keys:read`. */
+/** A permission of an API token. `keys:write` includes `keys:read`. */
 export type TokenScope = `${Area}:${Verb}`
 export const scopes: readonly TokenScope[] = areas.flatMap((area) =>
   verbs.map((verb) => `${area}:${verb}` as const),
@@ -62,8 +62,8 @@ const all = (rights: Rights[Area]): Rights => ({
 })
 
 /**
- * The rights of each role. docs/reference/admin-users.md shows this table, and a test compares them. A member
- * has these rights in its own tenant only, and only at endpoints that are for members.
+ * The rights of each role. docs/reference/admin-users.md shows this table, and a test compares the two. A
+ * member has these rights only in its own tenant, and only at endpoints that are open to members.
  */
 export const rightsOf: Readonly<Record<Role, Rights>> = {
   owner: all('rw'),
@@ -83,7 +83,7 @@ export const rightsOf: Readonly<Record<Role, Rights>> = {
   },
 }
 
-/** Whether the role has the right, and the token, where there is one, the scope. */
+/** Whether the role has the right and, for a token, the scopes include it. */
 export function may(
   { role, scopes }: { role: Role; scopes: readonly TokenScope[] | undefined },
   area: Area,
@@ -95,7 +95,7 @@ export function may(
   return scopes.includes(`${area}:write`) || (verb === 'read' && scopes.includes(`${area}:read`))
 }
 
-/** The scopes as far as the role has their rights: of `keys:write` a viewer has `keys:read`. */
+/** Limits scopes to the rights of the role: for a viewer, `keys:write` becomes `keys:read`. */
 export function scopesWithin(role: Role, wanted: readonly TokenScope[]): TokenScope[] {
   return areas.flatMap((area) =>
     verbs
@@ -104,7 +104,10 @@ export function scopesWithin(role: Role, wanted: readonly TokenScope[]): TokenSc
   )
 }
 
-/** The later one in `roles`. A member may write in areas where a viewer may not: see `scopesWithin`. */
+/**
+ * Returns the role that comes later in `roles`. A member can write in areas where a viewer cannot; see
+ * `scopesWithin`.
+ */
 export function lesserRole(one: Role, other: Role): Role {
   return roles.indexOf(one) > roles.indexOf(other) ? one : other
 }

@@ -4,8 +4,8 @@ import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
 
 /**
- * True when the key may use this model: its own list and its group's list have it, and a channel of the group
- * serves it. Lists have ids: for an alias, the id of its model counts.
+ * True if the key can use this model: both its own list and its group's list contain it, and a channel of the
+ * group serves it. Lists contain ids, so an alias counts as its model's id.
  */
 export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
   const group = snapshot.groups.get(identity.groupId)
@@ -15,8 +15,8 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
 }
 
 /**
- * The models by name that the key may use and some channel serves, in the order of their ids: of the catalog,
- * and of lists.
+ * Returns the models, except `*`, that the key can use and a channel serves, from the catalog and from the
+ * upstreams' lists, sorted by id.
  */
 export function modelsFor(
   snapshot: Snapshot,
@@ -25,7 +25,7 @@ export function modelsFor(
 ): Model[] {
   const group = snapshot.groups.get(identity.groupId)
   if (group === undefined) return []
-  // Each model once, however many names it has.
+  // A Set, because a model with several names must appear only once.
   return [...new Set([...snapshot.models.values(), ...listedModels(snapshot, lists).values()])]
     .filter(
       (model) => model.offers.length > 0 && isNamed(group, identity, model.id) && isOffered(model, group),

@@ -2,7 +2,7 @@ import type { TypedQueries } from '../db/connections.ts'
 import { asc, eq } from '../db/drizzle.cjs'
 import { groups } from '../db/schema.ts'
 
-/** Ids of the groups that are public, in the order of their names. */
+/** Returns the ids of the public groups, sorted by name. */
 export async function publicGroups(db: TypedQueries): Promise<string[]> {
   const rows = await db
     .select({ id: groups.id })

@@ -24,8 +24,8 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
 }
 
 /**
- * The statement takes longer to write than Postgres takes to answer it, and after a start every key is looked
- * up.
+ * Prepared once per database, because building the statement takes longer than Postgres takes to execute it,
+ * and after a start every key is looked up.
  */
 const lookups = new WeakMap<TypedQueries, ReturnType<typeof prepareLookup>>()
 
@@ -37,7 +37,7 @@ function prepareLookup(db: TypedQueries) {
       .from(keys)
       .leftJoin(parents, eq(parents.id, keys.parentId))
       .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
-      // A key whose present secret it is comes before a key whose former secret it is.
+      // A key with this as its present secret takes precedence over a key with it as a former secret.
       .orderBy(desc(eq(keys.secretHash, secretHash)))
       .limit(1)
       .prepare('key_by_hash')
@@ -46,9 +46,12 @@ function prepareLookup(db: TypedQueries) {
 
 const parents = alias(keys, 'parent')
 
-/** A sub-key may do no more than its parent may now. `until`: the end of the secret that was sent. */
+/**
+ * Returns the identity of a key. A sub-key can never do more than its parent currently can. `until` is the
+ * time at which the secret that was sent expires.
+ */
 function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
-  // A sub-key shares these with its parent, as they are now.
+  // A sub-key always uses its parent's current values of these.
   const { groupId, capture, captureAnswers, keptDays, strict } = parent ?? row
   return {
     keyId: row.id,
@@ -93,8 +96,8 @@ function earliest(...dates: (Date | null)[]): number | undefined {
 }
 
 /**
- * The revisions of the catalog, of the keys and of the master keys, and the keys that changed after
- * `keysSeen` with their hashes: all of one moment.
+ * Reads the revisions of the catalog, the keys and the master keys, and the keys changed after `keysSeen`
+ * with their hashes, in one statement.
  */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
@@ -109,11 +112,11 @@ export async function readRevision(db: TypedQueries, keysSeen: number) {
       hashes: sql<string[]>`array(${hashes})`,
     })
     .from(revision)
-  if (row === undefined) throw new Error('the table revision has no row')
+  if (row === undefined) throw new Error('the table "revision" has no row')
   return { ...row, changed: new Set(row.changed), hashes: row.hashes.map(fromHex) }
 }
 
-/** The hashes of keys, in the order of the keys' ids, after this id. */
+/** Returns a page of hashes, in the order of the keys' ids, after the given id. */
 export async function readHashes(db: TypedQueries, after: string | undefined): Promise<HashPage> {
   const rows = await db
     .select({
@@ -134,7 +137,7 @@ export async function readHashes(db: TypedQueries, after: string | undefined): P
 }
 
 const hashesAtOnce = 10_000
-/** `KnownHashes` keeps no more of them. */
+/** `KnownHashes` does not need more bytes. */
 const startOf = (hash: unknown) => sql<string>`encode(substring(${hash} from 1 for 8), 'hex')`
 const formerStart = sql<string | null>`${startOf(keys.formerSecretHash)}`
 const bothHashes = sql`unnest(ARRAY[${keys.secretHash}, ${keys.formerSecretHash}]) AS t (hash)`
@@ -143,9 +146,9 @@ function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex')
 }
 
-/** All keys of the file, all keys of these tenants, and all keys with one of these secrets. */
+/** Reads all keys of the file, all keys of these tenants, and all keys with one of these secrets. */
 export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[]) {
-  // Arrays, because a statement has 65,535 parameters at most.
+  // Arrays, because a statement can have at most 65,535 parameters.
   const ids = arrayText(tenantIds)
   const hashes = arrayText(secretHashes.map((hash) => hash.toString('hex')))
   return tx
@@ -160,13 +163,13 @@ export function readKeys(tx: Transaction, tenantIds: Id[], secretHashes: Buffer[
     )
 }
 
-/** A tenant to be made. With a balance, even of 0, its account is limited. */
+/** A tenant to create. If there is a balance, even 0, its account is limited. */
 export interface NewTenant {
   row: typeof tenants.$inferInsert
   balance: bigint | undefined
 }
 
-/** Make tenants, their accounts and their opening balances. */
+/** Creates tenants with their accounts and opening balances. */
 export async function addTenants(tx: Transaction, added: readonly NewTenant[]) {
   const createdAt = new Date()
   for (const some of slices(added)) {
@@ -192,7 +195,7 @@ export async function addTenants(tx: Transaction, added: readonly NewTenant[]) {
   }
 }
 
-/** Give tenants these columns. */
+/** Updates the columns of tenants. */
 export async function changeTenants(tx: Transaction, changed: readonly (typeof tenants.$inferInsert)[]) {
   for (const some of slices(changed)) {
     await tx.insert(tenants).values(some).onConflictDoUpdate({ target: tenants.id, set: newTenantColumns })
@@ -208,8 +211,8 @@ export async function setLimited(tx: Transaction, accountId: Id, limited: boolea
 }
 
 /**
- * Give an account its opening balance, once: the entry has the account's id. An adjustment first clears what
- * was recorded while the account was not limited, so that the tenant can spend the whole balance.
+ * Records the opening balance of an account, once, as an entry with the account's id. An adjustment first
+ * clears what was recorded while the account was not limited, so that the tenant can spend the whole balance.
  */
 export async function openBalance(tx: Transaction, accountId: Id, amount: bigint) {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')
@@ -230,7 +233,7 @@ export async function addKeys(tx: Transaction, added: readonly NewKey[]) {
   for (const some of slices(added)) await tx.insert(keys).values(some)
 }
 
-/** Give keys these columns. Tenant and name stay. */
+/** Updates the columns of keys, except the tenant and the name. */
 export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
   for (const some of slices(changed)) {
     await tx.insert(keys).values(some).onConflictDoUpdate({ target: keys.id, set: newKeyColumns })
@@ -241,7 +244,7 @@ export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
   }
 }
 
-/** Copies the settings that these keys share with their sub-keys into the rows of the sub-keys. */
+/** Copies the settings that these keys share with their sub-keys into the sub-keys' rows. */
 export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
   const shared = [keys.groupId, keys.capture, keys.captureAnswers, keys.keptDays, keys.strict].map(
     ({ name }) => sql.identifier(name),
@@ -261,7 +264,7 @@ export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
       AND (${ownColumns}) IS DISTINCT FROM (${parentColumns})`)
 }
 
-/** The columns of a row that exists, from the row that could not be inserted. */
+/** For an upsert: the columns of the existing row, set to the values that could not be inserted. */
 function columnsOfInsert(columns: Record<string, { name: string }>) {
   return Object.fromEntries(
     Object.entries(columns).map(([key, { name }]) => [key, sql`excluded.${sql.identifier(name)}`]),
@@ -280,7 +283,7 @@ const newKeyColumns = columnsOfInsert(keyColumns)
 const { id: _id, name: _name, createdAt: _createdAt, ...tenantColumns } = getTableColumns(tenants)
 const newTenantColumns = columnsOfInsert(tenantColumns)
 
-/** A row has up to 27 columns, and a statement 65,535 parameters at most. */
+/** A row has up to 27 columns, and a statement can have at most 65,535 parameters. */
 const rowsAtOnce = 1_000
 
 function* slices<T>(rows: readonly T[]): Generator<T[]> {

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { causeOf } from '../canonical/error.ts'
 import { Backoff } from '../runtime/backoff.ts'
 
-/** Tries writes that no client waits for until Postgres takes them. After an outage it keeps their order. */
+/**
+ * Retries writes that no client waits for until Postgres accepts them. After an outage they are written in
+ * their original order.
+ */
 export class InsistentWrites {
   readonly #onOutage: (error: string) => void
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<void>>()
-  /** Writes that Postgres has not taken, the oldest first. */
+  /** Writes that Postgres has not accepted yet, oldest first. */
   readonly #untaken: Write[] = []
   #untakenBytes = 0
   #retrying: Promise<void> | undefined
@@ -18,9 +21,9 @@ export class InsistentWrites {
   }
 
   /**
-   * Resolves when Postgres has taken the write, or after the first try. `write` bounds its own time. It may
-   * be called again: the second call must change nothing. `bytes`: the memory that it holds. In a long outage
-   * we keep 10000 writes, or 256 MB.
+   * Resolves when Postgres has accepted the write, or after the first attempt. `write` must limit its own
+   * duration, and can be called again, in which case the second call must change nothing. `bytes` is the
+   * memory that the write holds. In a long outage at most 10000 writes or 256 MB are kept.
    */
   add(write: () => Promise<unknown>, bytes = 0): Promise<void> {
     const tried = this.#try(write).then((taken) => {
@@ -36,7 +39,7 @@ export class InsistentWrites {
     return tried
   }
 
-  /** Wait for running writes, and try failed writes once more. At most `deadlineMs`. */
+  /** Waits for running writes and retries failed ones once, for at most `deadlineMs`. */
   async end(deadlineMs: number): Promise<void> {
     this.#ended.abort()
     const written = Promise.all(this.#running).then(() => this.#retrying)

@@ -8,11 +8,11 @@ import type { Keys } from './keys.ts'
 import { readHashes, readRevision } from './queries.ts'
 
 /**
- * Keep the cached keys and the catalog of this process no older than `pollMs` (default 400).
+ * Keeps this process's cached keys and catalog no older than `pollMs` (default 400).
  *
- * The poll alone is enough. Notifications only make it faster: a LISTEN connection may be dead although it
- * looks alive. Resolves after the first look, even if that failed, and when the hashes of all keys are read,
- * if that does not take long.
+ * Polling alone is sufficient; notifications only make it faster, because a LISTEN connection can be dead
+ * without appearing so. Resolves after the first poll, even a failed one, and once the hashes of all keys are
+ * loaded, unless that takes long.
  */
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
@@ -24,16 +24,16 @@ export async function followRevisions(
   return follower
 }
 
-/** How long a start waits for the hashes of all keys. Loading continues afterwards. */
+/** The longest time for which a start waits for the hashes of all keys. Loading continues afterwards. */
 const hashesWaitMs = 5_000
 
 interface FollowOptions {
   keys: Keys
   catalog: Catalog
-  /** Absent: master keys are not followed. */
+  /** If absent, master keys are not followed. */
   masters?: { readonly revision: number | undefined; refresh(): Promise<boolean> }
   pollMs?: number
-  /** Gets a line when an outage begins and a line when it ends. */
+  /** Receives one line when an outage begins and one when it ends. */
   log: Log
 }
 
@@ -41,7 +41,7 @@ class Follower {
   readonly #database: Pick<Database, 'state' | 'listen'>
   readonly #options: FollowOptions
   readonly #pollMs: number
-  /** After this time we give up a look and start another one, on another connection. */
+  /** A poll that takes longer is abandoned, and the next one uses another connection. */
   readonly #withinMs: number
   #keysSeen: number | undefined
   #looking: Promise<void> | undefined
@@ -62,7 +62,10 @@ class Follower {
     this.#withinMs = Math.min(Math.max(this.#pollMs, 200), 500)
   }
 
-  /** Compare now, and plan the next look. A call during a comparison repeats it once. */
+  /**
+   * Compares the revisions now and schedules the next poll. If a comparison is already running, it is
+   * repeated once.
+   */
   look(): Promise<void> {
     this.#lookAgain = true
     this.#looking ??= this.#lookUntilCurrent()
@@ -89,7 +92,7 @@ class Follower {
       await this.#lookOnce()
     } while (this.#lookAgain && !this.#stopped && !this.#away)
     this.#looking = undefined
-    // The interval counts from the start of a look: after one that was given up, the next one starts at once.
+    // The interval counts from the start of a poll, so after an abandoned one the next starts at once.
     const restMs = Math.max(0, this.#pollMs - (performance.now() - begunMs))
     if (!this.#stopped) this.#timer = setTimeout(() => void this.look(), restMs).unref()
   }
@@ -98,12 +101,12 @@ class Follower {
     const { log } = this.#options
     try {
       await this.#compare()
-      if (this.#away) log.warn({}, 'Keys and catalog are followed again')
+      if (this.#away) log.warn({}, 'Changes of keys and catalog are being followed again')
       this.#away = false
       this.#listen()
     } catch (error) {
       if (!this.#away && !this.#stopped)
-        log.warn({}, `Keys and catalog cannot be followed: ${describe(error)}`)
+        log.warn({}, `Cannot follow changes of keys and catalog: ${describe(error)}`)
       this.#away = true
     }
   }
@@ -115,7 +118,7 @@ class Follower {
       withinMs: this.#withinMs,
     })
     this.#takeKeys(seen)
-    // The next look has an answer by then. A key that is made after this one is not refused for longer.
+    // The next poll will have finished by then, so a key created after this poll is not refused for longer.
     this.#options.keys.hashes.confirm(askedAt + this.#pollMs + this.#withinMs)
     await this.#takeMasters(seen.masters)
     const { catalog } = this.#options
@@ -123,15 +126,13 @@ class Follower {
     this.#refreshing ??= catalog.refresh().finally(() => {
       this.#refreshing = undefined
     })
-    // Revoked keys must not wait until a large catalog is read.
+    // Revoked keys must not wait until a large catalog has been read.
     await Promise.race([this.#refreshing, sleep(this.#withinMs, undefined, { ref: false })])
-    // If the refresh began before the change, look again.
+    // If the refresh began before the change, poll again.
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 
-  /**
-   * The catalog is read again after the master keys, because it may have credentials that a new one sealed.
-   */
+  /** Reads the catalog again after the master keys, because a new key may have sealed its credentials. */
   async #takeMasters(revision: number) {
     const { masters, catalog, log } = this.#options
     if (masters === undefined || masters.revision === revision || this.#refusedMasters === revision) return
@@ -140,15 +141,15 @@ class Follower {
     } catch (error) {
       const cause = reasonOf(error)
       if (isPassing(cause) || error instanceof GatewayError) throw error
-      // Another SECRET_KEY wrapped one of them: what this process knows stays in use.
+      // Another SECRET_KEY wrapped one of them. This process continues with the keys that it already has.
       this.#refusedMasters = revision
-      log.error({ cause: describe(cause) }, 'The master keys of the database cannot be opened')
+      log.error({ cause: describe(cause) }, 'Cannot open the master keys of the database')
     }
   }
 
   #takeKeys(seen: { keys: number; changed: ReadonlySet<string>; hashes: readonly Buffer[] }) {
     const { keys } = this.#options
-    // At the first look, and after a restore of the database, any key may have changed.
+    // On the first poll, and after the database was restored, any key may have changed.
     const isAllNew = this.#keysSeen === undefined || seen.keys < this.#keysSeen
     if (isAllNew) keys.clear()
     else if (seen.keys > (this.#keysSeen ?? 0)) keys.evict(seen.changed)
@@ -157,14 +158,20 @@ class Follower {
     if (isAllNew || (this.#loadingHashes === undefined && !keys.hashes.isLoaded)) this.#loadHashes()
   }
 
-  /** Changes of keys from now on come with the looks. When it fails, the next look starts over. */
+  /**
+   * Loads all hashes. Keys that change from now on are found by polling. If loading fails, the next poll
+   * starts it again.
+   */
   #loadHashes() {
     const { keys, log } = this.#options
     const loading = keys.hashes
       .load((after) => this.#database.state.ask(({ db }) => readHashes(db, after)))
       .then(() => {
         if (keys.hashes.isTooMany && !this.#saidTooMany)
-          log.warn({}, 'There are more keys than KNOWN_KEYS_MAX: Postgres is asked about every unknown key')
+          log.warn(
+            {},
+            'There are more keys than KNOWN_KEYS_MAX, so every unknown key is looked up in Postgres',
+          )
         this.#saidTooMany = keys.hashes.isTooMany
       })
       .catch(() => {})
@@ -183,7 +190,7 @@ class Follower {
   }
 }
 
-/** Node's error for a host with several addresses has a code but no message. */
+/** An Error from Node for a host with several addresses has a code but no message. */
 function describe(error: unknown): string {
   const cause = causeOf(error)
   if (!(cause instanceof Error)) return String(cause)

@@ -9,16 +9,19 @@ import type { ExportRows } from './export-queries.ts'
 import { connectionOf } from './export-yaml.ts'
 
 /**
- * A setting of a row that changes, in the words of gateway.yaml. Null: it is not set, so it has its default.
+ * A changed setting of a row, in the vocabulary of gateway.yaml. Null: the setting is not set, so its default
+ * applies.
  */
 export interface RowChange {
-  /** A setting of a setting follows a dot: `price.input`. */
+  /** A nested setting is written with a dot: `price.input`. */
   name: string
   from: unknown
   to: unknown
 }
 
-/** The settings of all rows, by kind and by the name that a plan has for the row. No secret is in it. */
+/**
+ * The settings of all rows, by kind and by the name that a plan uses for the row. They contain no secrets.
+ */
 export type RowWords = Readonly<Record<FileKind, ReadonlyMap<string, Json>>>
 
 export function wordsOfRows(rows: ExportRows, keeper: SecretKeeper): RowWords {
@@ -60,7 +63,7 @@ export function wordsOfRows(rows: ExportRows, keeper: SecretKeeper): RowWords {
 
 const hidden = '(secret)'
 
-/** Columns with secrets, by the setting whose values are not shown. */
+/** Maps columns with secrets to the setting whose values are not shown. */
 const secretMembers: Readonly<Record<string, string>> = {
   credentials: 'api_keys',
   connectionSealed: 'connection',
@@ -68,8 +71,8 @@ const secretMembers: Readonly<Record<string, string>> = {
 }
 
 /**
- * What differs between a row and the same row later. `members`: the columns that change, some of which have
- * secrets.
+ * Returns the differences between two states of a row. `members` are the changed columns, some of which
+ * contain secrets.
  */
 export function changesBetween(
   before: Json | undefined,
@@ -91,12 +94,12 @@ export function changesBetween(
   return [...shown, ...secret]
 }
 
-/** Whether a change that is shown says already that this setting changes. */
+/** Whether the shown change already covers this setting. */
 function isOf(name: string, shown: string): boolean {
   return name === 'connection' ? /^(proxy|ca|cert|key|headers)(\.|$)/.test(shown) : shown === name
 }
 
-/** Lists stay as they are. */
+/** Flattens nested settings to dotted names. Lists are kept as they are. */
 function flatten(words: Json, prefix = ''): Map<string, unknown> {
   return new Map(
     Object.entries(words).flatMap(([name, value]): [string, unknown][] =>
@@ -111,7 +114,10 @@ function countText(secrets: number): string {
   return secrets === 1 ? '1 secret' : `${secrets} secrets`
 }
 
-/** A file has no word for it: a row that it names is enabled. */
+/**
+ * For the plan only: a file cannot express that a row is disabled, because every row that it contains is
+ * enabled.
+ */
 function disabledWord({ disabledAt }: { disabledAt: Date | null }): Json {
   return disabledAt === null ? {} : { disabled: true }
 }

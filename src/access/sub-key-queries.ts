@@ -6,7 +6,7 @@ import { keys } from '../db/schema.ts'
 import type { Queries, TypedTransaction } from '../db/transactions.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 
-/** The settings that a key chooses for a new sub-key. */
+/** The settings that a key can choose for a new sub-key. */
 export interface NewSubKey {
   name: string
   allowedModels: string[] | undefined
@@ -25,8 +25,8 @@ export type MadeSubKey =
   | { verdict: 'gone' }
 
 /**
- * Make a key below `parentId`. All other settings are the parent's. Calls for one parent run one after the
- * other, so it never has more sub-keys than it may.
+ * Creates a sub-key of `parentId`. All other settings are taken from the parent. Calls for the same parent
+ * run one after the other, so it never has more sub-keys than allowed.
  */
 export async function makeSubKey(
   tx: TypedTransaction,
@@ -40,7 +40,7 @@ export async function makeSubKey(
   const [living] = await tx
     .select({ count: count() })
     .from(keys)
-    // A disabled sub-key counts: an admin may enable it again.
+    // Includes disabled sub-keys, because an admin can enable them again.
     .where(and(eq(keys.parentId, parentId), isNull(keys.revokedAt)))
   const most = parent.subKeysMax ?? 0
   if ((living?.count ?? 0) >= most) return { verdict: 'too-many', most }
@@ -72,12 +72,15 @@ export async function makeSubKey(
   return row === undefined ? { verdict: 'taken' } : { verdict: 'made', row, secret }
 }
 
-/** The sub-keys of a key, the newest first, revoked ones included. */
+/** Lists the sub-keys of a key, newest first, including revoked ones. */
 export function listSubKeys(db: Queries, parentId: string, limit: number): Promise<SubKeyRow[]> {
   return db.select().from(keys).where(eq(keys.parentId, parentId)).orderBy(desc(keys.id)).limit(limit)
 }
 
-/** Undefined: the key has no such sub-key. `isNew` false: it was revoked before. */
+/**
+ * Revokes a sub-key. Returns undefined if the key has no such sub-key. `isNew` is false if it was already
+ * revoked.
+ */
 export async function revokeSubKey(
   tx: TypedTransaction,
   parentId: string,

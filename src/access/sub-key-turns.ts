@@ -2,17 +2,17 @@ import { gatewayError } from '../canonical/error.ts'
 import { Bulkhead, inTurn } from '../runtime/bulkhead.ts'
 
 export interface SubKeyTurnsOptions {
-  /** Changes of sub-keys that run at once, of all tenants. */
+  /** The number of sub-key changes that run at once, across all tenants. */
   atOnce: number
-  /** Changes of one tenant that wait for their turn. Beyond it a change is `rate_limited`. */
+  /** The number of changes of one tenant that can wait. Further changes are `rate_limited`. */
   waitingMax: number
-  /** Longest wait for a turn. */
+  /** The longest wait for a turn. */
   waitMs: number
 }
 
 /**
- * Lets clients change sub-keys in turns, tenant by tenant. Each change takes a connection of those that
- * admins use: without turns one tenant could take all of them.
+ * Lets clients change sub-keys in turns, tenant by tenant. Each change uses one of the connections that
+ * admins use, and without turns one tenant could occupy all of them.
  */
 export class SubKeyTurns {
   readonly #turns: Bulkhead
@@ -29,9 +29,9 @@ export class SubKeyTurns {
   }
 
   /**
-   * Run `change` when its turn has come. Rejects `rate_limited` when too many of this owner wait,
-   * `unavailable` when the turn does not come in time, and with the reason of the signal when the client
-   * leaves before it.
+   * Runs `change` when its turn comes. Rejects with `rate_limited` if too many changes of this owner are
+   * waiting, with `unavailable` if the turn does not come in time, and with the signal's reason if the client
+   * disconnects first.
    */
   async run<T>(
     { owner, signal }: { owner: string; signal: AbortSignal },

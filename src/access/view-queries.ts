@@ -16,28 +16,31 @@ export interface ViewFields {
 
 const operator = '00000000-0000-0000-0000-000000000000'
 
-/** The user that an actor's views belong to. */
+/** The user whose views the actor sees as its own. */
 export function viewerOf({ userId }: Pick<Actor, 'userId'>): string {
   return userId ?? operator
 }
 
 type Viewer = Pick<Actor, 'userId' | 'tenantId'>
 
-/** Its own views, and those that others of its tenant share; for an operator: that other operators share. */
+/**
+ * Selects the viewer's own views and those shared by others of its tenant, or by other operators if it is
+ * one.
+ */
 function visibleTo(viewer: Viewer) {
   return and(inTenantOf(viewer), or(eq(savedViews.userId, viewerOf(viewer)), eq(savedViews.shared, true)))
 }
 
 /**
- * Those that were made for the viewer's tenant, or for no tenant. One user may have tokens for several
- * tenants, all tokens that ADMIN_TOKEN has made count as one user, and a user may change its tenant: its
- * other views stay where they were made.
+ * Selects views created for the viewer's tenant, or for no tenant if the viewer has none. A user can have
+ * tokens for several tenants, all tokens created with ADMIN_TOKEN count as one user, and a user can move to
+ * another tenant. Views stay in the tenant for which they were created.
  */
 function inTenantOf({ tenantId }: Viewer) {
   return tenantId === null ? isNull(savedViews.tenantId) : eq(savedViews.tenantId, tenantId)
 }
 
-/** In the order of their ids, which is that of their making. */
+/** Lists views in id order, which is the order of creation. */
 export function listViews(
   db: Queries,
   viewer: Viewer,
@@ -57,7 +60,7 @@ export function listViews(
     .limit(limit)
 }
 
-/** `lock`: for a change of it. */
+/** Set `lock` before changing the view. */
 export async function findView(
   db: Queries,
   viewer: Viewer,

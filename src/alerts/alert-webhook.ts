@@ -2,29 +2,35 @@ import { z } from 'zod'
 import { alertKinds } from './condition.ts'
 import type { EpisodeRow, MessageRow } from './episode-queries.ts'
 
-/** The body of a webhook of an alert. */
+/** The body of an alert webhook. */
 export const alertWebhook = z
   .object({
     type: z.enum(['alert.opened', 'alert.closed', 'alert.test']),
     timestamp: z.iso.datetime().describe('When the episode opened or closed.'),
     data: z.object({
-      episode_id: z.uuid().nullable().describe('Null: a test.'),
+      episode_id: z.uuid().nullable().describe('Null for a test message.'),
       rule: z.object({ id: z.uuid(), name: z.string(), kind: z.enum(alertKinds) }),
-      tenant_id: z.uuid().nullable().describe("The rule's; null: it is of the operators."),
-      name: z.string().describe('What it is about, such as `channel openai-eu`.'),
-      summary: z.string().describe('The message in plain words.'),
-      value: z.string().nullable().describe('The value that was compared, with its unit.'),
+      tenant_id: z.uuid().nullable().describe('The tenant of the rule; null for a rule of the operators.'),
+      name: z.string().describe('The subject of the alert, such as `channel openai-eu`.'),
+      summary: z.string().describe('The message as plain text.'),
+      value: z
+        .string()
+        .nullable()
+        .describe('The value that was compared with the threshold, including its unit.'),
       opened_at: z.iso.datetime().nullable(),
       closed_at: z.iso.datetime().nullable(),
-      details: z.record(z.string(), z.unknown()).describe('By the kind of the rule.'),
-      url: z.string().nullable().describe('The episode in the admin API; null: PUBLIC_URL is not set.'),
+      details: z.record(z.string(), z.unknown()).describe('The members depend on the kind of the rule.'),
+      url: z
+        .string()
+        .nullable()
+        .describe('The URL of the episode in the admin API; null if PUBLIC_URL is not set.'),
     }),
   })
   .meta({ id: 'AlertWebhook' })
 
 type AlertWebhook = z.output<typeof alertWebhook>
 
-/** The same for each try, so that a receiver may compare them. */
+/** The body is the same for each try, so that a receiver can compare them. */
 export function webhookBody(
   { event, summary, value, createdAt, ruleId }: MessageRow,
   episode: EpisodeRow,
@@ -75,7 +81,7 @@ export function testWebhook(
 
 const kind = z.enum(alertKinds)
 
-/** Throws for the kind of a newer release. */
+/** Throws if the kind was added in a later release. */
 export function alertKind(text: string): AlertWebhook['data']['rule']['kind'] {
   return kind.parse(text)
 }

@@ -6,7 +6,7 @@ import { type AlertFinding, subjectsMax } from './finding.ts'
 
 type Budget = ConditionOf<'budget'>
 
-/** Budgets, or balances, for which the condition holds. */
+/** Returns the budgets or balances for which the condition holds. */
 export async function budgetFindings(
   sql: Sql,
   condition: Budget,
@@ -51,13 +51,12 @@ async function periodFindings(sql: Sql, condition: Budget, tenantId: string | nu
     const name = of === 'key' ? `key ${row.tenant}/${row.name}` : `group ${row.name}`
     const share = Number((spent * 1000n) / limit) / 10
     const whole = row.period === 'total' ? 'in total' : `for this ${row.period}`
-    const allowed =
-      percent === null ? `the rule tells below $${below} left` : `the rule tells from ${percent} % on`
+    const allowed = percent === null ? `the threshold is $${below} left` : `the threshold is ${percent} %`
     return {
       subject: `${row.owner_id} ${row.period} ${row.starts_at.toISOString()}`,
       name: `${name}, budget ${whole}`,
       value: percent === null ? `$${usd(limit - spent)} left` : `${share} % spent`,
-      summary: `${name}: $${usd(spent)} of the budget of $${usd(limit)} ${whole} are spent (${share} %); ${allowed}.`,
+      summary: `${name}: $${usd(spent)} of the budget of $${usd(limit)} ${whole} has been spent (${share} %); ${allowed}.`,
       details: {
         of,
         id: row.owner_id,
@@ -86,7 +85,7 @@ async function balanceFindings(
       subject: row.id,
       name: `tenant ${row.name}, balance`,
       value: `$${balance}`,
-      summary: `tenant ${row.name}: the balance is $${balance}; the rule tells below $${below}.`,
+      summary: `tenant ${row.name}: the balance is $${balance}; the threshold is $${below}.`,
       details: { of: 'tenant', id: row.id, balance_usd: balance },
     }
   })

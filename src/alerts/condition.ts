@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { expected, integer } from '../canonical/checked.ts'
 import { nanoFromUsd } from '../catalog/usd.ts'
 
-// The conditions of rules: one schema for each kind. The body of the API, the row and /openapi.json share
-// them.
+// The conditions of rules, with one schema per kind. The API's body, the row and /openapi.json share these
+// schemas.
 
 const uuid = z
   .string()
-  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, expected('a UUID in small letters'))
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, expected('a UUID in lowercase'))
   .meta({ format: 'uuid' })
 
 const usdAmount = z
@@ -20,7 +20,7 @@ const usdAmount = z
 const name = z
   .string()
   .refine((text) => text !== '' && text.length <= 256 && text.isWellFormed() && !text.includes('\0'), {
-    error: 'expected 1 to 256 characters of text',
+    error: 'expected a text of 1 to 256 characters',
   })
 
 const budget = z
@@ -28,10 +28,15 @@ const budget = z
     kind: z.literal('budget'),
     of: z
       .enum(['key', 'group', 'tenant'])
-      .describe('The budgets of keys or of groups, or the balances of tenants.'),
-    id: uuid.nullable().default(null).describe('Of the key, group or tenant. Null: each that has one.'),
-    spent_percent: integer(1, 100).optional().describe('Of a budget. Holds from this share on.'),
-    below_usd: usdAmount.optional().describe('Holds while less is left of the budget, or on the account.'),
+      .describe('The budgets of keys or groups, or the balances of tenants.'),
+    id: uuid
+      .nullable()
+      .default(null)
+      .describe('The id of the key, group or tenant; null applies to all that have one.'),
+    spent_percent: integer(1, 100)
+      .optional()
+      .describe('For a budget. Holds once this percentage has been spent.'),
+    below_usd: usdAmount.optional().describe('Holds while less than this is left of the budget or balance.'),
   })
   .refine(({ spent_percent, below_usd }) => (spent_percent === undefined) !== (below_usd === undefined), {
     path: ['spent_percent'],
@@ -39,22 +44,24 @@ const budget = z
   })
   .refine(({ of, spent_percent }) => of !== 'tenant' || spent_percent === undefined, {
     path: ['spent_percent'],
-    error: 'a balance has no whole to take a share of: give below_usd',
+    error: 'spent_percent does not apply to a balance. Use below_usd',
   })
   .meta({ id: 'AlertBudget' })
 
 const rate = {
   of: z
     .enum(['channel', 'model', 'tenant'])
-    .describe('Each of them is judged by itself. A request counts for the channel that it ended with.'),
+    .describe(
+      'Each of them is evaluated separately. A request counts towards the channel that served it last.',
+    ),
   name: name
     .nullable()
     .default(null)
-    .describe('Only the one of this name; null: each. A model is named as requested.'),
+    .describe('Only the one with this name; null applies to all. A model has the name used in the request.'),
   window_minutes: integer(1, 1440).default(5),
   min_requests: integer(1, 1_000_000)
     .default(20)
-    .describe('With fewer requests in the window it does not hold.'),
+    .describe('The condition does not hold with fewer requests in the window.'),
 }
 
 const errorRate = z
@@ -65,7 +72,7 @@ const errorRate = z
       .number()
       .min(0)
       .max(99.9)
-      .describe('Of the requests that failed; those that were refused are not failures.'),
+      .describe('The percentage of requests that failed. Refused requests do not count as failed.'),
   })
   .meta({ id: 'AlertErrorRate' })
 
@@ -87,7 +94,9 @@ const uncharged = z
     window_minutes: integer(1, 1440).default(60),
     above_usd: usdAmount
       .default('0')
-      .describe('Holds while more of the cost than this was not charged, because no more was held.'),
+      .describe(
+        'Holds while more than this amount was not charged, because the cost exceeded the amount held.',
+      ),
   })
   .meta({ id: 'AlertUncharged' })
 
@@ -96,26 +105,30 @@ const ledgerLag = z
     kind: z.literal('ledger_lag'),
     older_than_seconds: integer(1, 86_400)
       .default(60)
-      .describe('Holds while rows of a process wait for Postgres for longer.'),
-    set_aside: z.boolean().default(true).describe('Holds also while frames of a journal are set aside.'),
+      .describe('Holds while rows of a process have been waiting for Postgres for longer than this.'),
+    set_aside: z.boolean().default(true).describe('Also holds while frames of a journal are set aside.'),
   })
   .meta({ id: 'AlertLedgerLag' })
 
 const newNetwork = z
   .strictObject({
     kind: z.literal('new_network'),
-    key_id: uuid.nullable().default(null).describe('Null: each key.'),
+    key_id: uuid.nullable().default(null).describe('Null applies to all keys.'),
     learning_days: integer(0, 90)
       .default(7)
-      .describe('Networks of the first days of a key are not new. 0: all but its first one are.'),
+      .describe(
+        'Networks seen during the first days of a key are not considered new. With 0, all but the first network are new.',
+      ),
   })
   .meta({ id: 'AlertNewNetwork' })
 
 const channelDown = z
   .strictObject({
     kind: z.literal('channel_down'),
-    channel: name.nullable().default(null).describe('Null: each channel.'),
-    openings: integer(1, 20).default(1).describe('Holds once the breaker opened this many times in a row.'),
+    channel: name.nullable().default(null).describe('Null applies to all channels.'),
+    openings: integer(1, 20)
+      .default(1)
+      .describe('Holds once the breaker has opened this many times in a row.'),
   })
   .meta({ id: 'AlertChannelDown' })
 
@@ -137,26 +150,28 @@ export const alertKinds = [
 ] as const satisfies readonly AlertCondition['kind'][]
 
 /**
- * Why a rule of one tenant may not have the condition; undefined: it may. Such a condition would reveal the
- * state that all tenants share.
+ * Returns why a rule of one tenant cannot have the condition, or undefined if it can. Such a condition would
+ * reveal state that all tenants share.
  */
 export function sharedSubject(condition: AlertCondition): string | undefined {
   switch (condition.kind) {
     case 'ledger_lag':
     case 'channel_down':
     case 'uncharged':
-      return `a rule of one tenant may not be of the kind ${condition.kind}`
+      return `a rule of one tenant cannot have the kind ${condition.kind}`
     case 'budget':
-      return condition.of === 'group' ? 'a rule of one tenant may not watch a group' : undefined
+      return condition.of === 'group' ? 'a rule of one tenant cannot watch a group' : undefined
     case 'error_rate':
     case 'latency':
-      return condition.of === 'channel' ? 'a rule of one tenant may not watch channels' : undefined
+      return condition.of === 'channel' ? 'a rule of one tenant cannot watch channels' : undefined
     case 'new_network':
       return undefined
   }
 }
 
-/** The reason why the condition no longer holds, in a few words that follow the name of the subject. */
+/**
+ * Returns the reason why the condition no longer holds, as a short phrase to follow the name of the subject.
+ */
 export function calmWords(condition: AlertCondition): string {
   switch (condition.kind) {
     case 'budget':
@@ -164,15 +179,15 @@ export function calmWords(condition: AlertCondition): string {
         ? `no longer below $${condition.below_usd}, or its period has ended`
         : `no longer at ${condition.spent_percent} % of its budget, or its period has ended`
     case 'error_rate':
-      return `no longer more than ${condition.above_percent} % of its requests fail`
+      return `the error rate is no longer above ${condition.above_percent} %`
     case 'latency':
       return `${condition.percentile} is no longer above ${condition.above_ms} ms`
     case 'uncharged':
-      return `no longer more than $${condition.above_usd} of its cost is not charged`
+      return `the uncharged cost is no longer above $${condition.above_usd}`
     case 'ledger_lag':
-      return 'its rows no longer wait for Postgres, or it has ended'
+      return 'its rows are no longer waiting for Postgres, or it has ended'
     case 'new_network':
-      return 'no further new network was seen'
+      return 'no more new networks were seen'
     case 'channel_down':
       return 'its breaker is closed'
   }

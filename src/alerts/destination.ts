@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { newWebhookKey } from '../webhooks/signature.ts'
 
-/** Seals the addresses and keys of webhooks, each for its rule. */
+/** Seals the addresses and keys of webhooks, each for one rule. */
 export interface DestinationCipher {
   seal(plain: string, ruleId: string): Buffer
-  /** Throws an Error for another rule, another master key, and changed bytes. */
+  /** Throws an Error if the rule or the master key is a different one, or if the bytes were changed. */
   open(sealed: Buffer, ruleId: string): string
 }
 
-/** Where the messages of a rule go, and the keys that sign them. */
+/** Where the messages of a rule are sent, and the keys that sign them. */
 export interface Destination {
   url: string
-  /** Base64. The first is the newest; an older one signs too, until its time. */
+  /** The keys in base64, newest first. An older one also signs until its expiry. */
   keys: readonly { key: string; untilMs: number | null }[]
 }
 
@@ -20,21 +20,21 @@ const form: z.ZodType<Destination> = z.object({
   keys: z.array(z.object({ key: z.string(), untilMs: z.number().nullable() })),
 })
 
-/** A replaced secret still signs for this time. */
+/** How long a replaced secret continues to sign. */
 export const formerSecretMs = 24 * 3_600_000
 
 export function newDestination(url: string): Destination {
   return { url, keys: [{ key: newWebhookKey().toString('base64'), untilMs: null }] }
 }
 
-/** With another secret. The former one signs for another day, the ones before it no longer. */
+/** Replaces the secret. The previous one signs for another day; earlier ones no longer sign. */
 export function rotated({ url, keys }: Destination, nowMs: number): Destination {
   const [newest] = keys
   const former = newest === undefined ? [] : [{ key: newest.key, untilMs: nowMs + formerSecretMs }]
   return { url, keys: [...newDestination(url).keys, ...former] }
 }
 
-/** The keys that sign now, the newest first. */
+/** Returns the keys that currently sign, newest first. */
 export function signingKeys({ keys }: Destination, nowMs: number): Buffer[] {
   return keys
     .filter(({ untilMs }) => untilMs === null || untilMs > nowMs)

@@ -14,17 +14,17 @@ export interface EpisodeFilter {
   kind?: string | undefined
   open?: boolean | undefined
   acknowledged?: boolean | undefined
-  /** Of the opening; inclusive. */
+  /** The earliest time of the opening, inclusive. */
   from?: Date | undefined
-  /** Exclusive. */
+  /** The latest time of the opening, exclusive. */
   to?: Date | undefined
-  /** Id of the last row of the page before. */
+  /** The id of the last row on the previous page. */
   after: string | undefined
   descending: boolean
   limit: number
 }
 
-/** In the order of the ids, which is that of the openings. */
+/** Ordered by id, which is the order in which the episodes were opened. */
 export function listEpisodes(db: Queries, filter: EpisodeFilter): Promise<EpisodeRow[]> {
   const { id, tenantId, ruleId, kind, open, acknowledged, from, to, after, descending, limit } = filter
   const is = (wanted: boolean | undefined, yes: typeof isNull, no: typeof isNull) =>
@@ -57,7 +57,7 @@ export async function episodeMessages(db: Queries, episodeIds: readonly string[]
     .where(inArray(alertMessages.episodeId, [...episodeIds]))
 }
 
-/** Locked for a change. */
+/** The row is locked for a change. */
 export async function findEpisode(tx: Queries, id: string): Promise<EpisodeRow | undefined> {
   const [row] = await tx.select().from(alertEpisodes).where(eq(alertEpisodes.id, id)).for('update')
   return row
@@ -75,7 +75,7 @@ export async function acknowledge(tx: Queries, id: string, by: string): Promise<
 const isPending = sql`${alertMessages.state} = 'pending'`
 const isDue = lte(alertMessages.dueAt, sql`now()`)
 
-/** Messages that are due, the oldest first; at most 1000. */
+/** Returns the messages that are due, oldest first; at most 1000. */
 export async function listDueMessages(db: TypedQueries): Promise<MessageKey[]> {
   return await db
     .select({ episodeId: alertMessages.episodeId, event: alertMessages.event })
@@ -88,11 +88,14 @@ export async function listDueMessages(db: TypedQueries): Promise<MessageKey[]> {
 export interface DueMessage {
   message: MessageRow
   episode: EpisodeRow
-  /** Null: the rule has no webhook any more. */
+  /** Null if the rule no longer has a webhook. */
   webhookSealed: Buffer | null
 }
 
-/** The message, when it is due. The end of an episode waits while its opening is pending. */
+/**
+ * Returns the message if it is due. The message about the end of an episode waits while the one about its
+ * opening is pending.
+ */
 export async function readDueMessage(
   db: TypedQueries,
   { episodeId, event }: MessageKey,
@@ -115,7 +118,7 @@ export async function readDueMessage(
   return row
 }
 
-/** Record one delivery. `againMs`: time until the next one. */
+/** Records one delivery. `againMs` is the time until the next one. */
 export async function noteDelivery(
   db: TypedQueries,
   { episodeId, event }: MessageKey,
@@ -132,7 +135,7 @@ export async function noteDelivery(
     .where(and(eq(alertMessages.episodeId, episodeId), eq(alertMessages.event, event), isPending))
 }
 
-/** Delete what is past its time, a bounded number at once. */
+/** Deletes expired rows, a limited number at a time. */
 export async function deleteOldAlerts(db: TypedQueries, episodeDays: number): Promise<void> {
   await db.execute(sql`
     DELETE FROM alert_episodes WHERE id = ANY (ARRAY(

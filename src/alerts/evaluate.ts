@@ -18,12 +18,12 @@ export interface EvaluationContext {
 }
 
 const withinMs = 10_000
-/** Longest time of a pass. The next pass begins with the rules that this one did not reach. */
+/** The maximum duration of a pass. The next pass begins with the rules that this one did not reach. */
 const passMs = 60_000
 
 /**
- * Evaluate all rules once, one after the other. A rule that fails leaves its episodes as they are, and the
- * others continue. Returns the messages to send.
+ * Evaluates all rules once, one after the other. If a rule fails, its episodes stay as they are and the other
+ * rules are still evaluated. Returns the messages to send.
  */
 export async function evaluateRules(context: EvaluationContext): Promise<MessageKey[]> {
   const { database, bounds, log } = context
@@ -31,7 +31,7 @@ export async function evaluateRules(context: EvaluationContext): Promise<Message
     withinMs,
   })
   const end = performance.now() + passMs
-  // Also without a rule: the list of keys shows their last use.
+  // This also runs without any rules, because the list of keys shows when they were last used.
   await database.upkeep
     .ask(({ sql }) => scanNetworks(sql, now.getTime()), { withinMs: passMs })
     .catch((error: unknown) => warn(log, error, 'the networks of keys could not be read'))
@@ -41,7 +41,7 @@ export async function evaluateRules(context: EvaluationContext): Promise<Message
     try {
       messages.push(...(await evaluateRule(context, rule)))
     } catch (error) {
-      warn(log.child({ rule: rule.id }), error, 'a rule of alerts could not be evaluated')
+      warn(log.child({ rule: rule.id }), error, 'an alert rule could not be evaluated')
     }
   }
   return messages
@@ -50,10 +50,10 @@ export async function evaluateRules(context: EvaluationContext): Promise<Message
 async function evaluateRule(context: EvaluationContext, rule: RuleToEvaluate): Promise<MessageKey[]> {
   const { database, bounds } = context
   const read = alertCondition.safeParse(rule.condition)
-  // A newer release has made it.
+  // The rule was created by a later release.
   if (!read.success) return []
   const [clock] = await database.jobs.ask(({ sql }) => sql<{ now: Date }[]>`SELECT now()`, { withinMs })
-  if (clock === undefined) throw new Error('Postgres does not know what time it is')
+  if (clock === undefined) throw new Error('Postgres returned no time')
   const evaluated: EvaluatedRule = {
     id: rule.id,
     version: rule.version,
@@ -96,7 +96,7 @@ function findingsOf(
   )
 }
 
-/** The report of a process counts for this long, at least. */
+/** The minimum time for which the report of a process is valid. */
 const reportMsLeast = 10_000
 
 function warn(log: Log, error: unknown, message: string): void {

@@ -1,15 +1,15 @@
-/** A subject for which the condition of a rule holds now. */
+/** A subject for which the condition of a rule currently holds. */
 export interface AlertFinding {
-  /** Tells the subjects of a rule apart. Another period of a budget is another subject. */
+  /** Distinguishes the subjects of a rule. Each period of a budget is a separate subject. */
   subject: string
-  /** For people, such as `channel openai-eu`. */
+  /** The name for display, such as `channel openai-eu`. */
   name: string
-  /** The value that was compared, with its unit. */
+  /** The value that was compared with the threshold, including its unit. */
   value: string
-  /** The message, a whole sentence. */
+  /** The message, as a complete sentence. */
   summary: string
   details: Record<string, string | number | readonly string[]>
 }
 
-/** Most subjects of a rule that an evaluation reads. */
+/** The maximum number of subjects of a rule that an evaluation reads. */
 export const subjectsMax = 1000

@@ -3,18 +3,19 @@ import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 
 /**
- * A new network counts for this time. After a pause of the evaluation, it counts for as long as the pause.
+ * How long a network counts as new. If the evaluation was paused for longer, the length of the pause applies
+ * instead.
  */
 const toldMs = 3_600_000
 
 export interface NetworkScope {
   tenantId: string | null
   ruleCreatedAt: Date
-  /** Null: the rule was never evaluated. */
+  /** Null if the rule has never been evaluated. */
   evaluatedAt: Date | null
 }
 
-/** Keys that were used from a network that they were not used from before. */
+/** Returns the keys that were used from a network from which they had not been used before. */
 export async function networkFindings(
   sql: Sql,
   { key_id: keyId, learning_days: learningDays }: ConditionOf<'new_network'>,
@@ -45,12 +46,12 @@ export async function networkFindings(
   return rows.map((row) => {
     const name = `key ${row.tenant}/${row.name}`
     const [network = ''] = row.networks
-    const more = row.count > 1 ? `, and from ${row.count - 1} more` : ''
+    const more = row.count > 1 ? `, nor from ${row.count - 1} other new networks` : ''
     return {
       subject: row.id,
       name,
       value: network,
-      summary: `${name} was used from ${row.address}: no request of it came from the network ${network} before${more}.`,
+      summary: `${name} was used from ${row.address}: the key was never used from the network ${network} before${more}.`,
       details: {
         key_id: row.id,
         networks: row.networks,

@@ -8,13 +8,16 @@ type Rate = ConditionOf<'error_rate'> | ConditionOf<'latency'> | ConditionOf<'un
 
 export interface RateTimes {
   nowMs: number
-  /** Days for which sums by hour are kept. */
+  /** The number of days for which hourly sums are kept. */
   hoursDays: number
 }
 
 const minuteMs = 60_000
 
-/** Channels, models or tenants for which the condition holds, by the sums of the usage log. */
+/**
+ * Returns the channels, models or tenants for which the condition holds according to the sums of the usage
+ * log.
+ */
 export async function rateFindings(
   sql: Sql,
   condition: Rate,
@@ -23,7 +26,7 @@ export async function rateFindings(
 ): Promise<AlertFinding[]> {
   const filter = await filterOf(sql, condition, tenantId)
   if (filter === undefined) return []
-  // The current minute, and the whole minutes of the window before it.
+  // The current minute and the whole minutes of the window before it.
   const from = (Math.floor(times.nowMs / minuteMs) - condition.window_minutes) * minuteMs
   const to = Math.ceil((times.nowMs + 1) / minuteMs) * minuteMs
   const found = await summarise(
@@ -68,7 +71,7 @@ export async function rateFindings(
   })
 }
 
-/** Undefined: there is no such tenant. */
+/** Returns undefined if the tenant does not exist. */
 async function filterOf(
   sql: Sql,
   { of, name }: Rate,
@@ -92,7 +95,7 @@ function subjectOf(of: Rate['of'], group: SummaryGroup): string | null {
   return of === 'tenant' ? group.tenant_id : group[of]
 }
 
-/** Of what was counted: the ends of a large time are widened to whole hours. */
+/** The window that was counted. Long windows are widened to whole hours. */
 function windowWords({ from, to }: Pick<Summary, 'from' | 'to'>): string {
   const minutes = Math.round((to - from) / minuteMs) - 1
   return minutes === 1 ? '1 minute' : `${minutes} minutes`
@@ -104,7 +107,7 @@ interface Judged {
   sentence: string
 }
 
-/** Undefined: the condition does not hold. */
+/** Returns undefined if the condition does not hold. */
 function judge(condition: Rate, sums: Sums, time: string): Judged | undefined {
   if (condition.kind === 'error_rate') {
     const requests = Number(sums.requests)
@@ -114,7 +117,7 @@ function judge(condition: Rate, sums: Sums, time: string): Judged | undefined {
     return {
       requests,
       value,
-      sentence: `${value} of ${requests} requests failed in ${time}; the rule allows ${condition.above_percent} %.`,
+      sentence: `${value} of ${requests} requests failed in ${time}; the threshold is ${condition.above_percent} %.`,
     }
   }
   if (condition.kind === 'uncharged') {
@@ -124,17 +127,17 @@ function judge(condition: Rate, sums: Sums, time: string): Judged | undefined {
     return {
       requests: Number(sums.requests),
       value,
-      sentence: `${value} of the cost in ${time} was not charged, because no more was held; the rule allows $${condition.above_usd}.`,
+      sentence: `${value} of the cost in ${time} was not charged, because it exceeded the amount held; the threshold is $${condition.above_usd}.`,
     }
   }
   const { metric, percentile, above_ms: aboveMs, min_requests: least } = condition
   const latency = metric === 'total' ? sums.total : sums.firstToken
   if (latency === null || latency.count < least || latency[percentile] <= aboveMs) return undefined
   const value = `${latency[percentile]} ms`
-  const what = metric === 'total' ? 'the whole answer' : 'the first token'
+  const what = metric === 'total' ? 'the end of the response' : 'the first token'
   return {
     requests: latency.count,
     value,
-    sentence: `${percentile} of the time to ${what} was ${value} in ${latency.count} requests of ${time}; the rule allows ${aboveMs} ms.`,
+    sentence: `${percentile} of the time to ${what} was ${value} over ${latency.count} requests in ${time}; the threshold is ${aboveMs} ms.`,
   }
 }

@@ -5,13 +5,13 @@ import { repeatedly } from '../runtime/repeatedly.ts'
 
 export interface LedgerReporter {
   database: Pick<Database, 'state'>
-  /** Of this process; it may change. */
+  /** The id of this process, which may change. */
   instanceId(): string
   state(): LedgerState
   alertMs: number
 }
 
-/** Each process reports its ledger while a rule watches it. The timer keeps no process alive. */
+/** Reports the ledger of this process while a rule watches it. The timer does not keep the process alive. */
 export function reportLedger({ database, instanceId, state, alertMs }: LedgerReporter): { stop(): void } {
   const report = () => {
     const { unshipped, setAside } = state()
@@ -25,7 +25,7 @@ export function reportLedger({ database, instanceId, state, alertMs }: LedgerRep
             set_aside = excluded.set_aside, reported_at = excluded.reported_at`,
     )
   }
-  // No failure is logged: the next report comes soon, and while Postgres is down the watch of the ledger
-  // raises its own alarm.
+  // Failures are not logged, because the next report follows soon, and while Postgres is down the watch of
+  // the ledger raises its own alarm.
   return repeatedly(report, { pauseMs: alertMs, unref: true })
 }

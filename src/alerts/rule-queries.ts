@@ -9,7 +9,7 @@ export type RuleToEvaluate = Pick<
   'id' | 'tenantId' | 'kind' | 'condition' | 'version' | 'createdAt' | 'evaluatedAt'
 >
 
-/** Enabled rules, those that waited longest first, and the time of Postgres. */
+/** Returns the enabled rules, those that have waited longest first, and the time of Postgres. */
 export async function listRulesToEvaluate(
   db: TypedQueries,
   limit: number,
@@ -38,12 +38,12 @@ export interface RuleFilter {
   enabled?: boolean | undefined
   by: 'created_at' | 'name'
   descending: boolean
-  /** The last row of the page before. */
+  /** The last row on the previous page. */
   after: { value: string | number | null; id: string } | undefined
   limit: number
 }
 
-/** `created_at` is in the order of the ids, which are uuidv7. */
+/** `created_at` has the same order as the ids, which are uuidv7. */
 export function listRules(db: Queries, filter: RuleFilter): Promise<RuleRow[]> {
   const { tenantId, kind, enabled, by, descending, after, limit } = filter
   const [order, past] = descending ? [desc, lt] : [asc, gt]
@@ -70,7 +70,7 @@ export function listRules(db: Queries, filter: RuleFilter): Promise<RuleRow[]> {
     .limit(limit)
 }
 
-/** `lock`: for a change of it. */
+/** `lock` locks the row for a change. */
 export async function findRule(db: Queries, id: string, lock = false): Promise<RuleRow | undefined> {
   const query = db
     .select()
@@ -81,8 +81,8 @@ export async function findRule(db: Queries, id: string, lock = false): Promise<R
 }
 
 /**
- * The number of all rules, and of one tenant's. Until its commit, another transaction waits here: no two can
- * pass the bound.
+ * Returns the number of all rules and of one tenant's rules. Other transactions wait here until the commit,
+ * so that two of them cannot exceed the limit together.
  */
 export async function countRules(
   tx: Queries,
@@ -126,13 +126,13 @@ export async function changeRule(
     .set({ ...changed, version: version + 1 })
     .where(eq(alertRules.id, id))
     .returning()
-  if (row === undefined) throw new Error('a locked rule is gone')
+  if (row === undefined) throw new Error('a locked rule has disappeared')
   return row
 }
 
 /**
- * Close the open episodes of a rule that is no longer evaluated, each with its message. The caller has locked
- * the rule.
+ * Closes the open episodes of a rule that is no longer evaluated, each with its message. The caller has
+ * locked the rule.
  */
 export async function closeEpisodes(tx: Queries, rule: RuleRow, why: string): Promise<void> {
   await tx.execute(sql`
@@ -145,7 +145,7 @@ export async function closeEpisodes(tx: Queries, rule: RuleRow, why: string): Pr
     FROM closed WHERE ${rule.webhookHost !== null}::boolean`)
 }
 
-/** Messages of a rule without a webhook have failed. */
+/** Marks the messages of a rule without a webhook as failed. */
 export async function dropMessages(tx: Queries, ruleId: string): Promise<void> {
   await tx
     .update(alertMessages)
@@ -153,7 +153,7 @@ export async function dropMessages(tx: Queries, ruleId: string): Promise<void> {
     .where(and(eq(alertMessages.ruleId, ruleId), eq(alertMessages.state, 'pending')))
 }
 
-/** Whether a key, group or tenant is there, and is the tenant's. Null: any tenant's. */
+/** Returns whether a key, group or tenant exists and belongs to the tenant. Null stands for any tenant. */
 export async function isThere(
   tx: Queries,
   of: 'key' | 'group' | 'tenant',

@@ -3,24 +3,24 @@ import { firstIdAt } from '../db/first-id.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { networkOf } from './network.ts'
 
-/** Rows of one step, and the steps of one pass. */
+/** The number of rows per step, and the maximum number of steps per pass. */
 const stepRows = 20_000
 const stepsMax = 10
-/** The first scan, and one after a longer pause, begins at this time before now. */
+/** The first scan, and one after a longer pause, starts this long ago. */
 const behindMsMax = 6 * 3_600_000
-/** A key with more networks is no longer watched: it is public. */
+/** A key with more networks is no longer watched, because it is in public use. */
 const networksMax = 1_000
 
 /**
- * A row is written when its request ends, and its id is of the moment when it began. So each row is read
- * twice: shortly after it began, and an hour later for the requests that took long.
+ * A row is written when its request ends, but its id is from when the request began. Therefore each row is
+ * read twice: shortly after the beginning, and an hour later for long requests.
  */
 const scans = [
   { name: 'networks', settleMs: 5_000 },
   { name: 'late networks', settleMs: 3_600_000 },
 ] as const
 
-/** Note the networks from which keys were used since the last pass. Each step is committed by itself. */
+/** Records the networks from which keys were used since the last pass. Each step is committed separately. */
 export async function scanNetworks(sql: Sql, nowMs: number): Promise<void> {
   for (const { name, settleMs } of scans) {
     const until = nowMs - settleMs
@@ -39,7 +39,7 @@ interface StepRow {
   last_id: string
 }
 
-/** Returns whether there is more. */
+/** Returns whether there are more rows. */
 async function scanStep(sql: Sql, name: string, untilMs: number): Promise<boolean> {
   const [scan] = await sql<{ last_id: string }[]>`SELECT last_id FROM alert_scans WHERE name = ${name}`
   const end = firstIdAt(untilMs)
@@ -98,8 +98,9 @@ function networksIn(rows: readonly StepRow[]): SeenNetwork[] {
 }
 
 /**
- * One statement: a scan never moves without the networks that it has passed. A network is new where its key
- * was used from another one before. `last_used_at` is written at most once a minute.
+ * Uses a single statement, so that a scan never advances without recording the networks that it has passed. A
+ * network is new if its key was used from another one before. `last_used_at` is written at most once a
+ * minute.
  */
 async function noteNetworks(
   sql: Sql,

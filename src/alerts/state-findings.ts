@@ -5,7 +5,7 @@ import { inProcesses, readBreakers } from '../routing/breaker-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 
-/** Channels whose breaker is open, or waits for a probe, in at least one process. */
+/** Returns the channels whose breaker is open, or waiting for a probe, in at least one process. */
 export async function channelFindings(
   db: TypedQueries,
   { channel, openings }: ConditionOf<'channel_down'>,
@@ -20,13 +20,16 @@ export async function channelFindings(
       subject: one.channelId,
       name: `channel ${one.channel}`,
       value: `opened ${times}`,
-      summary: `channel ${one.channel}: its breaker is open${where}, it has opened ${times}. The last failure: ${reason}`,
+      summary: `channel ${one.channel}: its breaker is open${where} and has opened ${times}. Last failure: ${reason}`,
       details: { channel: one.channel, openings: one.openings, reason },
     }
   })
 }
 
-/** Processes whose rows wait for Postgres, or whose folder has frames that were set aside. */
+/**
+ * Returns the processes whose rows are waiting for Postgres, or whose folder contains frames that were set
+ * aside.
+ */
 export async function ledgerFindings(
   sql: Sql,
   { older_than_seconds: seconds, set_aside: alsoSetAside }: ConditionOf<'ledger_lag'>,
@@ -43,16 +46,18 @@ export async function ledgerFindings(
     const name = `process ${row.pid} on ${row.host}`
     const age = Math.round(row.oldest_ms / 1000)
     const parts = [
-      ...(age > seconds ? [`rows wait for Postgres for ${age} s; the rule allows ${seconds} s`] : []),
+      ...(age > seconds
+        ? [`rows have been waiting for Postgres for ${age} s; the threshold is ${seconds} s`]
+        : []),
       ...(alsoSetAside && row.set_aside > 0
-        ? [`${row.set_aside} frames of its journal folder are set aside`]
+        ? [`${row.set_aside} frames are set aside in its journal folder`]
         : []),
     ]
     return {
       subject: row.instance_id,
       name,
       value: `${age} s, ${row.set_aside} set aside`,
-      summary: `${name}: ${parts.join('; ') || `rows wait for Postgres for ${age} s`}.`,
+      summary: `${name}: ${parts.join('; ') || `rows have been waiting for Postgres for ${age} s`}.`,
       details: {
         instance: row.instance_id,
         host: row.host,

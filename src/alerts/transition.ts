@@ -5,24 +5,24 @@ import type { AlertFinding } from './finding.ts'
 
 export interface EvaluatedRule {
   id: string
-  /** What was evaluated. */
+  /** The version that was evaluated. */
   version: number
   condition: AlertCondition
-  /** When the evaluation began, by the clock of Postgres. */
+  /** When the evaluation began, according to the clock of Postgres. */
   begunAt: Date
 }
 
-/** A message that waits for its delivery. */
+/** Identifies a message that is waiting for delivery. */
 export interface MessageKey {
   episodeId: string
   event: 'opened' | 'closed'
 }
 
 /**
- * Open and close the episodes of a rule by what was found, and write their messages: one statement. If two
- * processes do this at once, the second one waits for the row of the rule, and then finds nothing to change.
- * A rule that has changed since `version`, or was disabled, changes nothing; neither does one that was
- * evaluated meanwhile.
+ * Opens and closes the episodes of a rule according to the findings, and writes their messages, in a single
+ * statement. If two processes do this at once, the second waits for the row of the rule and then finds
+ * nothing to change. Nothing changes if the rule was modified since `version`, disabled, or evaluated in the
+ * meantime.
  */
 export async function makeTransitions(
   sql: Sql,

@@ -14,7 +14,8 @@ import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 import { readJson } from './read-json.ts'
 
 /**
- * A route of our own API. It goes through the same stages as a request to a model, and through the same exit.
+ * Handles a route of our own API. A request goes through the same stages as one to a model, and ends in the
+ * same way.
  */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
@@ -22,8 +23,8 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
     const { requestIdHeader = 'x-request-id' } = received.endpoint.client
     response.setHeader('x-request-id', received.id)
     response.setHeader(requestIdHeader, received.id)
-    // What a key may see is its caller's own. A shared cache knows of `authorization`, and of no other header
-    // with a key.
+    // What a key can see is private to its caller. Shared caches know the `authorization` header, but no
+    // other header that carries a key.
     if (endpoint.guard === 'key') response.setHeader('cache-control', 'no-store')
     try {
       const answered = await handle(gateway, endpoint, received, request)
@@ -36,7 +37,9 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   }
 }
 
-/** Such a call costs nothing, so no answer is kept for its repeats: an Idempotency-Key is ignored. */
+/**
+ * Such a call costs nothing, so no response is stored for repeated calls, and an Idempotency-Key is ignored.
+ */
 async function handle(
   gateway: Gateway,
   endpoint: OwnEndpoint,
@@ -54,7 +57,7 @@ async function handle(
   return await endpoint.handle({ stage, params, query, body })
 }
 
-/** Express gives a list for a part of the path that may have slashes. */
+/** Express passes a list for a part of the path that may contain slashes. */
 export function textsOf(params: Request['params']): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, [value].flat().join('/')]))
 }
@@ -71,7 +74,7 @@ function send(received: Received, { status = 200, body, headers }: OwnAnswer): v
   finishAnswer(received, bytes)
 }
 
-/** The client had its answer, or had left. Neither costs anything. */
+/** The client has received its response or has disconnected. Neither costs anything. */
 function endingOf({ life, row }: Received, status = 200) {
   return life.clientGone ? { ...leftEnding, target: row.asked } : answeredEnding(status, row.asked)
 }

@@ -8,16 +8,16 @@ import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import type { UsageContext } from './usage.ts'
 
-const usdText = z.string().describe('USD, an exact decimal.')
-const nanoText = z.string().describe('Nano-USD in decimal digits.')
+const usdText = z.string().describe('USD as an exact decimal.')
+const nanoText = z.string().describe('Nano-USD as decimal digits.')
 
 export const restOfMoney = {
   left_usd: usdText,
-  left_nano_usd: nanoText.describe('Nano-USD that are not spent yet.'),
+  left_nano_usd: nanoText.describe('The amount that has not been spent, in nano-USD.'),
   held_usd: usdText,
-  held_nano_usd: nanoText.describe('Nano-USD that running requests hold.'),
+  held_nano_usd: nanoText.describe('The amount that running requests hold, in nano-USD.'),
   free_usd: usdText,
-  free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
+  free_nano_usd: nanoText.describe('The amount left that no running request holds, in nano-USD.'),
 }
 
 export const budgetState = z.object({
@@ -28,7 +28,7 @@ export const budgetState = z.object({
   spent_usd: usdText,
   spent_nano_usd: nanoText,
   ...restOfMoney,
-  resets_at: z.iso.datetime().nullable().describe('Null: never.'),
+  resets_at: z.iso.datetime().nullable().describe('Null if the budget is never reset.'),
 })
 
 export const budgetAnswer = z
@@ -36,19 +36,21 @@ export const budgetAnswer = z
     balance: z
       .object(restOfMoney)
       .nullable()
-      .describe("The tenant's; null where it has no limit, or where the key may only see its own usage."),
-    budgets: z.array(budgetState).describe('Of the key, of the key that made it, and of its group.'),
+      .describe(
+        'The balance of the tenant. Null if it is not limited, or if the key can only see its own usage.',
+      ),
+    budgets: z.array(budgetState).describe('The budgets of the key, of its parent key and of its group.'),
   })
   .meta({ id: 'Budget' })
 
 type MoneyContext = Omit<UsageContext, 'archive'>
 
-/** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is down. */
+/** The money that the caller's key can still spend. Rejects with `unavailable` while Postgres is down. */
 export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',
-    summary: 'What this key may still spend',
+    summary: 'Get what this key can still spend',
     query: noParameters,
     answer: budgetAnswer,
     async handle({ stage }) {
@@ -57,7 +59,7 @@ export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
   })
 }
 
-/** What the key may still spend, its last requests included. */
+/** Reads what the key can still spend, including the cost of its most recent requests. */
 export async function readMoney(
   { clock, database, shipNow }: MoneyContext,
   stage: Identified,
@@ -81,7 +83,7 @@ export async function readMoney(
 
 const away = {
   withinMs: 5_000,
-  unavailable: 'Budgets cannot be read at the moment. Try again.',
+  unavailable: 'Budgets cannot be read at the moment. Try again shortly.',
   retryAfterSeconds: 5,
 }
 
@@ -101,7 +103,7 @@ export function budgetStateJson(
   }
 }
 
-/** A budget may be lowered below what was spent: then nothing is left, and never less. */
+/** A budget can be lowered below the amount already spent. The rest is then 0, never negative. */
 export function restJson(leftNano: bigint, heldNano: bigint) {
   const left = leftNano < 0n ? 0n : leftNano
   const free = leftNano < heldNano ? 0n : leftNano - heldNano

@@ -15,14 +15,14 @@ const base = { logged: true, limited: true } as const
 
 const metadata = z
   .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'has more than 16 pairs' })
-  .describe('At most 16 pairs of texts.')
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'expected at most 16 entries' })
+  .describe('At most 16 entries with string values.')
 
 const item = z
   .looseObject({})
-  .meta({ id: 'ConversationItem', description: 'An item in the words of the Responses format.' })
+  .meta({ id: 'ConversationItem', description: 'An item in the Responses format.' })
 
-const newItems = z.array(item).max(20).describe('At most 20.')
+const newItems = z.array(item).max(20).describe('At most 20 items.')
 
 const conversation = z
   .object({
@@ -47,15 +47,15 @@ const itemPage = z
   })
   .meta({ id: 'ConversationItemPage' })
 
-/** Items come with all that is kept of them. */
+/** Items are always returned with everything that is stored about them. */
 const include = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .describe('Ignored: an item has all that is kept of it.')
+  .describe('Ignored, because items always contain everything that is stored about them.')
 
 const listQuery = z.object({
-  after: z.string().optional().describe('The id of the last item of the page before.'),
-  limit: wholeNumber(1, 100).default(20).describe('Items on a page.'),
+  after: z.string().optional().describe('The id of the last item of the previous page.'),
+  limit: wholeNumber(1, 100).default(20).describe('The maximum number of items per page.'),
   order: oneOfWords(['asc', 'desc']).default('desc'),
   include,
 })
@@ -64,7 +64,7 @@ const includeQuery = z.object({ include })
 const ofOne = z.object({ id: z.string() })
 const ofItem = z.object({ id: z.string(), item_id: z.string() })
 
-/** Conversations that the gateway keeps, over any upstream, for keys that are set to keep answers. */
+/** Conversations that the gateway stores, with any upstream, for keys that are allowed to keep answers. */
 export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpoint[] {
   const { conversations } = kept
   return [
@@ -72,9 +72,9 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       ...base,
       method: 'POST',
       path,
-      summary: 'Make a conversation',
+      summary: 'Create a conversation',
       description:
-        'For keys whose group, or who themselves, keep answers. Requests name it in `conversation`; each adds its items and those of its answer.',
+        'The key, or its group, must be set to keep answers. Requests refer to the conversation in `conversation`; each request adds its own items and those of its answer.',
       body: z
         .object({ metadata: metadata.nullish(), items: newItems.nullish() })
         .meta({ id: 'NewConversation' }),
@@ -90,7 +90,7 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       ...base,
       method: 'GET',
       path: `${path}/{id}`,
-      summary: 'A conversation',
+      summary: 'Get a conversation',
       params: ofOne,
       answer: conversation,
       async handle({ stage, params: { id } }) {
@@ -101,7 +101,7 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       ...base,
       method: 'POST',
       path: `${path}/{id}`,
-      summary: 'Change the metadata of a conversation',
+      summary: 'Update the metadata of a conversation',
       params: ofOne,
       body: z.object({ metadata: metadata.nullable() }).meta({ id: 'ConversationChange' }),
       answer: conversation,
@@ -115,8 +115,8 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       ...base,
       method: 'DELETE',
       path: `${path}/{id}`,
-      summary: 'Delete a conversation with its items',
-      description: 'Answers of its requests cannot be continued by their ids any more.',
+      summary: 'Delete a conversation and its items',
+      description: 'Answers to its requests can no longer be continued by their ids.',
       params: ofOne,
       answer: conversationDeleted,
       async handle({ stage, params: { id } }) {
@@ -135,7 +135,7 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
       method: 'POST',
       path: `${path}/{id}/items`,
       summary: 'Add items to a conversation',
-      description: 'Refused with `conversation_locked` while a request runs in it.',
+      description: 'Refused with `conversation_locked` while a request is running in the conversation.',
       params: ofOne,
       query: includeQuery,
       body: z.object({ items: newItems.min(1) }).meta({ id: 'NewConversationItems' }),
@@ -151,7 +151,7 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
       ...base,
       method: 'GET',
       path: `${path}/{id}/items`,
-      summary: 'The items of a conversation',
+      summary: 'List the items of a conversation',
       params: ofOne,
       query: listQuery,
       answer: itemPage,
@@ -164,7 +164,7 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
       ...base,
       method: 'GET',
       path: `${path}/{id}/items/{item_id}`,
-      summary: 'An item of a conversation',
+      summary: 'Get an item of a conversation',
       params: ofItem,
       query: includeQuery,
       answer: item,
@@ -177,7 +177,7 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
       method: 'DELETE',
       path: `${path}/{id}/items/{item_id}`,
       summary: 'Delete an item of a conversation',
-      description: 'Answers with the conversation.',
+      description: 'Returns the conversation.',
       params: ofItem,
       answer: conversation,
       async handle({ stage, params: { id, item_id: itemId } }) {
@@ -190,8 +190,8 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
 const scope = ({ identity }: Identified) => keptScopeOf(identity, 'openai-responses')
 
 /**
- * The days for which the caller's conversations are kept. A caller that has kept some may read and
- * delete them later too.
+ * The number of days for which the caller's conversations are kept. A caller that has conversations can read
+ * and delete them even if it can no longer keep new ones.
  */
 function requireKeeping({ identity, group }: Identified): number {
   const days = keptDaysOf(identity, group)

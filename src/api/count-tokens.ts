@@ -32,40 +32,44 @@ import { modelMember } from './model-member.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 /**
- * We read only these members. The channel that counts checks the others, or our decoder where we estimate.
+ * Only these members are read here. The others are checked by the channel that counts, or by our decoder for
+ * an estimate.
  */
 const countedRequest = z.looseObject({
-  model: modelMember.describe('A model, as `GET /v1/models` lists them.'),
+  model: modelMember.describe('The id of a model, as listed by `GET /v1/models`.'),
 })
 
 const responsesRequest = countedRequest
   .extend({
-    previous_response_id: z.string().nullish().describe('An earlier answer that counts too.'),
+    previous_response_id: z
+      .string()
+      .nullish()
+      .describe('The id of an earlier answer whose tokens are included in the count.'),
     conversation: z
       .union([z.string(), z.looseObject({ id: z.string() })])
       .nullish()
-      .describe('A conversation whose items count too.'),
+      .describe('A conversation whose items are included in the count.'),
   })
   .meta({ id: 'ResponsesTokensRequest' })
 
 const messagesRequest = countedRequest.meta({ id: 'MessagesTokensRequest' })
 
 const tokenCount = z
-  .looseObject({ input_tokens: z.int().describe('Tokens that the request would have.') })
+  .looseObject({ input_tokens: z.int().describe('The number of input tokens that the request would have.') })
   .meta({ id: 'TokenCount' })
 
 /** How a format counts the tokens of a request before it is sent. */
 interface CountFormat {
   body: typeof countedRequest
-  /** Below the channel's base URL. */
+  /** Relative to the channel's base URL. */
   path: string
-  /** An answer in the format. */
+  /** Returns a response in the format. */
   answer(tokens: number): z.output<typeof tokenCount>
-  /** Members that a whole request must have and a count does not need. */
+  /** Members that a complete request must have but a count does not need. */
   complete: Json
-  /** The id of an earlier answer whose tokens count too. Throws `unsupported_parameter`. */
+  /** The id of an earlier answer whose tokens are included. Throws `unsupported_parameter`. */
   heldId(body: Json): string | undefined
-  /** The id of the conversation that the request runs in. */
+  /** The id of the conversation in which the request runs. */
   runsIn(body: Json): string | undefined
 }
 
@@ -89,8 +93,8 @@ const formats = {
 } as const satisfies Record<string, CountFormat>
 
 /**
- * How many tokens a request would have. A channel that speaks the format counts them. Where none does, we
- * estimate, and the header `x-tollgate-estimated: true` says so.
+ * Counts the tokens that a request would have. A channel that speaks the format counts them. If there is
+ * none, we estimate and set the header `x-tollgate-estimated: true`.
  */
 export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
@@ -104,9 +108,9 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
   return keyEndpoint({
     method: 'POST',
     path,
-    summary: 'How many tokens a request would have',
+    summary: 'Count the tokens of a request',
     description:
-      'A channel that speaks the format counts them. Where none does, the answer is an estimate, and the header `x-tollgate-estimated: true` says so.',
+      'The tokens are counted by a channel that speaks the format. If there is none, the response is an estimate and has the header `x-tollgate-estimated: true`.',
     logged: true,
     limited: true,
     body: format.body,
@@ -140,7 +144,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       if (state !== undefined && allowed.length === 0) throw keptApart(state)
       const counted = await ask(gateway, stage, allowed, format, body)
       if (counted !== undefined) return { body: counted }
-      // No upstream counted them: the row names none.
+      // No upstream counted the tokens, so the row does not name one.
       stage.row.asked = null
       const tokens =
         large === undefined
@@ -156,14 +160,14 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
   })
 }
 
-/** The request with the turns that it continues. */
+/** Returns the request with the turns that it continues. */
 function withTurns<Body extends Json>(body: Body, turns: readonly KeptTurn[]): Body {
   const history = turns.flatMap(({ input, output }) => [...itemsOf(input), ...itemsOf(output)])
   const own = Array.isArray(body.input) ? body.input : [{ role: 'user', content: body.input ?? '' }]
   return { ...body, previous_response_id: null, conversation: null, input: [...history, ...own] }
 }
 
-/** Undefined when no channel can count. Throws an upstream's refusal of the request itself. */
+/** Returns undefined if no channel can count. Throws if an upstream refuses the request itself. */
 async function ask(
   gateway: Gateway,
   stage: Identified,
@@ -187,7 +191,7 @@ async function ask(
       return counted
     } catch (cause) {
       const { kind, upstreamStatus } = asGatewayError(cause)
-      // In whatever words: an upstream that does not know the path cannot count.
+      // Whatever the error message is, a 404 means that the upstream cannot count.
       const isRefused = kind === 'invalid_request' && upstreamStatus !== 404
       if (stage.life.clientGone || stage.life.shuttingDown || isRefused) throw cause
     }
@@ -201,8 +205,8 @@ interface CountQuestion {
 }
 
 /**
- * The call to a channel: the client's body, with the channel's model and without the reasoning of other
- * channels.
+ * Prepares the call to a channel: the client's body, with the channel's model and without the reasoning of
+ * other channels.
  */
 function questionOf(gateway: Gateway, stage: Identified, body: Json): CountQuestion {
   const large = largeBodies.get(stage)
@@ -223,7 +227,7 @@ function questionOf(gateway: Gateway, stage: Identified, body: Json): CountQuest
   return { bodyFor, notes: own?.notes ?? [] }
 }
 
-/** What a thread has found in the large bodies of running requests. */
+/** The results of the threads that read the large bodies of running requests. */
 const largeBodies = new WeakMap<Identified, { bytes: Buffer; counted: CountedBody }>()
 
 async function readLarge(
@@ -255,7 +259,7 @@ function countedIn(body: Buffer): z.output<typeof tokenCount> {
   throw gatewayError('upstream_count_missing')
 }
 
-/** The items of a conversation, as one turn. Rejects as `continueConversation` does. */
+/** Returns the items of a conversation as one turn. Rejects as `continueConversation` does. */
 async function conversationTurns(
   gateway: Gateway,
   { identity, group }: Identified,

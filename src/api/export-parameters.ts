@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ExportFormat } from './export/formats.ts'
 import { oneOfWords } from './parameter.ts'
 
-/** Names, with commas between them. */
+/** Comma-separated names. */
 export function columnsParameter(names: readonly string[]) {
   return z
     .string({ error: 'given more than once' })
@@ -15,7 +15,7 @@ export function columnsParameter(names: readonly string[]) {
     })
     .meta({ type: 'string' })
     .describe(
-      `The columns of the file in their order, with commas between them. Default: those of the list. They are: ${names.join(', ')}.`,
+      `A comma-separated list of the columns in the file, in order. Default: the columns of the list. Available columns: ${names.join(', ')}.`,
     )
 }
 

@@ -28,7 +28,7 @@ const fileObject = z
     object: z.literal('file'),
     bytes: z.number().int(),
     created_at: z.number().int().describe('Seconds since the epoch.'),
-    expires_at: z.number().int().describe('Seconds since the epoch. From then on the file is gone.'),
+    expires_at: z.number().int().describe('Seconds since the epoch. The file is deleted at this time.'),
     filename: z.string(),
     purpose: z.enum(purposes),
     status: z.literal('processed'),
@@ -51,12 +51,15 @@ const fileDeleted = z
 
 const form = z
   .object({
-    file: z.string().meta({ format: 'binary' }).describe('PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.'),
-    purpose: z.enum(purposes).describe('In the Messages format, which has none, `user_data`.'),
+    file: z
+      .string()
+      .meta({ format: 'binary' })
+      .describe('A PDF, PNG, JPEG, GIF or WebP file, or UTF-8 text.'),
+    purpose: z.enum(purposes).describe('Always `user_data` in the Messages format, which has no purpose.'),
     user: z
       .string()
       .optional()
-      .describe('The end user whose file it is: an erasure of this user deletes it.'),
+      .describe('The end user to whom the file belongs. An erasure of this user deletes the file.'),
     'expires_after[anchor]': z.literal('created_at').optional(),
     'expires_after[seconds]': z.number().int().min(3600).max(2_592_000).optional(),
     expires_in_seconds: z
@@ -65,16 +68,16 @@ const form = z
       .min(3600)
       .max(2_592_000)
       .optional()
-      .describe('The same, in the Messages format.'),
+      .describe('The name of `expires_after[seconds]` in the Messages format.'),
   })
   .meta({ id: 'FileUpload' })
 
 const listQuery = z.object({
-  after: text.optional().describe('The id of the last file of the page before.'),
-  after_id: text.optional().describe('The same, in the Messages format.'),
-  page: text.optional().describe('The same: `next_page` of the page before.'),
-  limit: wholeNumber(1, 10_000).default(1_000).describe('Files on a page.'),
-  order: oneOfWords(['asc', 'desc']).default('desc').describe('By the time of their upload.'),
+  after: text.optional().describe('The id of the last file of the previous page.'),
+  after_id: text.optional().describe('The name of `after` in the Messages format.'),
+  page: text.optional().describe('The `next_page` of the previous page, with the same effect as `after`.'),
+  limit: wholeNumber(1, 10_000).default(1_000).describe('The maximum number of files per page.'),
+  order: oneOfWords(['asc', 'desc']).default('desc').describe('The order by upload time.'),
   purpose: text.optional(),
 })
 
@@ -84,12 +87,12 @@ const anyFile = z.union([fileObject, messagesFile]).meta({ id: 'AnyFile' })
 const anyFilePage = z.union([filePage, messagesFilePage]).meta({ id: 'AnyFilePage' })
 const anyFileDeleted = z.union([fileDeleted, messagesFileDeleted]).meta({ id: 'AnyFileDeleted' })
 
-/** In the form of the caller's format. */
+/** Returns the file in the caller's format. */
 function shownFile(stage: Identified, file: ClientFile): z.output<typeof anyFile> {
   return speaksMessages(stage) ? messagesFileJson(file) : fileJson(file)
 }
 
-/** Files that clients upload once and name in requests. */
+/** Files that clients upload once and then refer to in requests. */
 export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
   const { files } = gateway
   return [
@@ -98,7 +101,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       path,
       summary: 'Upload a file',
       description:
-        'Requests name it by its id, where their format has a place for that. It is kept for FILE_DAYS, or for fewer days by `expires_after`.',
+        'Requests refer to the file by its id, if their format supports it. The file is kept for FILE_DAYS days, or for a shorter time set by `expires_after`.',
       logged: true,
       limited: true,
       form,
@@ -112,7 +115,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
     keyEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
-      summary: 'One file, without its bytes',
+      summary: 'Get the metadata of a file',
       logged: true,
       limited: true,
       params,
@@ -124,7 +127,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
     keyEndpoint({
       method: 'GET',
       path: `${path}/{id}/content`,
-      summary: 'The bytes of a file',
+      summary: 'Download a file',
       logged: true,
       limited: true,
       media: 'application/octet-stream',
@@ -138,7 +141,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Delete a file',
-      description: 'A request that reads it already reads it to its end.',
+      description: 'A request that is already reading the file can still read all of it.',
       logged: true,
       limited: true,
       params,
@@ -158,7 +161,7 @@ function fileListEndpoint(gateway: FileGateway): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path,
-    summary: 'The files of the tenant, or of the key',
+    summary: 'List the files of the tenant or the key',
     logged: true,
     limited: true,
     query: listQuery,
@@ -194,7 +197,7 @@ function requireFiles({ bounds }: FileGateway): void {
   throw gatewayError('files_not_kept')
 }
 
-/** Another tenant's file looks like none. */
+/** Another tenant's file is reported as missing. */
 async function fileOf(gateway: FileGateway, { identity }: Identified, id: string): Promise<ClientFile> {
   requireFiles(gateway)
   const scope: FileScope = fileScopeOf(identity)
@@ -225,7 +228,7 @@ async function sendFile(gateway: FileGateway, stage: Identified, file: ClientFil
     if (!life.clientGone) await end(gateway, stage, answeredEnding(200, null))
     endAnswer(response, bounds.clientStallMs)
   } catch (cause) {
-    // After the headers, only a closed connection can tell the client.
+    // Once the headers are sent, only a closed connection can signal the failure.
     response.destroy()
     if (!life.clientGone) throw unreadable(cause)
   } finally {
@@ -249,7 +252,7 @@ export function fileJson(file: ClientFile): z.output<typeof fileObject> {
   }
 }
 
-/** As the parameter of a header takes it: https://www.rfc-editor.org/rfc/rfc8187#section-3.2.1 */
+/** Encodes a header parameter: https://www.rfc-editor.org/rfc/rfc8187#section-3.2.1 */
 const encoded = (name: string) =>
   encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
 

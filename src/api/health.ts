@@ -4,7 +4,7 @@ import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * `GET /healthz`, and `/health`, which load balancers and test tools ask by default: 200 while the process
+ * `GET /healthz` and `/health`, the default of some load balancers and test tools: 200 while the process
  * runs.
  */
 export function health() {
@@ -14,10 +14,10 @@ export function health() {
 }
 
 /**
- * `GET /readyz`: 200 while this process takes work. 503 while it leaves or drains, cannot write its journal
- * or soon cannot, or lags alone: Postgres takes the rows of others and not its own. A process without
- * Postgres is ready, because it still serves and records requests. It never asks Postgres: all that it
- * reports is in memory.
+ * `GET /readyz`: 200 while this process accepts work. 503 while it is shutting down or draining, cannot write
+ * its journal or soon will not be able to, or is the only one that lags (Postgres accepts rows from other
+ * processes but not from this one). A process without Postgres is ready, because it still serves and records
+ * requests. The check never queries Postgres: everything that it reports is in memory.
  */
 export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWatch }) {
   const { ledger, ledgerWatch, limits, bodyThreads } = gateway

@@ -17,9 +17,11 @@ import { readFor } from './read-for.ts'
 import { rowScopeOf } from './usage.ts'
 
 const jobQuery = z.strictObject({
-  cursor: id('next_cursor of the page before').optional().describe('`next_cursor` of the page before.'),
+  cursor: id('the next_cursor of the previous page')
+    .optional()
+    .describe('The `next_cursor` of the previous page.'),
   status: oneOfWords(jobStates).optional(),
-  limit: wholeNumber(1, 200).default(50).describe('Jobs on a page.'),
+  limit: wholeNumber(1, 200).default(50).describe('The maximum number of jobs per page.'),
 })
 
 const jobPage = z
@@ -29,19 +31,23 @@ const jobPage = z
   })
   .meta({ id: 'ImageJobPage' })
 
-const jobPath = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
+const jobPath = z.object({
+  id: z.string().describe('The id of the job, which is the `x-request-id` of its request.'),
+})
 
 const linkQuery = z.object({
-  // We never give a link that has a part twice: ImageLinks refuses it.
-  expires: z.string().optional().catch(undefined).describe('Seconds since the epoch.'),
+  // We never issue a link with a repeated parameter, so ImageLinks rejects one.
+  expires: z.string().optional().catch(undefined).describe('The expiry time in seconds since the epoch.'),
   signature: z.string().optional().catch(undefined),
 })
 
 const secretAnswer = z
-  .object({ secret: z.string().describe('`whsec_` and base64, as the Standard Webhooks have it.') })
+  .object({
+    secret: z.string().describe('The secret in the Standard Webhooks format: `whsec_` followed by base64.'),
+  })
   .meta({ id: 'WebhookSecret' })
 
-/** Image jobs after their request: clients look at them, follow and cancel them, and fetch their images. */
+/** Image jobs after their creation: clients can read, follow and cancel them, and fetch their images. */
 export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
   const { storage, links, webhookKeys } = gateway.images
   return [
@@ -49,7 +55,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
     keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations/{id}',
-      summary: 'One image job',
+      summary: 'Get an image job',
       params: jobPath,
       answer: imageJob,
       async handle({ stage, params }) {
@@ -61,7 +67,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       method: 'DELETE',
       path: '/v1/images/generations/{id}',
       summary: 'Cancel an image job',
-      description: 'A job that has ended stays as it is.',
+      description: 'A job that has already ended is not changed.',
       logged: true,
       params: jobPath,
       answer: imageJob,
@@ -74,8 +80,9 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
     keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations/{id}/events',
-      summary: 'The whole job at once and after each change, until its end, as server-sent events',
-      description: "An event's name is the job's `status`, its data the job.",
+      summary: 'Follow an image job',
+      description:
+        "Server-sent events with the complete job, at once and after each change until it ends. The event's name is the job's `status`, and its data is the job.",
       media: 'text/event-stream',
       params: jobPath,
       answer: imageJob,
@@ -87,7 +94,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
     linkEndpoint({
       method: 'GET',
       path: '/v1/images/files/{day}/{name}',
-      summary: 'The bytes of an image, for anybody who has its link',
+      summary: 'Download an image by its signed link',
       media: 'image/*',
       params: z.object({ day: z.string(), name: z.string() }),
       query: linkQuery,
@@ -102,8 +109,9 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
     keyEndpoint({
       method: 'GET',
       path: '/v1/images/webhook-secret',
-      summary: "The secret that signs the webhooks of the caller's tenant",
-      description: 'A key with `usage_scope: key` is refused: the secret is that of all keys of the tenant.',
+      summary: "Get the secret that signs the webhooks of the caller's tenant",
+      description:
+        'A key with `usage_scope: key` is refused, because all keys of the tenant share the secret.',
       answer: secretAnswer,
       async handle({ stage }) {
         if (stage.identity.usageScope === 'key') throw gatewayError('webhook_secret_not_shared')
@@ -118,7 +126,7 @@ function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/images/generations',
-    summary: 'Image jobs, newest first',
+    summary: 'List image jobs, newest first',
     query: jobQuery,
     answer: jobPage,
     async handle({ stage, query: { cursor, status, limit } }) {
@@ -162,7 +170,7 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
     newest = undefined
     if (changed === undefined) return
     const position = await placeOf(gateway, changed)
-    // Links differ each time they are made: that does not count as a change.
+    // Links differ each time they are created, so they do not count as a change.
     const { showsRouting } = gateway
     const attempts = showsRouting ? changed.attempts : []
     const now = JSON.stringify([changed.state, position, attempts, changed.partials])
@@ -175,15 +183,15 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
   await followJob(gateway, job.id, gone.signal, (changed) => {
     const isWaiting = newest !== undefined
     newest = changed
-    // A client that reads slowly gets the newest state, and none of those before it.
+    // A client that reads slowly receives only the latest state, not the ones before it.
     if (!isWaiting) void events.send(sendNewest)
   })
   await events.end()
 }
 
 /**
- * Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again
- * soon.
+ * Returns null for a job that is not waiting, and undefined if Postgres does not answer, in which case the
+ * watch will read the job again soon.
  */
 async function placeOf({ jobs }: ImageGateway, job: Job): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Items of one turn of the event loop. */
+/** The number of items handled in one turn of the event loop. */
 const itemsOfTurn = 50
 
 /**
- * `items.map(each)`, with other work between: an upstream's list may have thousands of models, each with its
- * traits.
+ * Like `items.map(each)`, but lets other work run in between, because an upstream's list can contain
+ * thousands of models, each with its traits.
  */
 export async function mapInTurns<T, R>(items: readonly T[], each: (item: T) => R): Promise<R[]> {
   const made: R[] = []

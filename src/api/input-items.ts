@@ -13,8 +13,8 @@ const listQuery = z.object({
 })
 
 /**
- * A page of the items before a kept answer: all turns that it continues, and what its own request added.
- * Items that came without an id get one, the same at every call.
+ * Returns a page of the items before a kept answer: all turns that it continues, and the input of its own
+ * request. Items without an id are given one, which is the same in every call.
  * https://platform.openai.com/docs/api-reference/responses/input-items, read 2026-11-23
  */
 export function inputItems(answerId: string, turns: readonly KeptTurn[], url: URL): Json {

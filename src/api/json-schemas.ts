@@ -1,31 +1,31 @@
 import { z } from 'zod'
 import type { Json } from '../canonical/json.ts'
 
-/** `input`: what a client sends; `output`: what it gets. */
+/** `input`: what a client sends; `output`: what it receives. */
 type Direction = 'input' | 'output'
 
 /**
- * The JSON Schemas of all zod schemas that have an id, by id. They refer to each other within the OpenAPI
- * document.
+ * Returns the JSON Schemas of all zod schemas that have an id, keyed by id. They refer to each other within
+ * the OpenAPI document.
  */
 export function namedSchemas(direction: Direction): Record<string, Json> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsOf(direction), uri: refTo })
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutHead(schema)]))
 }
 
-/** Throws where the schema has no id. */
+/** Throws if the schema has no id. */
 export function referenceTo(schema: z.ZodType): Json {
   return { $ref: refTo(idOf(schema)) }
 }
 
-/** Throws where the schema has no id. */
+/** Throws if the schema has no id. */
 export function idOf(schema: z.ZodType): string {
   const id = z.globalRegistry.get(schema)?.id
   if (id === undefined) throw new Error('a schema of the API has no id: add .meta({ id })')
   return id
 }
 
-/** Each member of an object as clients send it. */
+/** Returns the members of an object in the form that clients send. */
 export function membersOf(schema: z.ZodObject): { name: string; required: boolean; schema: Json }[] {
   const { required = [] } = z.toJSONSchema(schema, optionsOf('input'))
   return Object.entries(schema.shape).map(([name, member]) => ({
@@ -48,13 +48,13 @@ function optionsOf(io: Direction) {
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
-      // What we answer may have more members in a later release.
+      // Responses may have more members in a later release.
       if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-      // A format says as much as zod's pattern for it, and an integer needs no bounds of its own.
+      // A format says as much as zod's pattern for it, and the safe integer bounds that zod adds say nothing.
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-      // zod leaves the default out where it is not of the type that a client sends.
+      // zod omits the default if its type is not the one that a client sends.
       const { def } = zodSchema._zod
       if (def.type === 'default') jsonSchema.default = def.defaultValue
     },

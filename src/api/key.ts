@@ -34,10 +34,10 @@ const rate = z
   .object({
     limit: z.int(),
     remaining: z.int(),
-    full_in_ms: z.int().describe('Until all are left again.'),
+    full_in_ms: z.int().describe('The milliseconds until `remaining` equals `limit` again.'),
   })
   .nullable()
-  .describe('Of all limits that hold, the one with the least left; null: none.')
+  .describe('The limit with the least remaining, of all that apply. Null if there is none.')
 
 const moment = z.iso.datetime().nullable()
 
@@ -47,32 +47,45 @@ const ownKey = z
     name: z.string(),
     tenant: z.string(),
     group: z.string(),
-    parent_id: z.uuid().nullable().describe('The key that made this one.'),
-    capture: z.enum(['none', 'shape', 'content']).describe('What the usage log keeps of bodies.'),
+    parent_id: z.uuid().nullable().describe('The parent key, if this is a sub-key.'),
+    capture: z.enum(['none', 'shape', 'content']).describe('What the usage log keeps of request bodies.'),
     usage_scope: z.enum(['tenant', 'key']),
     expires_at: moment,
-    allowed_cidrs: z.array(z.string()).nullable().describe('Null: any address.'),
+    allowed_cidrs: z.array(z.string()).nullable().describe('Null if any address is allowed.'),
     requests_per_minute: rate,
     tokens_per_minute: rate,
-    concurrency: z.int().nullable().describe('Requests that may run at once; null: unbounded.'),
+    concurrency: z
+      .int()
+      .nullable()
+      .describe('The maximum number of concurrent requests. Null if there is no limit.'),
     money: budgetAnswer,
-    models: z.array(z.string()).describe('The models that it may use. `GET /v1/models` says more of each.'),
-    sub_keys_max: z.int().describe('How many sub-keys it may have at once.'),
+    models: z
+      .array(z.string())
+      .describe('The models that the key can use. `GET /v1/models` describes each of them.'),
+    sub_keys_max: z.int().describe('The maximum number of sub-keys at a time.'),
   })
   .meta({ id: 'OwnKey' })
 
 const subKeyRequest = z
   .strictObject({
     name: name(128),
-    allowed_models: z.array(name(256)).min(1).optional().describe('Ids. Default: those of this key.'),
+    allowed_models: z
+      .array(name(256))
+      .min(1)
+      .optional()
+      .describe('Model ids. Default: the models of this key.'),
     allowed_cidrs: z
       .array(cidr)
       .min(1)
       .optional()
-      .describe('Blocks. They apply in addition to those of this key.'),
+      .describe('CIDR blocks, which apply in addition to those of this key.'),
     expires_at: expiry.optional(),
-    limits: ownLimits.describe('They apply in addition to those of this key, which all its sub-keys share.'),
-    budget: budget.describe('USD. It applies in addition to that of this key, which all its sub-keys share.'),
+    limits: ownLimits.describe(
+      'Limits that apply in addition to those of this key, which all its sub-keys share.',
+    ),
+    budget: budget.describe(
+      'A budget in USD, which applies in addition to that of this key, which all its sub-keys share.',
+    ),
   })
   .meta({ id: 'SubKeyRequest' })
 
@@ -91,11 +104,11 @@ const subKey = z
   .object({
     id: z.uuid(),
     name: z.string(),
-    hint: z.string().describe('The start of its secret.'),
+    hint: z.string().describe('The first characters of the secret.'),
     allowed_models: z.array(z.string()).nullable(),
     allowed_cidrs: z.array(z.string()).nullable(),
     limits: limitsShown,
-    budget: budgetShown.describe('USD.'),
+    budget: budgetShown.describe('The budget in USD.'),
     expires_at: moment,
     revoked_at: moment,
     created_at: z.iso.datetime(),
@@ -103,15 +116,15 @@ const subKey = z
   .meta({ id: 'SubKey' })
 
 const madeSubKey = subKey
-  .extend({ secret: z.string().describe('Shown this once.') })
+  .extend({ secret: z.string().describe('The secret, which is shown only once.') })
   .meta({ id: 'MadeSubKey' })
 
 const listMax = 1000
 const terms = { withinMs: 5_000 }
-/** For changes of sub-keys. */
+/** The limits for waiting changes of sub-keys. */
 const queue = { waitingMax: 20, waitMs: 5_000 }
 
-/** A key asks about itself, and makes keys below itself where it may. */
+/** Endpoints with which a key can read its own settings and, if allowed, manage its sub-keys. */
 export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
   const { database } = context
   const change = changesInTurns(context)
@@ -119,8 +132,8 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
     keyEndpoint({
       method: 'GET',
       path: '/v1/key',
-      summary: 'What this key may, and what is left of its limits',
-      description: 'It takes one request from the limits that it shows.',
+      summary: 'Get the settings of this key and what is left of its limits',
+      description: 'The call counts as one request against the limits that it shows.',
       limited: true,
       query: noParameters,
       answer: ownKey,
@@ -131,7 +144,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
     keyEndpoint({
       method: 'GET',
       path: '/v1/keys',
-      summary: 'The sub-keys of this key, the newest first',
+      summary: 'List the sub-keys of this key, newest first',
       query: noParameters,
       answer: z.object({ data: z.array(subKey) }).meta({ id: 'SubKeyList' }),
       async handle({ stage }) {
@@ -154,7 +167,7 @@ type ChangeInTurn = <T>(stage: Identified, work: (tx: TypedTransaction) => Promi
 function changesInTurns({ database, bounds }: KeyContext): ChangeInTurn {
   let turns: SubKeyTurns | undefined
   const turnsOf = () => {
-    // Half of the connections stay for admins.
+    // Leaves half of the connections to admins.
     const atOnce = Math.max(1, Math.floor(bounds.adminConnections / 2))
     turns ??= new SubKeyTurns({ ...queue, atOnce })
     return turns
@@ -167,8 +180,8 @@ function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): 
   return keyEndpoint({
     method: 'POST',
     path: '/v1/keys',
-    summary: 'Make a sub-key: it may do no more than this key',
-    description: "What it spends and uses counts against this key's budgets and limits too.",
+    summary: 'Create a sub-key with no more rights than this key',
+    description: "The sub-key's usage also counts against the budgets and limits of this key.",
     limited: true,
     logged: true,
     body: subKeyRequest,
@@ -205,11 +218,11 @@ function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): 
       })
       switch (made.verdict) {
         case 'made':
-          // Other processes see it at the next look at the revisions.
+          // Other processes find the key when they next poll the revisions.
           keys.hashes.add([made.row.secretHash])
           return { status: 201, body: { ...subKeyJson(made.row), secret: made.secret } }
         case 'taken':
-          throw invalid('name', 'another key of this tenant has this name')
+          throw invalid('name', 'another key of this tenant already has this name')
         case 'too-many':
           throw gatewayError('sub_keys_max', { most: made.most })
         case 'gone':
@@ -223,7 +236,7 @@ function revokeEndpoint(change: ChangeInTurn): OwnEndpoint {
   return keyEndpoint({
     method: 'DELETE',
     path: '/v1/keys/{id}',
-    summary: 'Revoke a sub-key: every process refuses it within a second',
+    summary: 'Revoke a sub-key (takes effect in all processes within a second)',
     logged: true,
     params: z.object({ id: z.string() }),
     answer: subKey,
@@ -334,8 +347,9 @@ function requireMaker({ subKeysMax }: Identity): void {
   if (subKeysMax === 0) throw gatewayError('sub_keys_not_allowed')
 }
 
-/** A model that its maker may not use would never work: say so now. */
+/** Refuses a model that this key itself cannot use, because it would never work. */
 function requireAllowed({ allowedModels }: Identity, wanted: readonly string[] | undefined): void {
   const index = wanted?.findIndex((model) => allowedModels !== undefined && !allowedModels.has(model)) ?? -1
-  if (index !== -1) throw invalid(`allowed_models[${index}]`, 'this key may not use that model itself')
+  if (index !== -1)
+    throw invalid(`allowed_models[${index}]`, 'this key itself is not allowed to use that model')
 }

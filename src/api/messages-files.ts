@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ClientFile } from '../files/file.ts'
 
-// Files as clients of the Messages format read them. https://platform.claude.com/docs/en/api/beta/files, and
-// @anthropic-ai/sdk 1.12.0, read 2026-11-28
+// Files in the form used by clients of the Messages format.
+// https://platform.claude.com/docs/en/api/beta/files and @anthropic-ai/sdk 1.12.0, read 2026-11-28
 
 export const messagesFile = z
   .object({
@@ -12,7 +12,7 @@ export const messagesFile = z
     mime_type: z.string(),
     size_bytes: z.int(),
     created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime().describe('From then on the file is gone.'),
+    expires_at: z.iso.datetime().describe('The file is deleted at this time.'),
     downloadable: z.literal(true),
   })
   .meta({ id: 'MessagesFile' })
@@ -23,7 +23,10 @@ export const messagesFilePage = z
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
     has_more: z.boolean(),
-    next_page: z.string().nullable().describe('For `page`; null: there are no more.'),
+    next_page: z
+      .string()
+      .nullable()
+      .describe('The value of `page` for the next page. Null on the last page.'),
   })
   .meta({ id: 'MessagesFilePage' })
 

@@ -5,11 +5,11 @@ import { mapInTurns } from './in-turns.ts'
 import { sizesOf, traitsFor } from './model-capabilities.ts'
 import { text, wholeNumber } from './parameter.ts'
 
-/** https://platform.claude.com/docs/en/api/models/list, and @anthropic-ai/sdk 1.12.0, read 2026-11-28 */
+/** https://platform.claude.com/docs/en/api/models/list and @anthropic-ai/sdk 1.12.0, read 2026-11-28 */
 export const messagesQuery = z.object({
   limit: wholeNumber(1, 1000).default(20),
-  after_id: text.optional().describe('Models after this one.'),
-  before_id: text.optional().describe('Models before this one: the page that ends there.'),
+  after_id: text.optional().describe('Returns the models after this one.'),
+  before_id: text.optional().describe('Returns the page that ends just before this model.'),
 })
 
 export const messagesModel = z
@@ -20,13 +20,17 @@ export const messagesModel = z
     created_at: z.iso.datetime(),
     max_input_tokens: z.int().nullable(),
     max_tokens: z.int().nullable(),
-    lifecycle: z.literal('active').describe('All that are listed are served.'),
+    lifecycle: z
+      .literal('active')
+      .describe('Always `active`, because only models that are served are listed.'),
     deprecated_at: z.null(),
     retires_at: z.null(),
     line: z.null(),
     capabilities: z
       .null()
-      .describe("The vendor's form of them; `GET /v1/models` without `anthropic-version` has ours."),
+      .describe(
+        'Always null. `GET /v1/models` without `anthropic-version` returns the capabilities in our own form.',
+      ),
   })
   .meta({ id: 'MessagesModel' })
 
@@ -39,7 +43,7 @@ export const messagesModelList = z
   })
   .meta({ id: 'MessagesModelList' })
 
-/** A page of the models, as clients of the Messages format read it. */
+/** Returns a page of the models in the form used by clients of the Messages format. */
 export async function messagesListJson(
   models: readonly Model[],
   { limit, after_id: after, before_id: before }: z.output<typeof messagesQuery>,
@@ -47,7 +51,7 @@ export async function messagesListJson(
 ): Promise<z.output<typeof messagesModelList>> {
   const from = after === undefined ? 0 : placeOf(models, after, 'after_id') + 1
   const to = before === undefined ? models.length : placeOf(models, before, 'before_id')
-  // Before an id: the page that ends there.
+  // `before_id` requests the page that ends just before that model.
   const page =
     before === undefined ? models.slice(from, from + limit) : models.slice(Math.max(from, to - limit), to)
   return {
@@ -78,5 +82,5 @@ export function messagesJson(model: Model, id: string, group: Group): z.output<t
 function placeOf(models: readonly Model[], id: string, field: string): number {
   const at = models.findIndex((model) => model.id === id)
   if (at !== -1) return at
-  throw invalid(field, 'no model with this id is in the list')
+  throw invalid(field, 'there is no model with this id in the list')
 }

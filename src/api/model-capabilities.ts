@@ -9,25 +9,30 @@ import type { OfferTraits, TraitVerdict } from '../traits/offer-traits.ts'
 const yesOrNo = z.boolean().nullable()
 const words = z.array(z.string()).nullable()
 
-/** Members of `capabilities` that follow from traits. */
+/** The members of `capabilities` that are derived from traits. */
 export const traitMembers = {
-  input: words.describe('Kinds of parts that it reads: text, image, document, audio, video.'),
-  output: words.describe('Kinds of parts that it writes.'),
+  input: words.describe(
+    'The kinds of input parts that the model accepts: text, image, document, audio, video.',
+  ),
+  output: words.describe('The kinds of output parts that the model produces.'),
   tools: yesOrNo,
   parallel_tools: yesOrNo,
   strict_tools: yesOrNo,
-  structured_output: yesOrNo.describe('It answers by a JSON Schema.'),
-  json_mode: yesOrNo.describe('It answers with any JSON object.'),
+  structured_output: yesOrNo.describe('Whether the model can answer according to a JSON Schema.'),
+  json_mode: yesOrNo.describe('Whether the model can be made to answer with a JSON object.'),
   reasoning: yesOrNo,
-  reasoning_efforts: words.describe('The efforts that it takes, the least first.'),
+  reasoning_efforts: words.describe('The reasoning efforts that the model accepts, lowest first.'),
   web_search: yesOrNo,
-  caching: yesOrNo.describe('It caches prompts.'),
-  prefill: yesOrNo.describe('It continues an assistant turn.'),
+  caching: yesOrNo.describe('Whether prompts are cached.'),
+  prefill: yesOrNo.describe('Whether the model can continue an assistant turn.'),
 }
 
 const traitCapabilities = z.object(traitMembers)
 
-/** What a model can do on the channels of a group: each is true if any offer can, null if unknown. */
+/**
+ * Returns what a model can do on the channels of a group. A capability is true if any offer has it, and null
+ * if it is unknown.
+ */
 export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof traitCapabilities> {
   const any = (can: (one: Traits) => boolean | undefined) => anyOf(traits.map(can))
   return {
@@ -47,8 +52,8 @@ export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof trait
 }
 
 /**
- * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that
- * no verdict in force has, or has differently, is absent.
+ * Returns when each member of `shown` was last proved by a probe or by an upstream's refusals, in ISO 8601.
+ * Members that no current verdict confirms are absent.
  */
 export function provedAt(
   shown: z.output<typeof traitCapabilities>,
@@ -66,12 +71,12 @@ export function provedAt(
   return found
 }
 
-/** The traits of the offers that a group may use, in each chat protocol of their channels. */
+/** Returns the traits of the offers that a group can use, in each chat protocol of their channels. */
 export function traitsFor(model: Model, id: string, group: Group): Traits[] {
   return inEachProtocol(model, id, group, (traits, protocol, name) => [traits.of(protocol, name)])
 }
 
-/** What was proved of those offers, and is in force. */
+/** Returns the current verdicts about those offers. */
 export function verdictsFor(model: Model, id: string, group: Group): TraitVerdict[] {
   return inEachProtocol(model, id, group, (traits, protocol, name) => traits.verdictsOn(protocol, name))
 }
@@ -93,8 +98,8 @@ function inEachProtocol<T>(
 }
 
 /**
- * In tokens: as gateway.yaml states them, else the most of any offer by its traits, else as the upstream's
- * list has them.
+ * In tokens: as stated in gateway.yaml, otherwise the largest value in any offer's traits, otherwise as in
+ * the upstream's list.
  */
 export function sizesOf(
   model: Model & { listed?: ListedModel },

@@ -15,14 +15,14 @@ import {
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
 
-/** Null: every value of the format. */
+/** Null: every value that the format allows. */
 const imageTraits = z.object({
   sizes: words,
   qualities: words,
   styles: words,
   backgrounds: words,
   output_formats: words,
-  images_max: count.describe('Images of one request.'),
+  images_max: count.describe('The maximum number of images per request.'),
   partial_images_max: count,
   prompt_characters_max: count,
 })
@@ -34,41 +34,47 @@ const rates = {
   output: usd,
   cache_read: usd,
   cache_write: usd,
-  cache_write_1h: usd.describe('Of tokens that a vendor keeps for an hour.'),
+  cache_write_1h: usd.describe('The price of writing tokens that the vendor caches for an hour.'),
   reasoning: usd,
   audio_input: usd,
   audio_output: usd,
-  web_search: usd.describe('Per search.'),
-  request: usd.describe('Per request; null: no fee.'),
+  web_search: usd.describe('The price per search.'),
+  request: usd.describe('The fee per request. Null if there is none.'),
 }
 
-/** Null: the condition is not stated. */
+/** Null: the condition is not set. */
 const tier = z.object({
-  above_input_tokens: count.describe('More input tokens than this, cached ones included.'),
+  above_input_tokens: count.describe(
+    'The tier applies above this number of input tokens, including cached ones.',
+  ),
   service_tier: z.string().nullable(),
   since: z.iso.datetime().nullable(),
-  daily_from: count.describe('Seconds since midnight UTC.'),
-  daily_to: count.describe('Seconds since midnight UTC.'),
+  daily_from: count.describe('The start of the daily period, in seconds since midnight UTC.'),
+  daily_to: count.describe('The end of the daily period, in seconds since midnight UTC.'),
   ...rates,
 })
 
 const pricing = z
   .object({
     ...rates,
-    image: usd.describe('Per image.'),
+    image: usd.describe('The price per image.'),
     images: z
       .array(z.object({ size: z.string().nullable(), quality: z.string().nullable(), usd }))
-      .describe('Per image of one size or quality; null: of any.'),
+      .describe('The prices per image by size and quality. Null means any size or quality.'),
     tiers: z
       .array(tier)
-      .describe('Other prices of whole requests that meet the conditions; of several, the last one counts.'),
+      .describe(
+        'Prices that replace the above for requests that meet the conditions. If several tiers match, the last one applies.',
+      ),
     source: z
       .string()
-      .describe('Where it comes from: `catalog`, which the operator keeps, or a library and its version.'),
+      .describe(
+        'The source of the price: `catalog` if the operator maintains it, or a library with its version.',
+      ),
   })
-  .describe('USD per million tokens, as the group pays it: exact decimals; null where not known.')
+  .describe('The prices for this group in USD per million tokens, as exact decimals. Null if not known.')
 
-/** OpenAI's model with more members. https://platform.openai.com/docs/api-reference/models */
+/** OpenAI's model object with additional members. https://platform.openai.com/docs/api-reference/models */
 export const model = z
   .object({
     id: z.string(),
@@ -76,16 +82,18 @@ export const model = z
     created: z.int().describe('Seconds since the epoch.'),
     owned_by: z.string(),
     aliases: z.array(z.string()),
-    endpoints: z.array(z.string()).describe('Where it is known to be served.'),
+    endpoints: z.array(z.string()).describe('The paths at which the model is known to be served.'),
     capabilities: z.object({
       streaming: z.boolean(),
-      images: imageTraits.nullable().describe('What it takes of image requests; null in each: any.'),
+      images: imageTraits
+        .nullable()
+        .describe('The values that image requests for this model can use. A null member means any value.'),
       ...traitMembers,
     }),
     capabilities_proved_at: z
       .record(z.string(), z.iso.datetime())
       .describe(
-        'When a probe, or refusals of the upstream, last proved what `capabilities` says, by its member. A member that is absent here comes from built-in tables or from the operator.',
+        'When each member of `capabilities` was last proved by a probe or by refusals of the upstream. Members that are absent here come from built-in tables or from the operator.',
       ),
     context_length: count,
     max_output_tokens: count,
@@ -97,7 +105,7 @@ export const modelList = z
   .object({ object: z.literal('list'), data: z.array(model) })
   .meta({ id: 'ModelList' })
 
-/** `id`: as asked for, because a model may match any name that its channels pass through. */
+/** `id` is the requested name, because a model can match any name that its channels pass through. */
 export function modelJson(of: Model, id: string, group: Group): z.output<typeof model> {
   const offers = of.offers.filter(
     ({ channel }) => group.channels.includes('*') || group.channels.includes(channel.name),
@@ -128,7 +136,10 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
   }
 }
 
-/** Of the offer that is tried first. An answer is paid by the price of the offer that gave it. */
+/**
+ * Returns the library price of the offer that is tried first. An answer is charged at the price of the offer
+ * that gave it.
+ */
 function libraryPriceOf(offers: readonly Offer[], id: string): Price | undefined {
   const [first] = offers
   return first?.libraryPrices?.of(first.upstreamModel === '*' ? id : first.upstreamModel)
@@ -148,7 +159,7 @@ function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {
   }
 }
 
-/** As the group pays it. */
+/** Returns the price that the group pays. */
 function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
   const usd = (nano: bigint | undefined) => (nano === undefined ? null : usdText(nano, multiplier))
   const ratesOf = (rates: Rates) => ({
@@ -183,7 +194,7 @@ function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
   }
 }
 
-/** With at least two decimals, as people write prices, and more only where they are needed. */
+/** Formats an amount with at least two decimals, as is usual for prices, and more only if needed. */
 function usdText(nano: bigint, multiplier: string): string {
   const { digits, scale } = parseMultiplier(multiplier)
   const nanoPerUsd = 1_000_000_000n * scale

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { modelCharactersMax, modelProblem } from '../protocols/model-name.ts'
 
-/** The member of a body that names a model, checked as every other endpoint checks it. */
+/** The member of a body that names a model, with the same checks as in every other endpoint. */
 export const modelMember = z
   .string({ error: ({ input }) => modelProblem(input) })
   .superRefine((value, context) => {

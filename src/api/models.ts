@@ -19,14 +19,16 @@ import { speaksMessages } from './speaks-messages.ts'
 const anyModelList = z.union([modelList, messagesModelList]).meta({ id: 'AnyModelList' })
 const anyModel = z.union([model, messagesModel]).meta({ id: 'AnyModel' })
 
-/** The models that the caller's key may use. `lists` answers the upstreams' own lists as they are now. */
+/**
+ * The models that the caller's key can use. `lists` contains the upstreams' own lists in their current state.
+ */
 export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[] => [
   keyEndpoint({
     method: 'GET',
     path: '/v1/models',
-    summary: 'The models that this key may use, by id',
+    summary: 'List the models that this key can use, by id',
     description:
-      'In the shape of the Messages format, by pages, to clients that send `anthropic-version`. Other clients get the whole list, and their parameters are ignored.',
+      'Clients that send `anthropic-version` receive the list in the Messages format, page by page. Other clients receive the whole list, and their parameters are ignored.',
     logged: true,
     query: messagesQuery,
     readsQuery: speaksMessages,
@@ -43,15 +45,17 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
     method: 'GET',
     path: '/v1/models/{id}',
     route: '/v1/models/*id',
-    summary: 'One model, by its id or an alias',
-    description: 'In the shape of the Messages format to clients that send `anthropic-version`.',
+    summary: 'Get a model by its id or an alias',
+    description: 'Clients that send `anthropic-version` receive the model in the Messages format.',
     logged: true,
-    params: z.object({ id: z.string().describe('Ids and aliases may have slashes.') }),
+    params: z.object({
+      id: z.string().describe('The id or an alias of the model, which may contain slashes.'),
+    }),
     answer: anyModel,
     async handle({ stage, params: { id: name } }) {
       const { snapshot, identity, group } = stage
       const listed = listedModels(snapshot, lists()).get(name)
-      // A list may be of a channel that this group has not; others pass the name through.
+      // A list may belong to a channel outside this group, while other channels pass the name through.
       const found = listed !== undefined && isOffered(listed, group) ? listed : findModel(snapshot, name)
       if (found === undefined || !mayUse(snapshot, identity, name)) {
         throw gatewayError(

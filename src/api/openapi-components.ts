@@ -3,21 +3,21 @@ import type { Json } from '../canonical/json.ts'
 import { problem, problemMedia } from './admin/problem.ts'
 import { idOf, referenceTo } from './json-schemas.ts'
 
-/** The parts that operations share: authentication, headers, and the key of repeats. */
+/** The parts that operations share: authentication, headers and the idempotency key. */
 
 export const securitySchemes: Json = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The API key.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same API key.' },
   adminToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API token of the admin API, or ADMIN_TOKEN of the environment.',
+    description: 'An API token for the admin API, or the value of ADMIN_TOKEN.',
   },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-tollgate',
-    description: 'The session of a user. Over plain HTTP its name is `tollgate`.',
+    description: 'The session cookie of a user. Over plain HTTP its name is `tollgate`.',
   },
 }
 
@@ -25,19 +25,22 @@ const text = { type: 'string' }
 
 const limitHeaders = Object.fromEntries(
   (['requests', 'tokens'] as const).flatMap((what): [string, Json][] => [
-    [`x-ratelimit-limit-${what}`, header(`Where the ${what} per minute are limited: how many are allowed.`)],
-    [`x-ratelimit-remaining-${what}`, header(`How many ${what} are left of them.`)],
-    [`x-ratelimit-reset-${what}`, header('When all are left again, such as `1.2s` or `1m2s`.')],
+    [`x-ratelimit-limit-${what}`, header(`The maximum number of ${what} per minute, if they are limited.`)],
+    [`x-ratelimit-remaining-${what}`, header(`The number of ${what} that are left.`)],
+    [
+      `x-ratelimit-reset-${what}`,
+      header('The time until the full limit is available again, for example `1.2s` or `1m2s`.'),
+    ],
   ]),
 )
 
 export const headers: Json = {
-  'x-request-id': header("The request's id, as the usage log has it."),
-  'retry-after': header('After how many seconds the same request may succeed.'),
+  'x-request-id': header('The id of the request in the usage log.'),
+  'retry-after': header('The number of seconds after which the same request may succeed.'),
   ...limitHeaders,
 }
 
-/** Clients of the Messages format get that vendor's names of these headers instead. */
+/** Clients of the Messages format receive these headers under that vendor's names. */
 export const limitHeaderRefs = refsTo(Object.keys(limitHeaders))
 
 export const parameters: Json = {
@@ -45,42 +48,43 @@ export const parameters: Json = {
     name: 'idempotency-key',
     in: 'header',
     description:
-      'A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters.',
+      'A repeated request with the same key receives the response to the first request. 1 to 255 visible ASCII characters.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   'if-match': {
     name: 'if-match',
     in: 'header',
-    description: 'Change the resource only if it still has this ETag; else the answer is 412.',
+    description: 'The resource is changed only if it still has this ETag. Otherwise the response is 412.',
     schema: text,
   },
   'if-none-match': {
     name: 'if-none-match',
     in: 'header',
-    description: 'An ETag that the client knows: where the answer still has it, it is 304 without a body.',
+    description:
+      'The ETag that the client last received. If it has not changed, the response is 304 without a body.',
     schema: text,
   },
 }
 
-const message = z.string().describe('What is wrong, and what to change.')
+const message = z.string().describe('What is wrong and what to change.')
 
-/** The error of OpenAI's formats, and of paths that have no format. */
+/** The error in OpenAI's formats, and at paths without a format. */
 export const openaiError = z
   .object({
     error: z.object({
       message,
       type: z.string(),
-      param: z.string().nullable().describe('The field that is wrong.'),
-      code: z.string().nullable().describe('A word that software may act on.'),
+      param: z.string().nullable().describe('The field that is invalid.'),
+      code: z.string().nullable().describe('A stable code for programs to act on.'),
       request_id: z
         .string()
         .optional()
-        .describe('The id of the row, as in x-request-id: not every client shows headers.'),
+        .describe('The id of the request, as in x-request-id, for clients that do not show headers.'),
     }),
   })
   .meta({ id: 'OpenaiError' })
 
-/** The error of the Messages format. */
+/** The error in the Messages format. */
 export const messagesError = z
   .object({
     type: z.literal('error'),
@@ -95,12 +99,12 @@ export const messagesError = z
 
 const anyError = z.union([openaiError, messagesError]).meta({ id: 'AnyError' })
 
-/** The answers with an error. */
+/** Returns the error responses. */
 export function errorResponses(): Json {
   const named = [openaiError, messagesError, anyError].map((schema) => [
     idOf(schema),
     {
-      description: 'Refused or failed.',
+      description: 'The request was refused or failed.',
       headers: { ...refsTo(['x-request-id', 'retry-after']), ...limitHeaderRefs },
       content: { 'application/json': { schema: referenceTo(schema) } },
     },
@@ -108,7 +112,7 @@ export function errorResponses(): Json {
   return {
     ...Object.fromEntries(named),
     Problem: {
-      description: 'Refused or failed.',
+      description: 'The request was refused or failed.',
       headers: refsTo(['x-request-id', 'retry-after']),
       content: { [problemMedia]: { schema: referenceTo(problem) } },
     },

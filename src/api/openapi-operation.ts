@@ -11,25 +11,31 @@ const withKey = [{ bearer: [] }, { apiKey: [] }]
 const asAdmin = [{ adminToken: [] }, { session: [] }]
 const security = { key: withKey, link: [], admin: asAdmin }
 
-/** An endpoint of the admin API that everybody may call. */
+/** Whether this is an endpoint of the admin API that everyone can call. */
 function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
   return endpoint.guard === 'admin' && endpoint.area === 'open'
 }
 
-/** An endpoint that models answer. The format is a vendor's: request and answer are left open. */
+/**
+ * Describes an endpoint that models answer. The format is a vendor's, so the schemas of requests and
+ * responses are left open.
+ */
 export function modelOperation(endpoint: ModelEndpoint): Json {
   const open = { type: 'object', additionalProperties: true }
   const streams = endpoint.kind !== 'plain' || endpoint.writes === true
   return {
     ...headOf(endpoint),
     description: formatOf(endpoint),
-    externalDocs: { url: endpoint.reference, description: "The vendor's reference of the format" },
+    externalDocs: {
+      url: endpoint.reference,
+      description: "The vendor's reference documentation of the format",
+    },
     security: withKey,
     parameters: [{ $ref: '#/components/parameters/idempotency-key' }],
     requestBody: jsonBody({ ...open, properties: { model: { type: 'string' } }, required: ['model'] }),
     responses: {
       200: {
-        description: streams ? 'The answer, or its events where `stream` is true.' : 'The answer.',
+        description: streams ? 'The answer, or its events if `stream` is true.' : 'The answer.',
         headers: { ...refsTo(['x-request-id']), ...limitHeaderRefs },
         content: {
           'application/json': { schema: open },
@@ -45,34 +51,35 @@ export function modelOperation(endpoint: ModelEndpoint): Json {
 function formatOf(endpoint: ModelEndpoint): string {
   switch (endpoint.kind) {
     case 'text':
-      return "In the vendor's format. A channel that speaks it gets the request unchanged but for the model's name; for any other the request is translated."
+      return "In the vendor's format. A channel that speaks it receives the request unchanged, except for the name of the model. For all other channels the request is translated."
     case 'plain':
-      return "In the vendor's format. The request goes as it came to a channel that speaks that vendor's format of chats."
+      return "In the vendor's format. The request is passed on unchanged to a channel that speaks the vendor's chat format."
     case 'image':
-      return "In the vendor's format. The request becomes a job. The answer comes when the images are made; with `prefer: respond-async`, or after IMAGE_WAIT_MS, it is the job."
+      return "In the vendor's format. The request becomes a job, and the response is sent when the images are ready. With `prefer: respond-async`, or after IMAGE_WAIT_MS, the response is the job instead."
   }
 }
 
 const accepted: Json = {
   description:
-    'The job continues. While the database is down, only `id`, `object`, `status` and `model` are known.',
+    'The job is still running. While the database is down, only `id`, `object`, `status` and `model` are known.',
   headers: { ...refsTo(['x-request-id', 'retry-after']), ...limitHeaderRefs },
   content: { 'application/json': { schema: { anyOf: [referenceTo(imageJob), { type: 'object' }] } } },
 }
 
-/** What we call: the address that a request for images gives. */
+/** The webhooks that we call, at the address given with an image request or an alert rule. */
 export const webhooks: Json = {
   'image.generation': {
     post: {
       operationId: 'imageGenerationEnded',
       security: [],
-      summary: 'The end of an image job, for the address in `x-tollgate-webhook` of its request',
-      description: 'Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.',
+      summary: 'Sent when an image job ends, to the address in `x-tollgate-webhook` of its request',
+      description:
+        'Signed according to Standard Webhooks. It may be delivered more than once, with the same `webhook-id`.',
       externalDocs: { url: 'https://www.standardwebhooks.com' },
       requestBody: jsonBody(referenceTo(imageWebhook)),
       responses: {
-        '2XX': { description: 'Taken. Anything else is tried again later.' },
-        410: { description: 'No more of them are wanted: it is not tried again.' },
+        '2XX': { description: 'Accepted. After any other status the delivery is retried later.' },
+        410: { description: 'The receiver wants no more deliveries, so this one is not retried.' },
       },
     },
   },
@@ -80,20 +87,20 @@ export const webhooks: Json = {
     post: {
       operationId: 'alertChanged',
       security: [],
-      summary: 'An episode of an alert has opened or closed, for the webhook of its rule',
+      summary: 'Sent when an alert episode opens or closes, to the webhook of its rule',
       description:
-        'Signed as the Standard Webhooks say, with the secret of the rule. It may come twice: `webhook-id` is then the same.',
+        'Signed according to Standard Webhooks with the secret of the rule. It may be delivered more than once, with the same `webhook-id`.',
       externalDocs: { url: 'https://www.standardwebhooks.com' },
       requestBody: jsonBody(referenceTo(alertWebhook)),
       responses: {
-        '2XX': { description: 'Taken. Anything else is tried again later.' },
-        410: { description: 'No more of them are wanted: it is not tried again.' },
+        '2XX': { description: 'Accepted. After any other status the delivery is retried later.' },
+        410: { description: 'The receiver wants no more deliveries, so this one is not retried.' },
       },
     },
   },
 }
 
-/** An endpoint of our own. */
+/** Describes an endpoint of our own. */
 export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
   const { guard, description, params, query, body, answer, statuses = [200] } = endpoint
   const media = endpoint.media ?? 'application/json'
@@ -156,7 +163,7 @@ function operationIdOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
 }
 
-/** The shape follows the path; where the path has no format, the header `anthropic-version` decides. */
+/** The format follows from the path. If the path has no format, the header `anthropic-version` decides. */
 function errorOf({ path }: Endpoint): Json {
   const [plain, versioned] = [{}, { 'anthropic-version': '2023-06-01' }].map(
     (sent) => formatAt(path, sent).protocol === 'anthropic-messages',

@@ -9,17 +9,17 @@ import { errorResponses, headers, parameters, securitySchemes } from './openapi-
 import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 
-/** The input of the document. */
+/** The input for the document. */
 export interface Surface {
   models: readonly ModelEndpoint[]
   own: readonly (OwnEndpoint | AdminEndpoint)[]
-  /** Where clients reach us; undefined: where the document was fetched. */
+  /** The URL at which clients reach us. If undefined, the URL from which the document was fetched. */
   publicUrl: string | undefined
 }
 
 /**
- * `GET /openapi.json`: for anybody, without a row in the usage log. The document is made when first asked
- * for.
+ * Serves `GET /openapi.json` to everyone, without a row in the usage log. The document is built on the first
+ * request.
  */
 export function openapi(surface: Surface, stallMs: number) {
   let bytes: Buffer | undefined
@@ -34,7 +34,7 @@ export function openapi(surface: Surface, stallMs: number) {
   }
 }
 
-/** Every endpoint in OpenAPI 3.1. https://spec.openapis.org/oas/v3.1.1.html */
+/** Describes every endpoint in OpenAPI 3.1. https://spec.openapis.org/oas/v3.1.1.html */
 export function openapiDocument({ models, own, publicUrl }: Surface): Json {
   const paths: Record<string, Json> = {}
   const add = ({ method, path }: { method: string; path: string }, operation: Json) => {
@@ -64,8 +64,8 @@ export function openapiDocument({ models, own, publicUrl }: Surface): Json {
 }
 
 /**
- * Bodies as clients send them, all else as clients get it. By name: the registry has them in the order in
- * which modules were loaded.
+ * Bodies are described in the form that clients send, everything else in the form that they receive. Sorted
+ * by name, because the order in the registry depends on the order in which modules were loaded.
  */
 function schemasOf(own: Surface['own']): Json {
   const sent = namedSchemas('input')

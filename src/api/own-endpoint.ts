@@ -6,14 +6,14 @@ import type { Identified } from '../stages/identify.ts'
 import type { Received } from '../stages/received.ts'
 
 /**
- * An endpoint of our own API, which no model answers: one entry. Its route, its checks and its part of
- * /openapi.json are made from it.
+ * An entry that defines an endpoint of our own API, which no model answers. Its route, its checks and its
+ * part of /openapi.json are derived from the entry.
  */
 export type OwnEndpoint = KeyEndpoint | LinkEndpoint
 
 /** For clients with a key. */
 export type KeyEndpoint = Guarded<'key', Identified>
-/** For every client with a signed link. */
+/** For anyone with a signed link. */
 export type LinkEndpoint = Guarded<'link', Received>
 
 export const keyEndpoint = endpointFor<'key', Identified>('key')
@@ -21,18 +21,18 @@ export const linkEndpoint = endpointFor<'link', Received>('link')
 
 /** The description of an entry, for Express and for /openapi.json. */
 export interface Description extends Endpoint {
-  /** The path in the words of Express, where `path` is not enough: an id may have slashes. */
+  /** The path in the syntax of Express, needed if `path` is not enough because an id may contain slashes. */
   route?: string
   /** Details beyond `summary`. */
   description?: string
   /**
-   * Whether a request that succeeds has a row. Reads of the usage log have none: a read that added a row
-   * would never reach the end. A refused request always has one.
+   * Whether a successful request has a row. Reads of the usage log have none, because each read would add
+   * another row to read. A refused request always has one.
    */
   logged?: boolean
-  /** Whether a request takes from the limits of its key, before its body is read. Default: it does not. */
+  /** Whether a request counts against the limits of its key before its body is read. Default: it does not. */
   limited?: boolean
-  /** The format of a good answer. Default: JSON. */
+  /** The format of a successful response. Default: JSON. */
   media?:
     | 'application/json'
     | 'text/event-stream'
@@ -42,37 +42,40 @@ export interface Description extends Endpoint {
     | 'application/x-ndjson'
     | 'application/octet-stream'
   /**
-   * The parts of a multipart form, which the handler reads by itself while it comes. No answer is kept for a
-   * repeat of it.
+   * The parts of a multipart form, which the handler itself reads as a stream. No response is stored for
+   * repeated requests.
    */
   form?: z.ZodObject
-  /** Statuses of a good answer, all in the same shape. Default: 200. */
+  /** The statuses of a successful response, all with the same body. Default: 200. */
   statuses?: readonly (200 | 201 | 202)[]
 }
 
-/** The schemas of what comes and what goes. */
+/** The schemas of requests and responses. */
 export interface Schemas {
-  /** Of the path. */
+  /** The parameters of the path. */
   params: z.ZodObject
   query: z.ZodObject
   /** A JSON body; undefined: the endpoint reads none. */
   body: z.ZodType | undefined
   /**
-   * Reads a large body in a thread. Resolves with the members that `body` checks. Absent: a large body is
+   * Reads a large body in a thread. Resolves to the members that `body` checks. If absent, a large body is
    * read like any other.
    */
   readLarge?(stage: Identified, bytes: Buffer): Promise<Json>
-  /** One answer, or one event of a stream; undefined: bytes. */
+  /** A response, or one event of a stream; undefined for a response of bytes. */
   answer: z.ZodType | undefined
 }
 
 interface Guarded<Guard extends string, Stage> extends Description, Schemas {
   guard: Guard
-  /** Check what came, then answer it. Rejects GatewayError `invalid_request` that names the bad field. */
+  /**
+   * Checks the input and answers the request. Rejects with GatewayError `invalid_request` that names the
+   * invalid field.
+   */
   handle(came: Came<Stage>): Promise<OwnAnswer | undefined>
 }
 
-/** The input of a request, unchecked. */
+/** The input of a request, not yet checked. */
 interface Came<Stage> {
   stage: Stage
   params: unknown
@@ -80,16 +83,16 @@ interface Came<Stage> {
   body: unknown
 }
 
-/** Undefined in its place: the handler has answered by itself. */
+/** A response. Handlers that have already responded themselves return undefined instead. */
 export interface OwnAnswer<Body = unknown> {
   /** Default: 200. */
   status?: 200 | 201 | 202
-  /** JSON, or the bytes of it. */
+  /** A JSON value, or its encoded bytes. */
   body: Body | Uint8Array
   headers?: Record<string, string | string[]>
 }
 
-/** An entry as its file writes it: `handle` gets what the schemas made of the request. */
+/** An entry as written in its file: `handle` receives the output of the schemas. */
 interface Definition<
   Stage,
   Params extends z.ZodObject,
@@ -98,9 +101,11 @@ interface Definition<
   Answer extends z.ZodType | undefined,
 > extends Description {
   params?: Params
-  /** Default: parameters are ignored. */
+  /** By default, parameters are ignored. */
   query?: Query
-  /** Whether this client's format has the parameters. Else they are ignored. Default: it has. */
+  /**
+   * Whether the client's format has query parameters; if not, they are ignored. By default, they are read.
+   */
   readsQuery?(stage: Stage): boolean
   body?: Body
   readLarge?(stage: Identified, bytes: Buffer): Promise<Json>
@@ -150,7 +155,7 @@ function endpointFor<const Guard extends string, Stage>(guard: Guard): EndpointM
   }
 }
 
-/** The path as Express takes it. */
+/** Returns the path in the syntax of Express. */
 export function routeOf({ route, path }: Pick<Description, 'route' | 'path'>): string {
   return (route ?? path).replace(/\{(\w+)\}/g, ':$1')
 }

@@ -3,21 +3,21 @@ import { expected } from '../canonical/checked.ts'
 import { anyOf, quoted } from '../canonical/field-error.ts'
 import { earliestMs, latestMs } from '../db/moments.ts'
 
-// Kinds of query parameters. Each comes as text.
+// Types of query parameters, all of which arrive as text.
 
-/** Express gives a list where a parameter is there more than once. */
+/** Express passes a list if a parameter occurs more than once. */
 const once = z.string({
-  error: ({ input }) => (Array.isArray(input) ? 'given more than once' : 'expected a text'),
+  error: ({ input }) => (Array.isArray(input) ? 'given more than once' : 'expected a string'),
 })
 
-/** For endpoints that have none: any is refused. */
+/** For endpoints without parameters: any parameter is refused. */
 export const noParameters = z.strictObject({})
 
 const textLengthMax = 256
 
-/** A text that Postgres can compare with a name. */
+/** Text that Postgres can compare with a name. */
 export const text = once.refine(
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: Postgres takes no NUL, and no name has the others.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Postgres cannot store NUL, and names contain none of the others.
   (value) => value !== '' && value.length <= textLengthMax && !/[\x00-\x1f]/.test(value),
   expected(`1 to ${textLengthMax} characters without control characters`),
 )
@@ -41,7 +41,7 @@ export function oneOfWords<const Words extends readonly string[]>(words: Words) 
 
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The id of a request or a job, in small letters. */
+/** The id of a request or a job, converted to lower case. */
 export function id(what: string) {
   return once
     .refine((value) => isId(value.toLowerCase()), expected(what))
@@ -57,10 +57,10 @@ const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]
 const day = /^\d{4}-\d\d-\d\d$/
 const dayMs = 86_400_000
 
-/** A day alone is its first moment, or its end: the next day's first moment. */
+/** A date alone means its first moment or its end, which is the first moment of the next day. */
 export function moment(ofDay: 'first moment' | 'end') {
   return once
-    .refine(isMoment, expected('a moment such as 2026-11-21T09:30:00Z or a day such as 2026-11-21'))
+    .refine(isMoment, expected('a time such as 2026-11-21T09:30:00Z or a date such as 2026-11-21'))
     .transform((value) => {
       const read = dateOf(value).getTime()
       const ms = ofDay === 'end' && day.test(value) ? read + dayMs : read
@@ -71,7 +71,7 @@ export function moment(ofDay: 'first moment' | 'end') {
 
 function isMoment(value: string): boolean {
   if (!day.test(value) && !timestamp.test(value)) return false
-  // JavaScript reads 30 February as 2 March.
+  // JavaScript would read 30 February as 2 March.
   const midnight = new Date(value.slice(0, 10))
   const isReal = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value.slice(0, 10))
   return isReal && !Number.isNaN(dateOf(value).getTime())

@@ -15,7 +15,7 @@ const publicCatalog = z
     groups: z.array(
       z.object({
         name: z.string(),
-        models: z.array(model).describe("At the group's price."),
+        models: z.array(model).describe('The models of the group, with its prices.'),
       }),
     ),
   })
@@ -26,15 +26,15 @@ interface Made {
   lists: ModelLists
   bytes: Buffer
   etag: string
-  /** All names of all public models. */
+  /** The names of all public models. */
   names: ReadonlySet<string>
 }
 
 type Sources = Pick<Gateway, 'catalog' | 'modelLists'> & { database: Pick<Database, 'reads'> }
 
 /**
- * The models of public groups. It is made once for each state of the catalog, which changes when a group
- * does. It names no channel.
+ * The models of public groups. Built once per state of the catalog, which changes whenever a group does.
+ * Contains no channel names.
  */
 export class PublicCatalog {
   readonly #from: Sources
@@ -49,14 +49,14 @@ export class PublicCatalog {
     const { snapshot } = this.#from.catalog
     const { lists } = this.#from.modelLists
     if (this.#made?.snapshot === snapshot && this.#made.lists === lists) return this.#made
-    // One at a time: everybody may ask.
+    // Builds the list only once at a time, because anyone can request it.
     this.#making ??= this.#make(snapshot, lists).finally(() => {
       this.#making = undefined
     })
     return await this.#making
   }
 
-  /** Whether a public model has this id, or this other name. */
+  /** Whether a public model has this id or alias. */
   async has(name: string): Promise<boolean> {
     return (await this.current()).names.has(name)
   }
@@ -84,13 +84,13 @@ export class PublicCatalog {
   }
 }
 
-/** For everybody. */
+/** Open to everyone. */
 export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): OwnEndpoint {
   return linkEndpoint({
     method: 'GET',
     path: '/public/v1/catalog',
-    summary: 'The models and prices of the groups that are public',
-    description: 'For everybody, without a key. Without groups while none is public.',
+    summary: 'List the models and prices of the public groups',
+    description: 'Open to everyone, without a key. The list is empty if no group is public.',
     params: z.object({}),
     query: z.object({}),
     answer: publicCatalog,
@@ -109,6 +109,6 @@ export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): 
 }
 
 const away = {
-  unavailable: 'The catalog cannot be read at the moment. Try again.',
+  unavailable: 'The catalog cannot be read at the moment. Try again shortly.',
   retryAfterSeconds: 5,
 }

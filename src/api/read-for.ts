@@ -3,8 +3,8 @@ import type { Terms } from '../db/pool.ts'
 import type { Identified } from '../stages/identify.ts'
 
 /**
- * Query Postgres for a tenant, as long as its client waits: `read` gets the terms of the query. When the
- * client leaves, or the process ends, the query is cancelled, and this rejects with the reason.
+ * Queries Postgres for a tenant for as long as its client waits. `read` receives the terms of the query. If
+ * the client disconnects or the process ends, the query is cancelled and this rejects with the reason.
  */
 export async function readFor<T>(
   { identity, life }: Pick<Identified, 'identity' | 'life'>,

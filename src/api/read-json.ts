@@ -8,9 +8,9 @@ import type { Identified } from '../stages/identify.ts'
 import { readWhole } from '../stages/read.ts'
 
 /**
- * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is
- * too deep or has too many values before anything is made of it, which a schema cannot do. `readLarge`: reads
- * a large body. Throws `invalid_request` or `request_too_large`.
+ * Reads the body as a JSON object, within the limits for a chat, and records it in the row. The scan refuses
+ * a body that is nested too deeply or has too many values before anything is built from it, which a schema
+ * cannot do. `readLarge` reads a large body. Throws `invalid_request` or `request_too_large`.
  */
 export async function readJson(
   gateway: Gateway,
@@ -24,7 +24,7 @@ export async function readJson(
   return parseJson(body, parseKeepingDigits)
 }
 
-/** Throws `invalid_request`. `parse`: throws SyntaxError. */
+/** Throws `invalid_request` if `parse` throws a SyntaxError. */
 export function parseJson(body: Buffer, parse: (text: string) => unknown): Json {
   let value: unknown
   try {

@@ -18,16 +18,16 @@ import { inputItems } from './input-items.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 /**
- * The gateway or the channel that holds an answer gives it again, or forgets it. A tenant finds only ids that
- * it got here itself.
+ * Reads or deletes an answer that the gateway or a channel holds. A tenant only finds ids that it received
+ * here.
  */
 export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
     heldAnswerEndpoint(gateway, {
       method: 'GET',
-      summary: 'An answer that the gateway or an upstream keeps',
+      summary: 'Get an answer that the gateway or an upstream keeps',
       description:
-        'With `stream=true`, the events of an answer in the background, from the one after `starting_after` on, while they come; other answers are only given whole. Of the query, `include` and `starting_after` go upstream.',
+        'With `stream=true`, streams the events of a background answer as they arrive, starting after `starting_after`. Other answers are only returned as a whole. The parameters `include` and `starting_after` are passed on to the upstream.',
       forwarded: ['include', 'include[]', 'starting_after'],
       own: async ({ scope, id, job }) => {
         const kept = (await gateway.kept.read(scope, id))?.answer
@@ -37,8 +37,9 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
     }),
     heldAnswerEndpoint(gateway, {
       method: 'DELETE',
-      summary: 'Have the gateway or an upstream forget an answer',
-      description: 'Answers that continue one which the gateway kept cannot be continued any more.',
+      summary: 'Delete an answer that the gateway or an upstream keeps',
+      description:
+        'If the gateway kept the answer, answers that continue it can no longer be continued themselves.',
       forwarded: ['include', 'include[]', 'starting_after'],
       own: async ({ scope, id, job }) => {
         if (job !== undefined && !hasEnded(job)) throw gatewayError('answer_in_progress', { id })
@@ -50,8 +51,9 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
     heldAnswerEndpoint(gateway, {
       method: 'POST',
       below: '/cancel',
-      summary: 'Cancel an answer that is made in the background',
-      description: 'Answers with it as it is then. One that has ended stays as it is.',
+      summary: 'Cancel a background answer',
+      description:
+        'Returns the answer in its state after the call. An answer that has already ended is not changed.',
       forwarded: [],
       own: async ({ scope, id, job }) => {
         if (job !== undefined) {
@@ -66,9 +68,9 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
     heldAnswerEndpoint(gateway, {
       method: 'GET',
       below: '/input_items',
-      summary: 'The items of the conversation before a kept answer',
+      summary: 'List the items of the conversation before a kept answer',
       description:
-        'The newest first. `limit`: 1 to 100, default 20; `order`: `desc` or `asc`; `after`: an id.',
+        'Newest first by default. `limit`: 1 to 100, default 20; `order`: `desc` or `asc`; `after`: the id of an item.',
       forwarded: ['include', 'include[]', 'limit', 'order', 'after'],
       own: async ({ scope, id, url, job }) => {
         const turns = await gateway.kept.chain(scope, id)
@@ -82,15 +84,15 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
 
 interface HeldEndpoint {
   method: 'GET' | 'DELETE' | 'POST'
-  /** The end of the path after the id. */
+  /** The part of the path after the id. */
   below?: '' | '/input_items' | '/cancel'
   summary: string
   description: string
-  /** Members of the query that go upstream. */
+  /** The query parameters that are passed on to the upstream. */
   forwarded: readonly string[]
-  /** The answer where the gateway keeps it; undefined: it does not. */
+  /** Returns the response if the gateway keeps the answer, otherwise undefined. */
   own(asked: OwnAsked): Promise<Json | undefined>
-  /** Whether the events of an answer in the background can be had here. */
+  /** Whether the events of a background answer can be streamed here. */
   events?: boolean
 }
 
@@ -98,7 +100,7 @@ interface OwnAsked {
   scope: KeptScope
   id: string
   url: URL
-  /** Of an answer in the background. */
+  /** The job of a background answer. */
   job: Job | undefined
 }
 
@@ -158,13 +160,13 @@ function heldAnswerEndpoint(
 
 const upstreamAnswer = z
   .looseObject({})
-  .meta({ id: 'UpstreamAnswer', description: "The upstream's own answer, as it came." })
+  .meta({ id: 'UpstreamAnswer', description: "The upstream's own response, unchanged." })
 
 const protocol = 'openai-responses' as const
 /**
- * With its `?`; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a
- * stream. It is read from the address and by no schema: a name may come more than once, and all of them go
- * upstream in their order.
+ * Returns the query with its `?`, or an empty text if nothing is passed on. Throws `unsupported_parameter`
+ * for a stream. Read from the URL instead of through a schema, because a name can occur more than once and
+ * all occurrences are passed on in their order.
  */
 function forwardedQuery(url: URL, forwarded: readonly string[]): string {
   const asked = [...url.searchParams]
@@ -181,7 +183,7 @@ function wantsStream(url: URL): boolean {
   )
 }
 
-/** -1: from the first event on. Throws `invalid_request`. */
+/** Returns -1 to start with the first event. Throws `invalid_request`. */
 function startingAfter(url: URL): number {
   const given = url.searchParams.get('starting_after')
   if (given === null || given === '') return -1
@@ -193,8 +195,8 @@ function startingAfter(url: URL): number {
 }
 
 /**
- * The items before an answer that is not kept yet: those of its request, after the conversation that it
- * continues.
+ * Returns the items before an answer that is not stored yet: those of its request, after the conversation
+ * that it continues.
  */
 async function itemsBefore(
   gateway: Gateway,

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { Column, Shown } from '../ledger/column.ts'
 import { translationNote } from './translation-note.ts'
 
-/** Groups of members that are null as a whole where one of these columns is null. */
+/** Groups of members that are null as a whole if one of these columns is null. */
 export const nullableGroups: Readonly<Record<string, readonly string[]>> = {
   error: ['error_kind'],
   tokens: ['input_tokens', 'output_tokens'],
 }
 
 /**
- * The schema of a row as the API shows it, made from the list of its columns: each at its path, with what it
- * means.
+ * Builds the schema of a row as shown by the API from its list of columns, each at its path and with its
+ * description.
  */
 export function rowSchema(columns: readonly Column<never>[], shown: readonly Shown[]): z.ZodObject {
   const members: Record<string, z.ZodType> = {}
@@ -33,14 +33,14 @@ function groupSchema(name: string, members: Record<string, z.ZodType>): z.ZodTyp
   return nullableGroups[name] === undefined ? group : group.nullable()
 }
 
-/** `isWhole`: its whole group is null where it is. */
+/** `isWhole`: if the column is null, its whole group is null instead. */
 function schemaOf(column: Column<never>, isWhole: boolean): z.ZodType {
   const { kind, nullable, shownNull, description } = column
   const schema = column.name === 'cost_facts' ? z.array(costFact) : kinds[kind]
   return (nullable && shownNull === null && !isWhole ? schema.nullable() : schema).describe(description)
 }
 
-/** Words are open: another release may have written the row. */
+/** Text values are open, because another release may have written the row. */
 const kinds: Readonly<Record<Column<never>['kind'], z.ZodType>> = {
   uuid: z.uuid(),
   moment: z.iso.datetime(),
@@ -55,7 +55,7 @@ const kinds: Readonly<Record<Column<never>['kind'], z.ZodType>> = {
 
 const count = z.int()
 
-/** A line of `cost_facts` in a row. Parts are open: another release may have written the row. */
+/** An entry of `cost_facts` in a row. Parts are open, because another release may have written the row. */
 const costFact = z
   .looseObject({
     part: z
@@ -63,13 +63,20 @@ const costFact = z
       .describe(
         '`cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`.',
       ),
-    count: count.optional().describe('Tokens, or searches. Tokens are a part of those in `tokens`.'),
-    name: z.string().optional().describe("Of a service tier or a model, in the upstream's words."),
+    count: count
+      .optional()
+      .describe('The number of tokens or searches. Tokens are already included in `tokens`.'),
+    name: z
+      .string()
+      .optional()
+      .describe('The name of a service tier or a model, as reported by the upstream.'),
     tokens: z
       .object({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count })
       .optional()
-      .describe('What another model used on the same answer. `tokens` of the row excludes them.'),
-    cost_nano_usd: z.string().nullish().describe('What that model cost; null where its price is not known.'),
-    price_id: z.uuid().nullish().describe('The price of that model.'),
+      .describe(
+        'The tokens that another model used for the same answer. They are not included in `tokens` of the row.',
+      ),
+    cost_nano_usd: z.string().nullish().describe('The cost of that model. Null if its price is not known.'),
+    price_id: z.uuid().nullish().describe('The id of the price of that model.'),
   })
   .meta({ id: 'CostFact' })

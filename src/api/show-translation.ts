@@ -14,18 +14,18 @@ interface Asked {
   to: ProtocolName
   /** The body of a request in the format `from`. */
   request: Json
-  /** As the client names it. */
+  /** The name that the client uses. */
   model: string
   upstreamModel: string
   stream: boolean
   traits: Traits
-  /** Refuse what would be dropped. */
+  /** Refuses what would otherwise be dropped. */
   strict: boolean
 }
 
 /**
- * What we would send upstream for a request, and what becomes of every field. Throws GatewayError for a
- * request that has no translation.
+ * Shows what we would send upstream for a request, and what happens to every field. Throws GatewayError for a
+ * request that cannot be translated.
  */
 export function showTranslation(
   gateway: Pick<Gateway, 'envelope' | 'bounds'>,

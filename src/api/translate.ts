@@ -23,12 +23,16 @@ const translationRequest = z
   .object({
     from: z.enum(clients).describe('The format of `request`.'),
     to: z.enum(upstreams).describe('The format to translate to.'),
-    model: modelMember.nullish().describe("The upstream's name of the model. Default: that of `request`."),
+    model: modelMember
+      .nullish()
+      .describe("The upstream's name for the model. Default: the model of `request`."),
     vendor: z
       .enum(vendorNames)
       .nullish()
-      .describe('The vendor of the model. Default: that of the channel that serves `request.model` in `to`.'),
-    strict: z.boolean().nullish().describe('Refuse what would be dropped.'),
+      .describe(
+        'The vendor of the model. Default: the vendor of the channel that serves `request.model` in the format `to`.',
+      ),
+    strict: z.boolean().nullish().describe('Whether to refuse the request if a field would be dropped.'),
     request: z.looseObject({}).describe('The body of a request in the format `from`.'),
   })
   .meta({ id: 'TranslationRequest' })
@@ -36,32 +40,32 @@ const translationRequest = z
 export const translation = z
   .object({
     path: z.string().describe("The upstream's path, below its base URL."),
-    body: z.looseObject({}).describe('What would be sent.'),
+    body: z.looseObject({}).describe('The body that would be sent.'),
     traits: z
       .record(z.string(), z.unknown())
-      .describe('What is known of the model, in the words of gateway.yaml.'),
+      .describe('What is known about the model, in the format of gateway.yaml.'),
     notes: z
       .array(translationNote)
-      .describe('What became of every field that could not be passed on as it is.'),
+      .describe('What happened to each field that could not be passed on unchanged.'),
   })
   .meta({ id: 'Translation' })
 
 /**
- * Shows the request that we would send upstream. It calls no upstream, and takes only from the limits of the
+ * Shows the request that we would send upstream. Calls no upstream, and only counts against the limits of the
  * key.
  */
 export function translateEndpoint(gateway: Gateway): OwnEndpoint {
   return keyEndpoint({
     method: 'POST',
     path: '/v1/translate',
-    summary: 'What a request would be in another format, and what would become of every field',
+    summary: 'Translate a request to another format, without sending it',
     logged: true,
     limited: true,
     body: translationRequest,
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
       refuseFiles(request, from, 'a translation that is not sent')
-      // The decoder says that a model is missing; a request that stays in its format needs none.
+      // The decoder reports a missing model. A request that stays in its format needs none.
       const model = request.model == null ? '' : modelName(request.model, 'request.model')
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true
@@ -76,7 +80,10 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
   })
 }
 
-/** Of the channel that serves the model in this format; otherwise of the built-in table. */
+/**
+ * Returns the traits of the channel that serves the model in this format, otherwise those of the built-in
+ * table.
+ */
 function traitsFor(
   { snapshot, group }: { snapshot: Snapshot; group: Group },
   {

@@ -16,9 +16,9 @@ const pathCharactersMax = 128
 type RoutedRequest = IncomingMessage & { path: string }
 
 /**
- * A request that no route takes has a row, and gets an error that says which path to use. Below `/admin/v1`
- * the error is problem details, the same for every caller: it does not say whether the path has other
- * methods.
+ * Handles a request that matches no route. It has a row, and its error suggests the right path. Below
+ * `/admin/v1` the error is in the problem details format and the same for every caller, and does not reveal
+ * whether the path has other methods.
  */
 export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
   return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
@@ -35,7 +35,7 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
       ? gatewayError('origin_not_allowed', { origin: originOf(request), path })
       : gatewayError('path_unknown', {
           advice: isAdmin(path)
-            ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
+            ? `There is no ${request.method} ${path}. See GET /openapi.json for the available paths.`
             : adviceOn(endpoints, request.method ?? '', path),
         })
     await refuseUnrouted(gateway, request, response, error)
@@ -43,8 +43,8 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
 }
 
 /**
- * Express calls this where routing fails: the path has a broken escape, or we made a mistake. The request has
- * a row, and gets an error in its client's format.
+ * Called by Express if routing fails because the path contains an invalid escape or we made a mistake. The
+ * request has a row, and its error is in the client's format.
  */
 export function failedRouting(gateway: Gateway) {
   return async (
@@ -76,7 +76,7 @@ async function refuseUnrouted(
   }
 }
 
-/** Express ignores the case of a path. */
+/** Express ignores the case of paths. */
 function isAdmin(path: string): boolean {
   return /^\/admin\/v1(\/|$)/i.test(path)
 }
@@ -87,15 +87,15 @@ function formatOf(request: RoutedRequest): PathFormat {
   return isAdmin(path) ? { ...format, client: { ...format.client, encodeError: adminError } } : format
 }
 
-/** Like every answer of the admin API, no cache keeps it. */
+/** Not cached, like all responses of the admin API. */
 function adminError(error: GatewayError, requestId: string) {
   const { headers, ...problem } = problemOf(error, requestId)
   return { ...problem, headers: { ...headers, 'cache-control': 'no-store' } }
 }
 
 /**
- * Some clients try a WebSocket first, such as Codex on /v1/responses. After a 426 they go on over HTTP at
- * once; any other refusal costs them seconds, or the turn.
+ * Some clients try a WebSocket first, such as Codex on /v1/responses. After a 426 they continue over HTTP at
+ * once; any other refusal costs them seconds or the whole turn.
  * https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
  */
 function isWebSocket({ headers }: IncomingMessage): boolean {
@@ -110,22 +110,22 @@ function pathOf({ path }: RoutedRequest): string {
   return redactText(path, [], pathCharactersMax)
 }
 
-/** Says which endpoint to call instead. */
+/** Returns a message that names the endpoint to call instead. */
 export function adviceOn(endpoints: readonly Endpoint[], method: string, path: string): string {
-  // A mistyped path is compared with fixed paths only: one with an id in it fits too much.
+  // Only fixed paths are considered, because a path with an id in it would match too much.
   const known = endpoints.filter((endpoint) => !endpoint.path.includes('{'))
   const methods = known.filter((endpoint) => endpoint.path === path).map((endpoint) => endpoint.method)
-  if (methods.length > 0) return `${path} is called with ${methods.join(' or ')}, not ${method}.`
-  const none = `There is no ${method} ${path} here`
+  if (methods.length > 0) return `${path} does not support ${method}. Use ${methods.join(' or ')}.`
+  const none = `There is no ${method} ${path}`
   if (/\/(health(z|check)?|livez|ping|status)\/?$/i.test(path))
-    return `${none}; use GET /healthz, or GET /readyz.`
+    return `${none}. Use GET /healthz or GET /readyz.`
   const tail = path.replace(/\/+$/, '').replace(/\/{2,}/g, '/')
   const meant = nearest(known, tail)
-  if (meant === undefined) return `${none}. GET /openapi.json lists the paths.`
-  return [`${none}; use ${meant.method} ${meant.path}.`, ...baseAdvice(tail, meant.path)].join(' ')
+  if (meant === undefined) return `${none}. See GET /openapi.json for the available paths.`
+  return [`${none}. Use ${meant.method} ${meant.path}.`, ...baseAdvice(tail, meant.path)].join(' ')
 }
 
-/** The endpoint with whose path this one ends. Anything may precede it. */
+/** Returns the endpoint with whose path the requested path ends. */
 function nearest(known: readonly Endpoint[], tail: string): Endpoint | undefined {
   return known
     .toSorted((a, b) => b.path.length - a.path.length)
@@ -133,20 +133,20 @@ function nearest(known: readonly Endpoint[], tail: string): Endpoint | undefined
 }
 
 /**
- * What is wrong with the SDK's base URL: most SDKs take one that ends in /v1, and Anthropic's adds /v1
- * itself.
+ * Explains what is wrong with the SDK's base URL. Most SDKs expect one that ends in /v1, but Anthropic's adds
+ * /v1 itself.
  */
 function baseAdvice(tail: string, path: string): string[] {
   const isWhole = tail.endsWith(path)
   const before = tail.slice(0, -(isWhole ? path : withoutVersion(path)).length)
-  if (isWhole) return before === '' ? [] : [`Leave ${before} out of the SDK's base URL.`]
-  if (before.startsWith('/v1/')) return [`Leave ${before.slice('/v1'.length)} out of the SDK's base URL.`]
+  if (isWhole) return before === '' ? [] : [`Remove ${before} from the SDK's base URL.`]
+  if (before.startsWith('/v1/')) return [`Remove ${before.slice('/v1'.length)} from the SDK's base URL.`]
   const place = before === '' ? '' : ` instead of ${before}`
   return path.startsWith('/v1/messages')
     ? [
-        `Anthropic's SDK adds /v1${path.slice('/v1'.length)} to a base URL without a path; for any other, let it end in /v1${place}.`,
+        `Anthropic's SDK adds /v1${path.slice('/v1'.length)} to the base URL, which must not have a path. For any other SDK, the base URL must end in /v1${place}.`,
       ]
-    : [`Let the SDK's base URL end in /v1${place}.`]
+    : [`The SDK's base URL must end in /v1${place}.`]
 }
 
 function withoutVersion(path: string): string {

@@ -3,9 +3,7 @@ import type { AdminFilter, Condition } from '../ledger/log/filter.ts'
 import type { RequestFilter } from '../ledger/queries.ts'
 import { filterFrom, filterParameters } from './admin/log-filter.ts'
 
-/**
- * The filters of admins that make sense for a tenant: no other tenant, no group, and nothing of the upstream.
- */
+/** The admin filters that make sense for a tenant: none for other tenants, groups or the upstream. */
 const ownNames = [
   ...[
     'requested_model',
@@ -28,7 +26,7 @@ const ownNames = [
   ],
   ...['queue_ms', 'first_token_ms', 'total_ms', 'attempts', 'folded', 'key_id'],
 ]
-/** The list has its own forms of these. */
+/** Filters that the list defines in its own form. */
 const listNames = ['model', 'status', 'outcome', 'endpoint', 'request_id', 'end_user', 'session', 'tag']
 
 function parametersNamed(names: readonly string[]): typeof filterParameters {
@@ -37,16 +35,16 @@ function parametersNamed(names: readonly string[]): typeof filterParameters {
 
 const negated = (names: readonly string[]) => names.map((name) => `not_${name}`)
 
-/** Beside those that the list has always had. */
+/** The filters in addition to those that the list has always had. */
 export const moreFilters = parametersNamed([...ownNames, ...negated([...ownNames, ...listNames])])
-/** All of them in the forms of admins. */
+/** All filters in the form used for admins. */
 export const ownFilters = parametersNamed([
   ...ownNames,
   ...listNames,
   ...negated([...ownNames, ...listNames]),
 ])
 
-/** The rows that a key may see, and that match the query. */
+/** Selects the rows that a key can see and that match the query. */
 export function ownFilterFrom(
   { tenantId, keyId, usageScope }: Identity,
   query: object,
@@ -57,7 +55,7 @@ export function ownFilterFrom(
   return { conditions: [...own, ...others, ...filterFrom({ ...query }).conditions] }
 }
 
-/** The filters of the list as conditions. */
+/** Converts the filters of the list to conditions. */
 export function conditionsFrom(filter: RequestFilter): Condition[] {
   const { model, statusRange, outcome, endpoint, requestId, endUser, session, tags } = filter
   const is = (

@@ -9,25 +9,29 @@ import { type DetailRow, type ListRow, requestColumns, valueIn } from '../ledger
 import { momentOf } from '../ledger/tuple.ts'
 import { nullableGroups } from './row-schema.ts'
 
-/** An attempt for a tenant that sees them. */
+/** Returns an attempt for a tenant that can see attempts. */
 export function attemptOfTenant<Attempt extends { error_message: string | null }>(attempt: Attempt): Attempt {
   const { error_message: message } = attempt
   return { ...attempt, error_message: message === null ? null : messageWithoutCause(message) }
 }
 
-/** A row for a tenant that does not see channels. */
+/** Returns a row for a tenant that cannot see channels. */
 export function withoutChannel<Row extends { channel: string | null }>(row: Row): Row {
   return { ...row, channel: null }
 }
 
 /**
- * One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits.
+ * Returns a row of the usage log as shown to clients. Unknown values are null, never 0; money is nano-USD as
+ * decimal digits.
  */
 export function requestJson(row: ListRow): Record<string, unknown> {
   return rowJson(row, requestColumns, ['list'])
 }
 
-/** A row with all that we keep of it. `attempts` is a number in the list, and here the list of them. */
+/**
+ * Returns a row with everything that is stored about it. `attempts`, a number in the list, is the list of
+ * attempts here.
+ */
 export function detailJson(row: RequestDetail) {
   return {
     ...rowJson(row, requestColumns, ['list', 'detail']),
@@ -59,14 +63,14 @@ export function summaryJson(row: SummaryRow) {
       reasoning: Number(row.reasoning_tokens),
     },
     images: Number(row.images),
-    /** Of those whose cost is known. */
+    /** Only includes requests whose cost is known. */
     cost_nano_usd: row.cost_nano,
     charged_nano_usd: row.charged_nano,
     unpriced_requests: Number(row.unpriced_requests),
   }
 }
 
-/** Each column at its path. */
+/** Writes each column at its path. */
 function rowJson(
   row: ListRow | DetailRow | AttemptRow,
   columns: readonly Column<never>[],
@@ -104,7 +108,7 @@ function usageOf(row: DetailRow): Usage | null {
   }
 }
 
-/** Null where it does not parse. */
+/** Returns null if the text is not valid JSON. */
 function parsed(json: string | null): unknown {
   try {
     return JSON.parse(json ?? 'null')
@@ -113,14 +117,14 @@ function parsed(json: string | null): unknown {
   }
 }
 
-/** Computed again from tokens, price and multiplier; null where the sum is not what the row was charged. */
+/** Calculated again from tokens, price and multiplier. Null if the sum differs from the cost in the row. */
 function costPartsJson(row: RequestDetail) {
   const usage = usageOf(row)
   if (row.price === null || row.price_multiplier === null || row.cost_nano === null) return null
   const context = { at: momentOf(row.id), others: readCostFacts(parsed(row.cost_facts)).others }
   const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier, context)
   if (parts !== undefined && String(parts.total) === row.cost_nano) return partsJson(parts, 0n)
-  // Images that have a price of their own cost nothing else.
+  // Images that have a price of their own have no other cost.
   return row.images === null ? null : partsJson(noTokens, BigInt(row.cost_nano))
 }
 

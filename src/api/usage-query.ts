@@ -8,10 +8,10 @@ import { momentOf } from '../ledger/tuple.ts'
 import { id, isId, moment, oneOfWords, text, wholeNumber } from './parameter.ts'
 import { moreFilters } from './usage-filter.ts'
 
-const model = text.optional().describe('As requested or as served.')
+const model = text.optional().describe('The model, as requested or as served.')
 const times = {
-  from: moment('first moment').optional().describe('Requests from this moment on.'),
-  to: moment('end').optional().describe('Requests before this moment; a day is meant to its end.'),
+  from: moment('first moment').optional().describe('Only requests from this time on.'),
+  to: moment('end').optional().describe('Only requests before this time. A date includes the whole day.'),
 }
 
 const statusRange = z
@@ -24,10 +24,10 @@ const statusRange = z
 
 const cursor = z
   .string({ error: 'given more than once' })
-  .refine((value) => positionAt(value) !== undefined, expected('next_cursor of the page before'))
+  .refine((value) => positionAt(value) !== undefined, expected('the next_cursor of the previous page'))
   .transform(positionAt)
 
-/** Each of them is a text, given once or more than once. */
+/** Each tag is a text; the parameter can be given once or several times. */
 const tags = z
   .unknown()
   .transform((value, context): string[] => {
@@ -35,7 +35,7 @@ const tags = z
     const wrong = all.map((tag) => text.safeParse(tag)).find(({ success }) => !success)
     const problem =
       all.length > tagList.countMax
-        ? `expected at most ${tagList.countMax} of them, got ${all.length}`
+        ? `expected at most ${tagList.countMax} tags, got ${all.length}`
         : wrong?.error?.issues[0]?.message
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
     return all.map(String)
@@ -47,15 +47,17 @@ export const requestQuery = z
   .strictObject({
     ...times,
     model,
-    status: statusRange.optional().describe('A status such as `429`, or a class such as `4xx`.'),
+    status: statusRange.optional().describe('A status such as `429` or a class such as `4xx`.'),
     outcome: oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
     endpoint: text.optional().describe('The path that was called.'),
-    request_id: id("a request's id, as x-request-id has it").optional(),
-    end_user: text.optional().describe('The user that the client named.'),
-    session: text.optional().describe('The conversation, or run of an agent.'),
-    tag: tags.optional().describe('A tag; several: all of them.'),
-    cursor: cursor.optional().describe('`next_cursor` of the page before.'),
-    limit: wholeNumber(1, 200).default(50).describe('Rows on a page.'),
+    request_id: id('the id of a request, as in x-request-id').optional(),
+    end_user: text.optional().describe('The end user that the client named.'),
+    session: text.optional().describe('The conversation or agent run.'),
+    tag: tags
+      .optional()
+      .describe('A tag of the request. With several tags, a request must have all of them.'),
+    cursor: cursor.optional().describe('The `next_cursor` of the previous page.'),
+    limit: wholeNumber(1, 200).default(50).describe('The maximum number of rows per page.'),
     ...moreFilters,
   })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
@@ -63,13 +65,15 @@ export const requestQuery = z
 /** The parameters of the totals. */
 export const summaryQuery = z
   .strictObject({
-    from: times.from.describe('Default: 30 days before `to`. At most 92 days before it.'),
-    to: times.to.describe('Default: now. A day is meant to its end.'),
+    from: times.from.describe(
+      'The start of the period. Default: 30 days before `to`. At most 92 days before `to`.',
+    ),
+    to: times.to.describe('The end of the period. Default: now. A date includes the whole day.'),
     model,
   })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
 
-/** The filter of a list. */
+/** Returns the filter of a list. */
 export function requestFilter(query: z.output<typeof requestQuery>): RequestFilter {
   const { status: statusRange, request_id: requestId, end_user: endUser, tag: tags } = query
   const { from, to, model, outcome, endpoint, session } = query
@@ -80,7 +84,7 @@ const summaryDays = 30
 const summaryDaysMax = 92
 const dayMs = 86_400_000
 
-/** The time of the totals, its end not included. Throws `invalid_request` where it is too long. */
+/** Returns the period of the totals; its end is exclusive. Throws `invalid_request` if it is too long. */
 export function usageRange(query: z.output<typeof summaryQuery>, nowMs: number): { from: Date; to: Date } {
   const to = query.to ?? new Date(nowMs)
   const from = query.from ?? new Date(to.getTime() - summaryDays * dayMs)
@@ -93,13 +97,14 @@ function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefine
   return from === undefined || to === undefined || from < to
 }
 
-/** Opaque to clients: where the next page begins. */
+/** The position of the next page, opaque to clients. */
 export function positionCursor({ createdAt, id }: Position): string {
   return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
 }
 
 /**
- * Where a walk goes on: the id of a row, or the lowest one of a moment, which we write as an id of version 7.
+ * The position at which a walk continues: the id of a row, or the lowest id of a moment, which we write as a
+ * version 7 id.
  */
 export function cursorAfterWalk(id: string): string {
   const lowest = id.replace(/-0000-0000-0{12}$/, '-7000-8000-000000000000')

@@ -33,13 +33,13 @@ interface Span {
 }
 
 const away = {
-  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. No data is lost. Try again shortly.',
   retryAfterSeconds: 5,
 }
 
 /**
- * The first rows of a key's own that match, newest first. The walk stops after `logQueryMs`, with a cursor
- * for the rest.
+ * Returns the first matching rows that the key can see, newest first. The walk stops after `logQueryMs`, with
+ * a cursor for the rest.
  */
 export async function walkOwnRows(
   { clock, database, bounds }: Pick<UsageWalkContext, 'clock' | 'database' | 'bounds'>,
@@ -60,7 +60,7 @@ export async function walkOwnRows(
   return await firstRows(batches, { clock, most: limit, withinMs, order: 'newest' })
 }
 
-/** Aborts when the client has left. */
+/** Returns a signal that aborts when the client disconnects. */
 export function leftSignal({ response }: Pick<Identified, 'response'>): AbortSignal {
   const left = new AbortController()
   response.once('close', () => left.abort(new Error('the client has left')))
@@ -71,19 +71,19 @@ const columns = requestColumns.flatMap(({ name, kind, shown }) =>
   shown === 'nowhere' ? [] : [{ name, kind, isDefault: shown === 'list' }],
 )
 
-/** The caller's own rows that match, as a file. */
+/** Exports the matching rows that the caller can see as a file. */
 export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
   const { clock, database, bounds } = context
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/export',
-    summary: 'The usage log as CSV or NDJSON',
+    summary: 'Export the usage log as CSV or NDJSON',
     description:
-      'Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.',
+      'The file is sent while it is being read, newest rows first by default. It contains at most EXPORT_ROWS_MAX rows; the trailer `x-tollgate-cut` states whether more rows matched. If the connection is aborted, the file is incomplete.',
     query: z.strictObject({
       ...ownFilters,
-      from: moment('first moment').optional().describe('Requests from this moment on.'),
-      to: moment('end').optional().describe('Requests before this moment; a day is meant to its end.'),
+      from: moment('first moment').optional().describe('Only requests from this time on.'),
+      to: moment('end').optional().describe('Only requests before this time. A date includes the whole day.'),
       format: formatParameter(['csv', 'ndjson']).default('csv'),
       columns: columnsParameter(columns.map(({ name }) => name)).optional(),
       sort: oneOfWords(['-created_at', 'created_at']).default('-created_at'),

@@ -28,22 +28,22 @@ export interface UsageContext {
   clock: Clock
   database: Pick<Database, 'reads' | 'log'>
   bounds: UsageWalkContext['bounds']
-  /** The days that Postgres has no longer. */
+  /** The days that are no longer in Postgres. */
   archive: Archive
   exports: UsageWalkContext['exports']
-  /** Whether tenants see the names of channels, and attempts. */
+  /** Whether tenants can see channel names and attempts. */
   showsRouting: boolean
   /**
-   * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It
-   * has a bound, and never rejects.
+   * Ships the newest rows, so that the caller finds its most recent requests, and their costs in its budgets.
+   * Limited in time; never rejects.
    */
   shipNow(): Promise<unknown>
 }
 
 /**
- * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects
- * `unknown_path` for a request that is not there, `unavailable` while Postgres is down, and `rate_limited`
- * while too many queries of the tenant wait.
+ * The usage log: the rows of the caller's tenant, or only those of its key, depending on the key. Rejects
+ * with `unknown_path` if a request does not exist, with `unavailable` while Postgres is down, and with
+ * `rate_limited` while too many queries of the tenant are waiting.
  */
 export function usageEndpoints({
   clock,
@@ -60,9 +60,9 @@ export function usageEndpoints({
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests',
-      summary: 'The usage log, newest first',
+      summary: 'List the requests in the usage log, newest first',
       description:
-        'A search by filters without an index answers what it has found so far: a page may have few rows, or none, and a cursor for the rest.',
+        'A search with filters that have no index may return before the page is full: with few rows or none, and a cursor for the rest.',
       query: requestQuery,
       answer: usagePage,
       async handle({ stage, query }) {
@@ -91,8 +91,8 @@ export function usageEndpoints({
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests/{id}',
-      summary: 'One request, with its redacted body, attempts and the parts of its cost',
-      params: z.object({ id: z.string().describe('The `x-request-id` of its response.') }),
+      summary: 'Get a request with its redacted body, its attempts and the parts of its cost',
+      params: z.object({ id: z.string().describe('The `x-request-id` of the response.') }),
       query: noParameters,
       answer: usageDetail,
       async handle({ stage, params }) {
@@ -116,7 +116,7 @@ export function usageEndpoints({
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',
-      summary: 'Totals by day and model, newest day first',
+      summary: 'Get totals by day and model, newest day first',
       query: summaryQuery,
       answer: usageSummary,
       async handle({ stage, query }) {
@@ -134,13 +134,13 @@ export function usageEndpoints({
   ]
 }
 
-/** Whose requests and jobs the caller may see. */
+/** Returns whose requests and jobs the caller can see. */
 export function rowScopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
 const away = {
-  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. No data is lost. Try again shortly.',
   retryAfterSeconds: 5,
 }
 

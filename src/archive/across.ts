@@ -6,10 +6,10 @@ import type { PartInForce } from './parts-in-force.ts'
 import type { SqlCondition } from './where.ts'
 
 export interface AcrossQuery {
-  /** Ask Postgres for `limit` rows, newest first, following `after`. */
+  /** Queries Postgres for `limit` rows after the position `after`, newest first. */
   hot(limit: number): Promise<ListRow[]>
   archive: Pick<Archive, 'parts' | 'rows'>
-  /** The same choice of rows, for the archive. */
+  /** The same selection of rows, for the archive. */
   where: SqlCondition
   from?: Date | undefined
   to?: Date | undefined
@@ -20,18 +20,16 @@ export interface AcrossQuery {
   nowMs: number
 }
 
-/**
- * `next`: where the next page begins; null on the last page. A page may be short, or empty, before the last.
- */
+/** `next` is where the next page begins; null on the last page. Earlier pages can also be short or empty. */
 export interface Page {
   rows: ListRow[]
   next: Position | null
 }
 
 /**
- * A page of the log over Postgres and the archive, each row once. Postgres is asked first: if a day is
- * archived between the two queries, its rows are found twice and count once by their ids; no row is missed.
- *
+ * A page of the log from Postgres and the archive, with each row once. Postgres is queried first, so a day
+ * that is archived between the two queries is found twice, and its rows are deduplicated by id; no row is
+ * missed.
  * If the archive cannot be read, the page ends before the newest archived row, and the next page rejects.
  */
 export async function pageAcross(query: AcrossQuery): Promise<Page> {
@@ -40,7 +38,7 @@ export async function pageAcross(query: AcrossQuery): Promise<Page> {
     const hot = await query.hot(limit + 1)
     const oldest = hot.length > limit ? hot.at(-1)?.created_at : undefined
     const from = later(oldest, query.from)
-    // At least yesterday and today are in Postgres: the first pages read only Postgres.
+    // At least yesterday and today are in Postgres, so the first pages read only Postgres.
     if (from !== undefined && from.getTime() >= nowMs - dayMs) return pageOf(hot, limit)
     const terms = query.signal === undefined ? {} : { signal: query.signal }
     const parts = await query.archive.parts(
@@ -82,7 +80,7 @@ function pageOf(rows: readonly ListRow[], limit: number): Page {
   }
 }
 
-/** The rows that are newer than all of the archive. */
+/** The rows that are newer than every archived row. */
 function before(rows: readonly ListRow[], parts: readonly PartInForce[]): ListRow[] {
   return rows.filter((row) => parts.every(({ lastAt }) => row.created_at > lastAt))
 }

@@ -3,8 +3,8 @@ import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../
 import { allOf, condition, type SqlCondition } from './where.ts'
 
 /**
- * The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds`
- * before.
+ * The rows that match an admin's filter. Names of tenants, keys and groups must have been resolved by
+ * `withIds`.
  */
 export function adminRows(
   { conditions }: AdminFilter,
@@ -20,7 +20,7 @@ function conditionOf(one: FilterCondition, addressTest: (block: string) => Addre
   return one.not ? negated(test) : test
 }
 
-/** Not true: false or NULL. */
+/** Negates a condition: the result holds where it is false or NULL. */
 function negated({ text, parameters }: SqlCondition): SqlCondition {
   return condition(`(${text}) IS NOT TRUE`, ...parameters)
 }
@@ -30,7 +30,7 @@ function testOf(test: Test, addressTest: (block: string) => AddressTest): SqlCon
     case 'is':
       return anyOf(test.columns.flatMap((column) => test.values.map((value) => isValue(column, value))))
     case 'named':
-      throw new Error(`the names of a ${test.kind} have not been looked up: call withIds`)
+      throw new Error(`the names in a ${test.kind} test have not been resolved: call withIds first`)
     case 'contains':
       return anyOf(
         test.parts.map((part) =>
@@ -107,8 +107,8 @@ function isWithin(column: string, test: AddressTest): SqlCondition {
 }
 
 /**
- * An IPv6 address as 32 hex digits, in which order and blocks are those of the addresses; NULL for other
- * texts. DuckDB's type for addresses is an extension, which is never loaded.
+ * Expands an IPv6 address to 32 hex digits, which sort and match blocks as the addresses do; NULL for other
+ * texts. DuckDB's address type is an extension, and extensions are never loaded.
  */
 function expandedAddress(column: string): string {
   const head = `split_part(${column}, '::', 1)`
@@ -121,7 +121,7 @@ function expandedAddress(column: string): string {
   return `CASE WHEN regexp_full_match(${column}, '[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*') THEN ${digits} END`
 }
 
-/** The first and the last address of an IPv6 block, as 32 hex digits. */
+/** The first and last address of an IPv6 block, as 32 hex digits each. */
 function hexRange(block: string): { least: string; most: string } {
   const [address = '', bits = '128'] = block.split('/')
   const [head = '', tail] = address.split('::')
@@ -143,8 +143,8 @@ function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
   }
 }
 
-/** Columns are names of our own, never of clients. */
+/** Column names are our own and never come from clients. */
 function named(column: string): string {
-  if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`"${column}" is not a column`)
+  if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`"${column}" is not a valid column name`)
   return `"${column}"`
 }

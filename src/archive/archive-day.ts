@@ -18,7 +18,7 @@ import { sha256Of } from './sha256.ts'
 import { type ArchiveStore, partName } from './store.ts'
 import { type ArchiveSums, sameSums, sumUp } from './sums.ts'
 
-/** What an archiver works with. */
+/** What an archiver needs for its work. */
 export interface Archiver {
   sql: Sql
   duck: Duck
@@ -31,14 +31,14 @@ export interface Archiver {
 
 export type ArchiveStep = 'begun' | 'extracted' | 'stored' | 'fetched' | 'summed' | 'verified' | 'dropped'
 
-/** `done`: Postgres has no partition of this day any more. `later`: the next pass tries again. */
+/** `done`: Postgres no longer has a partition for this day. `later`: the next pass tries again. */
 export type DayOutcome = 'done' | 'later'
 
 /**
- * Move one day of one table into the archive: write a file, store it, read it back from there and compare it
- * with the partition; only then drop the partition. Each step is noted in `archived_days` before the next, so
- * that an archiver that dies anywhere leaves a day that the next one finishes or redoes. Rejects when a
- * file is not what was written.
+ * Moves one day of one table into the archive: writes a file, stores it, reads it back and compares it with
+ * the partition; only then is the partition dropped. Each step is recorded in `archived_days` before the
+ * next, so if an archiver dies at any point, the next one finishes or repeats the day. Rejects if the stored
+ * file differs from what was written.
  */
 export async function archiveDay(archiver: Archiver, table: string, day: string): Promise<DayOutcome> {
   const { sql } = archiver
@@ -65,16 +65,16 @@ export async function archiveDay(archiver: Archiver, table: string, day: string)
   return (await dropPartition(archiver, begun)) ?? 'later'
 }
 
-/** An earlier archiver has begun it. Undefined: it left nothing to finish. */
+/** Finishes what an earlier archiver began. Undefined if it left nothing to finish. */
 export async function finishBegun(archiver: Archiver, part: KnownPart): Promise<DayOutcome | undefined> {
   if (part.state === 'writing') {
-    await abandonPart(archiver.sql, part, 'its archiver ended before it was verified')
+    await abandonPart(archiver.sql, part, 'the archiver ended before the file was verified')
     return undefined
   }
   return part.state === 'verified' ? await dropPartition(archiver, part) : undefined
 }
 
-/** Undefined: the partition has other rows by now, so the file is abandoned. */
+/** Undefined if the partition's rows have changed, in which case the file is abandoned. */
 async function dropPartition(archiver: Archiver, part: ArchivedPart): Promise<DayOutcome | undefined> {
   const { table, day, part: number } = part
   try {
@@ -89,23 +89,20 @@ async function dropPartition(archiver: Archiver, part: ArchivedPart): Promise<Da
     if (error instanceof Error && 'code' in error && error.code === lockNotAvailable) return 'later'
     throw error
   }
-  await abandonPart(archiver.sql, part, 'rows of this day came after it was written')
+  await abandonPart(archiver.sql, part, 'rows of this day arrived after the file was written')
   return undefined
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const lockNotAvailable = '55P03'
 
-/** What a file must have. */
+/** The expected content of a file. */
 export interface Expected {
   columns: readonly ArchivedColumn[]
   sums: ArchiveSums
 }
 
-/**
- * Have a file written, store it, and compare what the store has with what it should be. Rejects when it is
- * not the same.
- */
+/** Writes and stores a file, reads it back, and compares it with what is expected. Rejects if they differ. */
 export async function writeAndVerify(
   { connection, store, staging, reached }: Archiver,
   { table, day, part, location }: ArchivedPart & { location: string },
@@ -116,7 +113,7 @@ export async function writeAndVerify(
   try {
     return await storeAndVerify()
   } finally {
-    // A pass over many days must not need room for all of them at once.
+    // Removed here so that a pass over many days does not need disk space for all of them at once.
     for (const path of [written, read]) await rm(path, { force: true })
   }
 
@@ -132,11 +129,11 @@ export async function writeAndVerify(
     await reached('fetched')
     const { size } = await stat(read)
     if ((await sha256Of(read)) !== sha256)
-      throw new Error(`${location} has other bytes than those that were stored`)
+      throw new Error(`${location} is damaged: its SHA-256 differs from that of the stored file`)
     const facts = await sumUp(connection, [read], columns)
     await reached('summed')
     if (!sameSums(facts.sums, sums))
-      throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)
+      throw new Error(`${location} does not match the rows in Postgres: ${difference(facts.sums, sums)}`)
     return { ...facts, location, bytes: size, sha256 }
   }
 }

@@ -9,21 +9,21 @@ import { openDuck } from './duck.ts'
 import { openStore } from './open-store.ts'
 import { type ArchiverOptions, archivedTables } from './options.ts'
 
-/** What a pass did. */
+/** The result of a pass. */
 export interface ArchivePass {
-  /** Days of a table. */
+  /** Number of archived days, counted per table. */
   archived: number
-  /** Those that the next pass tries again. */
+  /** Days that the next pass tries again. */
   postponed: number
-  /** Rows that the archive had already, deleted from Postgres. */
+  /** Rows that were already in the archive and have been deleted from Postgres. */
   doubles: number
-  /** Why days could not be archived. The pass goes on with the next day. */
+  /** Why days could not be archived. The pass continues with the next day. */
   failed: { table: string; day: string; reason: string }[]
-  /** Files past their retention. */
+  /** Number of files past their retention. */
   expired: number
 }
 
-/** Undefined: another archiver works. */
+/** Undefined if another archiver is running. */
 export async function archivePass(
   options: ArchiverOptions,
   reached: (step: ArchiveStep, table: string, day: string) => Promise<void> | void = () => {},
@@ -49,12 +49,12 @@ export async function archivePass(
   })
 }
 
-/** Work under the lock of archivers. Undefined: another one has it. */
+/** Runs `work` while holding the archiver lock. Undefined if another archiver holds it. */
 export async function withArchiver<T>(
   options: Pick<ArchiverOptions, 'databaseUrl' | 'place' | 'staging' | 'duck'>,
   work: (archiver: Archiver) => Promise<T>,
 ): Promise<T | undefined> {
-  // The lock belongs to a session, so all statements go over one connection.
+  // The lock belongs to a session, so all statements use one connection.
   const sql = postgres(options.databaseUrl, {
     ...clientSettings({ max: 1, applicationName: 'tollgate archiver' }),
     max_lifetime: null,
@@ -81,7 +81,7 @@ export async function withArchiver<T>(
   }
 }
 
-/** Any number that nothing else uses: see src/db/functions/README.md. */
+/** An arbitrary number that nothing else uses: see src/db/functions/README.md. */
 const archiverLock = 7_023_918
 
 async function keepTimes({ sql }: Archiver, options: ArchiverOptions, pass: ArchivePass): Promise<void> {
@@ -93,7 +93,7 @@ function daysKept(table: string, { rowDays, payloadDays, answerDays }: ArchiverO
   return table === 'request_answers' ? Math.min(answerDays, rowDays) : rowDays
 }
 
-/** Drop the tags of days whose rows are archived: the files have the tags of each row. */
+/** Drops the tags of archived days, because the files contain the tags of each row. */
 async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
   const tags = await sql<{ child: string }[]>`
     SELECT child FROM expired_partitions('request_tags', ${hotDays}::integer) AS child
@@ -105,7 +105,7 @@ async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
   }
 }
 
-/** Delete the abandoned files. */
+/** Deletes the abandoned files. */
 export async function removeAbandoned({ sql, store }: Archiver): Promise<void> {
   for await (const page of abandonedParts(sql)) {
     for (const { location } of page) await store.remove(location)

@@ -18,13 +18,13 @@ import { allOf, condition, type SqlCondition } from './where.ts'
 export interface ArchiveNeeds {
   database: Pick<Database, 'reads'>
   reader: ArchiveReader
-  /** Longest time of a query in all. */
+  /** The maximum total time of a query. */
   readMs: number
-  /** Bytes of files that one query reads at once. */
+  /** The maximum bytes of files that one query reads at once. */
   turnBytes: number
 }
 
-/** Some rows of a span of the log. */
+/** Selected rows of a time span of the log. */
 export interface ArchiveSlice {
   where: SqlCondition
   /** Inclusive. */
@@ -33,7 +33,7 @@ export interface ArchiveSlice {
   to: Date
 }
 
-/** The rows that only the archive has: those of days that Postgres has dropped. */
+/** The rows that exist only in the archive: those of days that Postgres has dropped. */
 export class Archive {
   readonly #needs: ArchiveNeeds
 
@@ -41,14 +41,14 @@ export class Archive {
     this.#needs = needs
   }
 
-  /** The files with rows of this time. */
+  /** The files with rows in this time span. */
   parts(table: ArchivedTable, span: DayRange, terms: Terms = {}): Promise<PartInForce[]> {
     return partsInForce(this.#needs.database, table, span, terms)
   }
 
   /**
-   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over, and the rows
-   * from this position on were not searched. Rejects as ArchiveReader.ask.
+   * Rows of `requests` in log order, newest first. `searchedTo` is set if time ran out: the rows from this
+   * position on were not searched. Rejects like ArchiveReader.ask.
    */
   async rows(
     parts: readonly PartInForce[],
@@ -70,7 +70,7 @@ export class Archive {
         parameters: all.parameters,
         terms: { withinMs: leftMs, signal },
       })
-      // The rows of DuckDB in the shape of those of Postgres.
+      // Converts DuckDB rows to the form of Postgres rows.
       rows.push(...found.map((row) => asRow(row) as unknown as ListRow))
       if (rows.length >= limit || last === undefined) break
     }
@@ -78,7 +78,8 @@ export class Archive {
   }
 
   /**
-   * Sums over the files, in one or more turns: the caller adds them up. The query reads the table `archive`.
+   * Sums over the files, in one or more turns whose results the caller adds up. The query reads the table
+   * `archive`.
    */
   async *sums(
     parts: readonly PartInForce[],
@@ -97,9 +98,9 @@ export class Archive {
   }
 
   /**
-   * Rows of a span with all their columns, in its order or the greatest first, `most` at most. `to` is not
-   * included. One query. Rejects as ArchiveReader.ask, and SliceTooLong where the files of several days are
-   * more than one query may read. It lists the files itself.
+   * At most `most` rows of a span with all their columns, in the given order or by the highest value first.
+   * `to` is exclusive. Lists the files itself and runs one query. Rejects like ArchiveReader.ask, and with
+   * SliceTooLong if the files of several days exceed what one query can read.
    */
   async slice(
     { where, from, to, order, most }: ArchiveSlice & { order: Order | Measure; most: number },
@@ -118,8 +119,9 @@ export class Archive {
   }
 
   /**
-   * The requests of a span by time and outcome, in decimal digits. `expected`: the files that were in force
-   * when Postgres was asked; undefined: others are by now, so ask both again.
+   * The requests of a span by time and outcome, as decimal digits. `expected` are the files that were in
+   * force when Postgres was queried. Undefined if they have changed since, in which case the caller must
+   * query both again.
    */
   async counts(
     { where, from, to, bucketMs }: ArchiveSlice & { bucketMs: number },
@@ -138,7 +140,7 @@ export class Archive {
     }))
   }
 
-  /** The errors of a span in groups. `expected` as for `counts`. */
+  /** The errors of a span in groups. `expected` has the same meaning as in `counts`. */
   async errors(
     { where, from, to, by }: ArchiveSlice & { by: ErrorsBy },
     expected: readonly PartInForce[],
@@ -165,7 +167,7 @@ export class Archive {
     return await this.#ask('requests', parts, { select: `${before} ${text} ${after}`, parameters, terms })
   }
 
-  /** One row, if the condition holds for it. */
+  /** One row, if it matches the condition. */
   async find(
     id: string,
     where: SqlCondition,
@@ -193,8 +195,8 @@ export class Archive {
   }
 
   /**
-   * The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is
-   * not known.
+   * The credentials of a request's attempts, in order, as short hashes. Null if none was used or it is
+   * unknown.
    */
   async credentials(id: string, signal?: AbortSignal): Promise<(string | null)[]> {
     const where = ofRequest(id)
@@ -260,7 +262,7 @@ export class Archive {
 
   #requireOneTurn(parts: readonly PartInForce[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-    // A span of a day may touch two.
+    // A span of one day can touch two calendar days.
     if (bytes > this.#needs.turnBytes && new Set(parts.map(({ day }) => day)).size > 2)
       throw new SliceTooLong('archive_query_large', { bytes })
   }
@@ -275,7 +277,7 @@ export class Archive {
   }
 }
 
-/** The rows after a position. */
+/** The condition for rows after a position. */
 function before({ createdAt, id }: Position): SqlCondition {
   return condition('created_at < ? OR (created_at = ? AND id < ?)', createdAt, createdAt, id)
 }
@@ -284,7 +286,7 @@ function ofRequest(id: string): SqlCondition {
   return condition('request_id = ? AND created_at = ?', id, new Date(momentOf(id)))
 }
 
-/** The position before which all rows of a turn are. */
+/** The position just before the newest row of a turn in log order. */
 function endOf(turn: readonly PartInForce[]): Position {
   const newestMs = Math.max(...turn.map(({ lastAt }) => lastAt.getTime()))
   return { createdAt: new Date(newestMs + 1), id: leastId }
@@ -292,7 +294,7 @@ function endOf(turn: readonly PartInForce[]): Position {
 
 const leastId = '00000000-0000-0000-0000-000000000000'
 
-/** A row in the types that postgres.js has: int8 is text. */
+/** Converts a row to the types that postgres.js returns, where int8 is text. */
 function asRow(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
@@ -321,7 +323,7 @@ function typed(columns: readonly Pick<Column<never>, 'name' | 'kind'>[]): { name
 
 const typesOf: Readonly<Record<ArchivedTable, { name: string; type: string }[]>> = {
   requests: typed(requestColumns),
-  // A newer column: DuckDB reads NULL for files without it.
+  // A newer column: DuckDB returns NULL for files without it.
   attempts: [
     ...typed(attemptColumns).filter(({ name }) => name !== 'credential'),
     { name: 'credential', type: 'VARCHAR' },

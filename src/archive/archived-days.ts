@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import type { FileFacts } from './sums.ts'
 
-/** A file of the archive, and what is known of it. */
+/** Identifies a file of the archive. */
 export interface ArchivedPart {
   table: string
   /** YYYY-MM-DD */
@@ -15,7 +15,7 @@ export interface KnownPart extends ArchivedPart {
   sha256: string | null
 }
 
-/** The days whose rows only the archive has, the oldest first. Both ends are included. */
+/** The days whose rows exist only in the archive, oldest first. Both ends are inclusive. */
 export async function daysInForce(sql: Sql, from: string, to: string): Promise<string[]> {
   const days = await sql<{ day: string }[]>`
     SELECT DISTINCT day::text FROM archived_days
@@ -23,21 +23,21 @@ export async function daysInForce(sql: Sql, from: string, to: string): Promise<s
   return days.map(({ day }) => day)
 }
 
-/** The files of these days that an archiver has begun and not brought into force. Both ends are included. */
+/** The files of these days that an archiver has begun but that are not in force. Both ends are inclusive. */
 export async function begunParts(sql: Sql, from: string, to: string): Promise<KnownPart[]> {
   return await sql<KnownPart[]>`
     SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
     WHERE state IN ('writing', 'verified') AND day BETWEEN ${from}::date AND ${to}::date ORDER BY day, table_name, part`
 }
 
-/** The files of a day of a table, the oldest first. */
+/** The files for one day of a table, oldest first. */
 export async function partsOfDay(sql: Sql, table: string, day: string): Promise<KnownPart[]> {
   return await sql<KnownPart[]>`
     SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
     WHERE table_name = ${table} AND day = ${day}::date ORDER BY part`
 }
 
-/** Note a new file before it is written. Its number is one that no other attempt has had. */
+/** Records a new file before it is written, under a number that no other attempt has used. */
 export async function beginPart(
   sql: Sql,
   table: string,
@@ -48,7 +48,7 @@ export async function beginPart(
     SELECT max(part) AS part FROM archived_days WHERE table_name = ${table} AND day = ${day}::date`
   const part = (last?.part ?? -1) + 1
   const location = locationOf(part)
-  // If another archiver has taken the number, the primary key refuses this row.
+  // If another archiver has used the number, the primary key rejects this row.
   await sql`
     INSERT INTO archived_days (day, table_name, part, state, location, started_at)
     VALUES (${day}::date, ${table}, ${part}, 'writing', ${location}, clock_timestamp())`
@@ -56,13 +56,13 @@ export async function beginPart(
 }
 
 export interface VerifiedFile extends FileFacts {
-  /** Null: the day has no rows, so it has no file. */
+  /** Null if the day has no rows and therefore no file. */
   location: string | null
   bytes: number
   sha256: string | null
 }
 
-/** False: another archiver has abandoned it meanwhile. */
+/** False if another archiver has meanwhile abandoned it. */
 export async function verifyPart(
   sql: Sql,
   { table, day, part }: ArchivedPart,
@@ -76,7 +76,7 @@ export async function verifyPart(
   return changed.count === 1
 }
 
-/** Abandon a file: it is not read from now on, and a pass deletes it. Does nothing for a file in force. */
+/** Abandons a file: it is no longer read, and a pass deletes it. Does nothing to a file in force. */
 export async function abandonPart(
   sql: Sql,
   { table, day, part }: ArchivedPart,
@@ -88,8 +88,8 @@ export async function abandonPart(
 }
 
 /**
- * Put a file that was written and verified in the place of those of its day that are in force, in one
- * statement. False: they have changed since, or another archiver has abandoned the file.
+ * Replaces the files of a day that are in force with a new, verified file, in one statement. False if those
+ * files have changed since, or if another archiver has abandoned the new file.
  */
 export async function replaceParts(
   sql: Sql,
@@ -118,20 +118,20 @@ export async function replaceParts(
 }
 
 /**
- * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one
- * that an archiver left unfinished, because no later archiver works on its day.
+ * Abandons the files of a table's days that are past their retention, including a file that an archiver left
+ * unfinished, because no later archiver will process its day.
  */
 export async function expireDays(sql: Sql, table: string, keepDays: number): Promise<number> {
   const expired = await sql`
-    UPDATE archived_days SET state = 'abandoned', abandoned_at = clock_timestamp(), error = 'its time is over'
+    UPDATE archived_days SET state = 'abandoned', abandoned_at = clock_timestamp(), error = 'its retention has ended'
     WHERE table_name = ${table} AND state IN ('writing', 'verified', 'dropped')
       AND day < (now() AT TIME ZONE 'UTC')::date - ${keepDays}::integer`
   return expired.count
 }
 
 /**
- * All abandoned files, the oldest first, in pages. Their deletion is repeated for a week, because an archiver
- * that was stopped may write a file after it was deleted.
+ * All abandoned files, oldest first, in pages. Their deletion is repeated for a week, because an archiver
+ * that was paused may write a file after it was deleted.
  */
 export async function* abandonedParts(sql: Sql): AsyncGenerator<(KnownPart & { location: string })[]> {
   let last: ArchivedPart = { day: '0001-01-01', table: '', part: -1 }
@@ -155,8 +155,8 @@ export async function forgetAbandoned(sql: Sql): Promise<void> {
 }
 
 /**
- * The days of a table that are due: with a partition of their own, or with a file that was begun. The oldest
- * first. Days that the archive must not keep are not due: retention drops their partitions.
+ * The days of a table that are due, oldest first: those that have a partition or a begun file. Days past
+ * their retention are excluded because retention drops their partitions.
  */
 export async function daysDue(sql: Sql, table: string, hotDays: number, keepDays: number): Promise<string[]> {
   const days = await sql<{ day: string }[]>`

@@ -1,5 +1,5 @@
-// The process that archives: one task, given by a message, and answered by one. It may be killed at any
-// moment.
+// The archiver process: it receives one task as a message and answers with one message. It can be killed at
+// any moment.
 
 import { finishBegun } from './archive-day.ts'
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
@@ -9,10 +9,10 @@ import { noReport, type Removals, type RewriteReport, rewriteWithout } from './r
 
 export type ArchiverTask =
   | { kind: 'pass'; options: ArchiverOptions }
-  /** Both days are included. */
+  /** Both days are inclusive. */
   | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; removals: Removals }
 
-/** `null`: another archiver works. */
+/** `null` if another archiver is running. */
 export type FromArchiver =
   | { pass: ArchivePass | null }
   | { rewritten: RewriteReport | null }
@@ -39,10 +39,10 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
 function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
     const sum = noReport()
-    // An archiver that was killed may have left files with what is to go.
+    // A killed archiver may have left files that contain what has to be removed.
     for (const part of await begunParts(archiver.sql, from, to)) {
       if ((await finishBegun(archiver, part)) === 'later')
-        throw new Error(`${part.table} of ${part.day} cannot be archived at present`)
+        throw new Error(`${part.table} of ${part.day} cannot be archived now: try again later`)
     }
     for (const day of await daysInForce(archiver.sql, from, to)) {
       const { requests, attempts, payloads, answers, verdicts } = await rewriteWithout(

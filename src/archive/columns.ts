@@ -1,7 +1,7 @@
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 import type { Duck } from './duck.ts'
 
-/** A column of a table of Postgres, with its type there. */
+/** A column of a Postgres table, with its Postgres type. */
 export interface ArchivedColumn {
   name: string
   type: string
@@ -21,7 +21,7 @@ const duckTypes: Readonly<Record<string, string>> = {
   'text[]': 'VARCHAR[]',
 }
 
-/** The expression that reads the column in the form that `duckValue` takes. */
+/** The expression that selects the column in the form that `duckValue` expects. */
 export function selected({ name, type }: ArchivedColumn): string {
   switch (type) {
     case 'boolean':
@@ -38,7 +38,7 @@ export function selected({ name, type }: ArchivedColumn): string {
   }
 }
 
-/** A value from Postgres as DuckDB takes it. */
+/** Converts a value from Postgres to the form that DuckDB accepts. */
 export function duckValue({ api }: Duck, { type }: ArchivedColumn, value: unknown): DuckDBValue {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean' || typeof value === 'number') return value
@@ -76,12 +76,12 @@ export function typeOf({ api }: Duck, { type }: ArchivedColumn): DuckDBType {
   }
 }
 
-/** An identifier, in SQL of Postgres and of DuckDB. */
+/** A quoted identifier, for SQL of both Postgres and DuckDB. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text literal of DuckDB, such as the path of a file, which cannot be a parameter everywhere. */
+/** A DuckDB text literal, for values such as file paths that cannot always be parameters. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }

@@ -5,10 +5,10 @@ import { duckValues, typesOf } from './parameters.ts'
 const pageRows = 10_000
 
 /**
- * Delete the rows of a day from Postgres that the archive has already, with their attempts and tags. The
- * primary key of the partition would have refused them, but it was dropped with the day: so comes the row of
- * a journal that was away for longer than HOT_DAYS, or one that Postgres no longer knows. The sums are
- * corrected by the same statement. Returns the number of rows.
+ * Deletes the rows of a day from Postgres that are already in the archive, with their attempts and tags.
+ * Normally the partition's primary key rejects such rows, but it was dropped with the day. They come from a
+ * journal that was unavailable for longer than HOT_DAYS, or from one that Postgres no longer knows. The same
+ * statement corrects the sums. Returns the number of rows.
  */
 export async function dropDoubles(archiver: Archiver, day: string): Promise<number> {
   const { sql, duck, connection } = archiver

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { DuckBounds } from './options.ts'
 
-/** DuckDB without network and extensions: it reads and writes files of the given directories alone. */
+/** DuckDB without network access or extensions: it can only read and write files in the given directories. */
 export interface Duck {
   connect(): Promise<DuckDBConnection>
   api: typeof import('@duckdb/node-api')
@@ -10,7 +10,7 @@ export interface Duck {
 }
 
 /**
- * `scratch`: a directory for data that does not fit into memory; it is made. Rejects when DuckDB is not
+ * `scratch` is a directory for data that does not fit into memory; it is created. Rejects if DuckDB is not
  * installed.
  */
 export async function openDuck(
@@ -30,14 +30,14 @@ export async function openDuck(
   const connection = await instance.connect()
   const allowed = [scratch, ...directories].map((directory) => `'${directory.replaceAll("'", "''")}'`)
   await connection.run(`SET allowed_directories = [${allowed.join(', ')}]`)
-  // It refuses to load or install an extension from now on, too. Parquet is part of the library.
+  // From now on it also refuses to load or install extensions. Parquet is built in.
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
   connection.closeSync()
   return { api, connect: () => instance.connect(), close: () => instance.closeSync() }
 }
 
-/** Rejects with an Error for the operator when DuckDB is not installed. */
+/** Rejects with an Error for the operator if DuckDB is not installed. */
 export async function loadDuck(): Promise<typeof import('@duckdb/node-api')> {
   try {
     return await import('@duckdb/node-api')
@@ -47,4 +47,4 @@ export async function loadDuck(): Promise<typeof import('@duckdb/node-api')> {
 }
 
 export const missingDuck =
-  'The archive needs DuckDB, the optional dependency @duckdb/node-api: run npm ci without --omit=optional'
+  'The archive needs DuckDB (the optional dependency @duckdb/node-api): run npm ci without --omit=optional'

@@ -4,25 +4,23 @@ import { type ArchivedColumn, duckType, duckValue, literal, quotedName, selected
 import type { Duck } from './duck.ts'
 
 /**
- * Partitions are read in pages, so that no long snapshot keeps Postgres from cleaning up. Bodies are long.
+ * Partitions are read in pages because a long snapshot would keep Postgres from vacuuming. Bodies are long,
+ * so their pages are shorter.
  */
 const pageRows = 2_000
 const bodyPageRows = 100
 
-/** Rows of a page that an appender takes at once: a vector of DuckDB. */
+/** The number of rows that an appender accepts at once: a DuckDB vector. */
 const chunkRows = 2_048
 
-/** The columns of a table, in its order. */
+/** The columns of a table, in table order. */
 export async function columnsOf(sql: Sql, relation: string): Promise<ArchivedColumn[]> {
   return await sql<ArchivedColumn[]>`
     SELECT attname::text AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
     WHERE attrelid = to_regclass(quote_ident(${relation})) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 }
 
-/**
- * Write the rows of a partition to a file of Parquet, in the order of its primary key. Returns the number of
- * rows.
- */
+/** Writes the rows of a partition to a Parquet file, in primary key order. Returns the number of rows. */
 export async function extractPartition(
   { sql, duck, connection }: { sql: Sql; duck: Duck; connection: DuckDBConnection },
   partition: string,
@@ -55,7 +53,7 @@ export async function extractPartition(
   return rows
 }
 
-/** Small row groups: a page of the log, or one body, needs few of them. */
+/** Uses small row groups, because a page of the log or a single body needs only a few of them. */
 export async function writeParquet(
   connection: DuckDBConnection,
   query: string,
@@ -74,7 +72,8 @@ async function* pagesOf(
   limit: number,
 ): AsyncGenerator<unknown[][]> {
   const keys = await keyOf(sql, partition)
-  // Without the table's name, ORDER BY would take the text of the same name that is selected.
+  // Qualified with the table alias, because ORDER BY would otherwise sort by the selected text column of the
+  // same name.
   const names = keys.map(({ name }) => `p.${quotedName(name)}`).join(', ')
   const values = [...columns.map(selected), ...keys.map(({ name }) => `p.${quotedName(name)}::text`)].join(
     ', ',

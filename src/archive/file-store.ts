@@ -2,7 +2,7 @@ import { copyFile, mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type ArchiveStore, MissingFileError } from './store.ts'
 
-/** The archive as files below a directory, which all processes must share. */
+/** The archive as files in a directory, which all processes must share. */
 export function fileStore(directory: string): ArchiveStore {
   const pathOf = (name: string) => join(directory, name)
   return {
@@ -18,7 +18,8 @@ export function fileStore(directory: string): ArchiveStore {
     },
     async fetch(name, path) {
       await copyFile(pathOf(name), path).catch((error: unknown) => {
-        if (isMissing(error)) throw new MissingFileError(`the archive has no file ${name}`, { cause: error })
+        if (isMissing(error))
+          throw new MissingFileError(`the archive does not contain the file ${name}`, { cause: error })
         throw error
       })
     },
@@ -27,14 +28,14 @@ export function fileStore(directory: string): ArchiveStore {
       const target = pathOf(name)
       await rm(unfinishedOf(target), { force: true })
       await rm(target, { force: true })
-      // A day that has other files stays.
+      // Fails if the day has other files, which is fine.
       await rmdir(dirname(target)).catch(() => {})
     },
     close() {},
   }
 }
 
-/** Engines that read the directory take no file whose name begins with a dot. */
+/** The name begins with a dot, because engines that read the directory ignore such files. */
 function unfinishedOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.unfinished`)
 }

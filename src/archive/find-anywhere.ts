@@ -5,26 +5,27 @@ import type { Archive } from './archive.ts'
 import { completed } from './own-log.ts'
 import { allOf, condition } from './where.ts'
 
-/** A request with all that the log has of it. */
+/** A request with everything that the log contains about it. */
 export interface FoundRequest {
   row: LogRow
   detail: RequestDetail
-  /** Of its attempts, in their order; null: none was used, or it is not known. */
+  /** The credentials of its attempts, in order; null if none was used or it is unknown. */
   credentials: (string | null)[]
 }
 
 export interface FindNeeds {
   archive: Pick<Archive, 'slice' | 'find' | 'attempts' | 'credentials' | 'payload' | 'answer'>
-  /** Ask Postgres for the row with the rows that belong to it. */
+  /** Queries Postgres for the row and the rows that belong to it. */
   recent(): Promise<FoundRequest | undefined>
-  /** Ask Postgres for the rows that belong to an archived row: `findBeside`. */
+  /** Queries Postgres for the rows that belong to an archived row, using `findBeside`. */
   beside(priceId: string | null): ReturnType<typeof findBeside>
   signal?: AbortSignal | undefined
 }
 
 /**
- * A request for an admin, each part of it from Postgres or from the archive. Postgres is asked first, so that
- * a day that is archived meanwhile is not missed. `tenantId` undefined: of any tenant.
+ * A request for an admin, each part of it from Postgres or from the archive. Postgres is queried first, so
+ * that a day that is archived in the meantime is not missed. If `tenantId` is undefined, the request can
+ * belong to any tenant.
  */
 export async function findAnywhere(
   { archive, recent, beside, signal }: FindNeeds,

@@ -5,13 +5,13 @@ import { type KnownPart, partsOfDay } from './archived-days.ts'
 import { literal } from './columns.ts'
 import { sha256Of } from './sha256.ts'
 
-/** Files of a day in force, and local copies of them. */
+/** The files of a day that are in force, with local copies. */
 export interface LocalParts {
   parts: KnownPart[]
   paths: string[]
 }
 
-/** Rejects where a file is damaged. */
+/** Rejects if a file is damaged. */
 export async function localParts(
   { sql, store, staging }: Archiver,
   table: string,
@@ -24,18 +24,18 @@ export async function localParts(
     const path = join(staging, `${table}-${day}-${part}.former.parquet`)
     await store.fetch(location, path)
     if ((await sha256Of(path)) !== sha256)
-      throw new Error(`${location} has other bytes than those that were stored`)
+      throw new Error(`${location} is damaged: its SHA-256 differs from that of the stored file`)
     paths.push(path)
   }
   return { parts, paths }
 }
 
-/** The staging directory must not hold all days at once. */
+/** Deletes the copies, so that the staging directory never holds all days at once. */
 export async function removeCopies({ paths }: LocalParts): Promise<void> {
   for (const path of paths) await rm(path, { force: true })
 }
 
-/** The files as a table of DuckDB. */
+/** The files as a DuckDB table. */
 export function parquetTable(paths: readonly string[]): string {
   return `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`
 }

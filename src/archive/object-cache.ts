@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sha256Of } from './sha256.ts'
 import type { ArchiveStore } from './store.ts'
 
-/** A file that was stored, and what it must be. */
+/** A stored file, with its expected size and checksum. */
 export interface StoredPart {
   location: string
   bytes: number
@@ -12,17 +12,17 @@ export interface StoredPart {
 }
 
 /**
- * Local copies of files of the archive, up to a number of bytes: the least recently used copy goes
- * first. All processes with this directory share it. Copies are named by their SHA-256, which is checked when
- * they come.
+ * Local copies of archive files, up to a number of bytes: the least recently used copy is deleted first. All
+ * processes with this directory share the cache. A copy is named after its SHA-256, which is checked after
+ * the download.
  */
 export class ObjectCache {
   readonly #directory: string
   readonly #bytesMax: number
   readonly #store: Pick<ArchiveStore, 'fetch' | 'pathOf'>
-  /** Copies being fetched, also those whose query has ended meanwhile: the next query finds them. */
+  /** Downloads in progress, including those whose query has ended, so that the next query can use them. */
   readonly #coming = new Map<string, { bytes: number; whole: Promise<string> }>()
-  /** How many queries of this process use a copy. */
+  /** How many queries of this process are using each copy. */
   readonly #used = new Map<string, number>()
 
   constructor(directory: string, bytesMax: number, store: Pick<ArchiveStore, 'fetch' | 'pathOf'>) {
@@ -32,10 +32,10 @@ export class ObjectCache {
   }
 
   /**
-   * Call `work` with a path for each part, which stays until `work` has ended. Rejects with a
-   * MissingFileError when the store does not have a file, and with an Error when it is not the file that was
-   * stored. When the signal aborts while files come, it rejects with the signal's reason at once. The file
-   * that comes just then comes to its end; no further one begins.
+   * Calls `work` with a path for each part, which remains valid until `work` has ended. Rejects with a
+   * MissingFileError if the store does not have a file, and with an Error if it differs from the stored file.
+   * If the signal aborts during the downloads, rejects at once with the signal's reason; the current download
+   * is completed, but no other begins.
    */
   async with<T>(
     parts: readonly StoredPart[],
@@ -69,7 +69,7 @@ export class ObjectCache {
     const path = join(this.#directory, `${part.sha256}.parquet`)
     for (;;) {
       const now = new Date()
-      // The time of its last use.
+      // Records the time of last use.
       const isThere = await utimes(path, now, now).then(
         () => true,
         () => false,
@@ -83,7 +83,7 @@ export class ObjectCache {
     }
   }
 
-  /** Whether one more file may come now, beside those whose queries have ended. */
+  /** True if another download can begin now, in addition to those whose queries have ended. */
   #hasRoomFor({ bytes }: StoredPart): boolean {
     const others = [...this.#coming.values()]
     const sum = others.reduce((sum, other) => sum + other.bytes, bytes)
@@ -92,7 +92,7 @@ export class ObjectCache {
 
   #begin(part: StoredPart, path: string): Promise<string> {
     const whole = this.#fetch(part, path).finally(() => this.#coming.delete(path))
-    // Its query may have ended.
+    // The query may have ended, so nobody may be waiting for the result.
     whole.catch(() => {})
     this.#coming.set(path, { bytes: part.bytes, whole })
     return whole
@@ -105,7 +105,9 @@ export class ObjectCache {
     try {
       await unlessStalled(unfinished, (signal) => this.#store.fetch(location, unfinished, signal))
       if ((await sha256Of(unfinished)) !== sha256)
-        throw new Error(`${location} of the archive is damaged: its SHA-256 is not the one that was noted`)
+        throw new Error(
+          `${location} in the archive is damaged: its SHA-256 differs from that of the stored file`,
+        )
       await rename(unfinished, path)
     } catch (error) {
       await rm(unfinished, { force: true })
@@ -123,9 +125,9 @@ export class ObjectCache {
     let sum = copies.reduce((sum, { size }) => sum + size, bytes)
     const stale = Date.now() - unfinishedMs
     for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
-      // A process that died has left it, unless it is young.
+      // Only an old file was left by a process that died; a young one may still be being written.
       if (name.endsWith('.unfinished') && usedMs > stale) continue
-      // A file rewritten without what had to be deleted leaves a copy that is no longer used.
+      // A copy of a file that has since been rewritten to delete content is never used again, so it gets old.
       const isOld = usedMs < Date.now() - unusedMs
       if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
         continue
@@ -135,12 +137,12 @@ export class ObjectCache {
   }
 }
 
-/** `work` writes the file. Its signal aborts when the file has not grown between two looks at it. */
+/** `work` writes the file. Its signal aborts if the file has not grown between two checks. */
 async function unlessStalled(path: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stalled = new AbortController()
   let known = -1
   const look = (size: number) => {
-    if (size === known) stalled.abort(new Error('the storage of the archive sends no more bytes'))
+    if (size === known) stalled.abort(new Error('the archive storage has stopped sending data'))
     known = size
   }
   const timer = setInterval(() => {
@@ -156,7 +158,7 @@ async function unlessStalled(path: string, work: (signal: AbortSignal) => Promis
   }
 }
 
-/** Rejects when the signal aborts. What was begun goes on. */
+/** Rejects when the signal aborts. Work that has begun continues. */
 async function unlessAborted<T>(begun: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)
@@ -168,9 +170,9 @@ async function unlessAborted<T>(begun: Promise<T>, signal: AbortSignal): Promise
   }
 }
 
-/** Files that come at the same time. */
+/** The maximum number of simultaneous downloads. */
 const comingMax = 4
-/** Between two looks at a file that comes. */
+/** The interval between two checks of a download. */
 const lookMs = 30_000
 const unfinishedMs = 3_600_000
 const unusedMs = 24 * 3_600_000

@@ -10,7 +10,7 @@ import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
-/** The archived days of the admin's log. */
+/** The archived days of the admin log. */
 export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 'errors'>): OlderDays {
   return {
     rows: ({ filter, slice, order, most }, terms) =>
@@ -34,7 +34,7 @@ export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 
   }
 }
 
-/** `older` answers undefined where the files are others than those that it was given. */
+/** `older` resolves to undefined if the files have changed since they were listed. */
 async function withRecent<Row>(
   archive: Pick<Archive, 'parts'>,
   { from, to }: Slice,
@@ -51,13 +51,13 @@ async function withRecent<Row>(
       if (error instanceof ListAgainError) return undefined
       throw error
     })
-    // A day that was archived between the two queries would count twice.
+    // A day that was archived between the two queries would otherwise be counted twice.
     if (cold !== undefined) return [...hot, ...cold]
   }
   throw new OlderDaysError(gatewayError('archive_changing', {}, { retryAfterSeconds: 2 }))
 }
 
-/** Ids are compared only if the times do not decide: counts then need not read the ids. */
+/** Ids are compared only if the times alone do not decide, so counts need not read the ids. */
 function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): SqlCondition {
   const ids = [
     ...(fromId === firstIdAt(from.getTime()) ? [] : [condition('id >= ?', fromId)]),
@@ -66,7 +66,7 @@ function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): SqlCond
   return allOf([...ids, adminRows(filter, addressTest)])
 }
 
-/** Errors of the archive that a client may see become OlderDaysErrors. */
+/** Turns archive errors that a client may see into OlderDaysErrors. */
 async function within<T>(
   { withinMs, signal }: OlderTerms,
   ask: (signal: AbortSignal | undefined) => Promise<T>,

@@ -7,7 +7,7 @@ import { missingDuck } from './duck.ts'
 import type { ArchivePlace, ArchiverOptions } from './options.ts'
 import { ArchiveReader } from './reader.ts'
 
-/** The archive as this process reads it. It starts a process with the first query that needs one. */
+/** Opens the archive for reading. The reader process is started by the first query that needs it. */
 export function openArchive(
   config: Config,
   { dataDir, database, log }: { dataDir: string; database: Pick<Database, 'reads'>; log: Log },
@@ -22,7 +22,7 @@ export function openArchive(
     },
     log,
   )
-  // A query may use half of the cache, so that two do not take each other's files.
+  // A query can use half of the cache, so that two queries do not evict each other's files.
   const turnBytes = Math.ceil(archiveCacheBytes / 2)
   return {
     archive: new Archive({ database, reader, readMs: archiveReadMs, turnBytes }),
@@ -30,7 +30,7 @@ export function openArchive(
   }
 }
 
-/** The options of archivers. With `hotDays` of 0 they only delete files past their retention. */
+/** The options of the archiver. If `hotDays` is 0, it only deletes files past their retention. */
 export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions {
   const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays, answerRetentionDays } =
     config.bounds
@@ -47,12 +47,12 @@ export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions
   }
 }
 
-/** Days after which a row is deleted from Postgres, archived or not. */
+/** The number of days after which a row is deleted from Postgres, archived or not. */
 export function rowDaysOf({ hotDays, archiveDays, requestRetentionDays }: Config['bounds']): number {
   return hotDays === 0 || archiveDays === 0 ? requestRetentionDays : archiveDays
 }
 
-/** Throws an Error for the operator if the settings ask for an archive and DuckDB is not installed. */
+/** Throws an Error for the operator if the settings enable the archive but DuckDB is not installed. */
 export function requireDuck(config: Config, find: (name: string) => unknown = import.meta.resolve): void {
   if (config.bounds.hotDays === 0 || config.role === 'api') return
   try {

@@ -27,7 +27,7 @@ export interface OwnLogNeeds {
 
 type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeconds'>
 
-/** A page of a tenant's rows, over Postgres and the archive. */
+/** A page of a tenant's rows from Postgres and the archive. */
 export function listOwn(
   { clock, database, archive }: OwnLogNeeds,
   scope: RowScope,
@@ -52,8 +52,8 @@ export function listOwn(
 }
 
 /**
- * One request: row, attempts, body and answer, each from Postgres or from the archive. Postgres is asked
- * first, so that a day that is archived meanwhile is not missed.
+ * One request: row, attempts, body and answer, each from Postgres or from the archive. Postgres is queried
+ * first, so that a day that is archived in the meantime is not missed.
  */
 export async function findOwn(
   { database, archive }: OwnLogNeeds,
@@ -77,7 +77,7 @@ export async function findOwn(
 
 type Beside = Pick<RequestDetail, 'attempt_rows' | 'payload' | 'answer'>
 
-/** Attempts, body and answer, from the archive where Postgres has them no longer. */
+/** The attempts, body and answer, from the archive if they are no longer in Postgres. */
 export async function completed(
   archive: Pick<Archive, 'attempts' | 'payload' | 'answer'>,
   id: string,
@@ -85,14 +85,14 @@ export async function completed(
   signal: AbortSignal | undefined,
 ): Promise<Beside> {
   return {
-    // One after the other: a reader of the archive runs one query at a time.
+    // Sequential, because an archive reader runs one query at a time.
     attempt_rows: attempts.length > 0 ? attempts : await archive.attempts(id, signal),
     payload: payload ?? (await archive.payload(id, signal)) ?? null,
     answer: answer ?? (await archive.answer(id, signal)) ?? null,
   }
 }
 
-/** The totals of summariseRequests(), over Postgres and the archive. */
+/** The totals of summariseRequests(), from Postgres and the archive. */
 export async function summariseOwn(
   { database, archive }: OwnLogNeeds,
   scope: RowScope,
@@ -107,7 +107,7 @@ export async function summariseOwn(
     const after = await parts()
     const isSame = JSON.stringify(before) === JSON.stringify(after)
     before = after
-    // A day that was archived between the two would be counted twice.
+    // A day that was archived in between would be counted twice.
     if (!isSame && attempt < listAgainMax) continue
     if (after.length === 0) return hot
     const named =
@@ -125,7 +125,7 @@ export async function summariseOwn(
   }
 }
 
-/** The rows of a tenant or a key with a filter, as listRequests() of ledger/queries.ts chooses them. */
+/** The rows of a tenant or key that match a filter, selected as by listRequests() in ledger/queries.ts. */
 export function ownRowsCondition(scope: RowScope, filter: RequestFilter): SqlCondition {
   const { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags } = filter
   const parts = [condition('tenant_id = ?', scope.tenantId)]
@@ -135,7 +135,7 @@ export function ownRowsCondition(scope: RowScope, filter: RequestFilter): SqlCon
   if (requestId !== undefined)
     parts.push(condition('id = ? AND created_at = ?', requestId, new Date(momentOf(requestId))))
   if (model !== undefined) {
-    // The list by model leaves out a row that names no requested model; the list by tag does not.
+    // The list by model omits a row without a requested model; the list by tag does not.
     const served =
       tags === undefined ? 'served_model = ? AND served_model <> requested_model' : 'served_model = ?'
     parts.push(condition(`requested_model = ? OR (${served})`, model, model))

@@ -2,7 +2,7 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 import type { Duck } from './duck.ts'
 import type { Parameter } from './reader-messages.ts'
 
-/** The values of a query's parameters. */
+/** Converts a query's parameters to DuckDB values. */
 export function duckValues(duck: Duck, parameters: readonly Parameter[]): DuckDBValue[] {
   return parameters.map((value) => {
     if (value instanceof Date) return new duck.api.DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { ArchivedTable } from './options.ts'
 
-/** A file whose rows only the archive has. */
+/** A file whose rows exist only in the archive. */
 export interface PartInForce {
   location: string
   /** YYYY-MM-DD */
@@ -13,13 +13,13 @@ export interface PartInForce {
   lastAt: Date
 }
 
-/** Both ends included. */
+/** Both ends are inclusive. */
 export interface DayRange {
   from?: Date | undefined
   to?: Date | undefined
 }
 
-/** The files that may have rows of this time, the newest first. */
+/** The files that can contain rows of this time span, newest first. */
 export async function partsInForce(
   { reads }: Pick<Database, 'reads'>,
   table: ArchivedTable,
@@ -38,13 +38,13 @@ export async function partsInForce(
   return rows.map((row) => ({ ...row, bytes: Number(row.bytes) }))
 }
 
-/** More than fifty years of days. */
+/** Enough for more than fifty years of days. */
 const partsMax = 20_000
 
 /**
- * The files in turns, whole days together, the newest days first. Each turn has twice the days of the one
- * before: a page is mostly full after the first, and a rare row is soon found in many. No turn has more bytes
- * than `bytesMax`, unless one day has.
+ * Groups the files into turns of whole days, newest first. Each turn has twice as many days as the one
+ * before: most pages are full after the first, and a rare row is soon found among many days. No turn exceeds
+ * `bytesMax`, unless a single day does.
  */
 export function turnsOfParts(parts: readonly PartInForce[], bytesMax: number): PartInForce[][] {
   const days = new Map<string, PartInForce[]>()

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, sql } from '../db/drizzle.cjs'
 import { archivedDays, sweeps } from '../db/schema.ts'
 import type { TypedTransaction } from '../db/transactions.ts'
 
-/** Makes the next archiver begin within a minute. */
+/** Makes the next archiver start within a minute. */
 export async function askForPass(tx: TypedTransaction): Promise<void> {
   await tx
     .insert(sweeps)
@@ -14,13 +14,13 @@ export async function askForPass(tx: TypedTransaction): Promise<void> {
 export interface ArchiveFileFilter {
   table: string | undefined
   state: (typeof archivedDays.$inferSelect)['state'] | undefined
-  /** The file before the first of the page. */
+  /** The last file of the previous page. */
   after: { day: string; table: string; part: number } | undefined
   descending: boolean
   limit: number
 }
 
-/** The files of the archive by day. */
+/** The files of the archive, by day. */
 export function listArchiveFiles(
   db: TypedQueries,
   { table, state, after, descending, limit }: ArchiveFileFilter,
@@ -47,7 +47,7 @@ export function listArchiveFiles(
     .limit(limit)
 }
 
-/** Sums of the archive, and when the next pass is due; null: none has run. */
+/** The archive's totals and the time of the next pass; null if no pass has run yet. */
 export async function archiveSums(db: TypedQueries) {
   const states = await db
     .select({

@@ -2,30 +2,30 @@ import { join } from 'node:path'
 import type { StoredPart } from './object-cache.ts'
 import type { ArchivePlace, DuckBounds } from './options.ts'
 
-/** The first message to the process that reads the archive. */
+/** The first message to the reader process. */
 export interface ReaderOptions {
   place: ArchivePlace
-  /** Its own directory, for copies of objects, and for data that does not fit into DuckDB's memory. */
+  /** A directory for the reader's use: copies of objects and data that does not fit into DuckDB's memory. */
   cache: string
   cacheBytes: number
   duck: DuckBounds
 }
 
 /**
- * The directory for data that does not fit into DuckDB's memory. Each process deletes its own; the parent
- * deletes that of a killed one.
+ * The directory for data that does not fit into DuckDB's memory. Each process deletes its own; if it was
+ * killed, its parent deletes it.
  */
 export function scratchOf(cache: string, pid: number): string {
   return join(cache, `scratch-${pid}`)
 }
 
-/** A value of a query. Numbers are whole. */
+/** A parameter of a query. Numbers must be integers. */
 export type Parameter = string | number | bigint | boolean | Date | readonly string[] | null
 
-/** A query over files, which it knows as the table `archive`. Each parameter is a `?`. */
+/** A query over files, which appear in it as the table `archive`. Each parameter is a `?`. */
 export interface ArchiveQuery {
   parts: readonly StoredPart[]
-  /** Columns that the query uses, with their types in DuckDB. A file that lacks one has NULL there. */
+  /** The columns that the query uses, with their DuckDB types. If a file lacks one, its value is NULL. */
   columns: readonly { name: string; type: string }[]
   select: string
   parameters: readonly Parameter[]
@@ -36,7 +36,7 @@ export type ToReader =
   | { kind: 'ask'; id: number; query: ArchiveQuery }
   | { kind: 'cancel'; id: number }
 
-/** `missing`: a file is not there (any more). */
+/** `missing`: a file does not exist (any more). */
 export type FromReader =
   | { id: number; rows: Record<string, unknown>[] }
   | { id: number; failed: string; missing: boolean }

@@ -1,4 +1,4 @@
-// The process that reads the archive for a gateway process: it takes queries as messages, and ends with its
+// The process that reads the archive for a gateway process. It receives queries as messages and ends with its
 // parent.
 
 import { rmSync } from 'node:fs'
@@ -25,14 +25,14 @@ interface Reader {
 
 let opened: Promise<Reader> | undefined
 let scratch: string | undefined
-/** Queries that run. `connection`: undefined while it waits for its files. */
+/** Running queries. `connection` is undefined while a query waits for its files. */
 const running = new Map<number, { left: AbortController; connection?: DuckDBConnection }>()
 
 process.on('message', (message: ToReader) => {
   switch (message.kind) {
     case 'open':
       opened = open(message.options)
-      // Each query tells of the failure.
+      // Each query reports the failure.
       opened.catch(() => {})
       break
     case 'ask':
@@ -41,7 +41,7 @@ process.on('message', (message: ToReader) => {
     case 'cancel': {
       const query = running.get(message.id)
       query?.connection?.interrupt()
-      query?.left.abort(new Error('it was cancelled'))
+      query?.left.abort(new Error('the query was cancelled'))
       break
     }
   }
@@ -70,7 +70,7 @@ async function answer(id: number, query: ArchiveQuery): Promise<void> {
   const left = new AbortController()
   running.set(id, { left })
   try {
-    if (opened === undefined) throw new Error('the reader has not been opened')
+    if (opened === undefined) throw new Error('the archive reader has not been opened')
     const { duck, cache } = await opened
     const read = async (paths: readonly string[]) => {
       const connection = await duck.connect()
@@ -103,7 +103,7 @@ function send(message: FromReader): void {
   process.send?.(message)
 }
 
-/** The empty table gives every column a type, also one that the files do not have. */
+/** The empty table determines the type of every column, including those that the files lack. */
 function textOf({ columns, select }: ArchiveQuery, paths: readonly string[]): string {
   const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${quotedName(name)}`).join(', ')
   const files = paths.map(literal).join(', ')

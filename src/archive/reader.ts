@@ -18,9 +18,9 @@ export interface ReaderTerms {
 }
 
 /**
- * Asks the archive in a process of its own, which starts with the first query: DuckDB can take memory and
- * processor time, and even crash, without harm to requests. One query runs at a time, in the order of
- * arrival.
+ * Queries the archive in a separate process, which is started by the first query, so that DuckDB can use
+ * memory and processor time, and even crash, without affecting requests. Queries run one at a time, in order
+ * of arrival.
  */
 export class ArchiveReader {
   readonly #options: ReaderOptions
@@ -34,7 +34,7 @@ export class ArchiveReader {
   })
   readonly #program: string | URL
 
-  /** `program`: of its process. */
+  /** `program` is the entry point of the reader process. */
   constructor(options: ReaderOptions, log: Log, program = new URL('./reader-process.ts', import.meta.url)) {
     this.#program = program
     this.#options = options
@@ -42,8 +42,8 @@ export class ArchiveReader {
   }
 
   /**
-   * Rejects with GatewayError `rate_limited` when too many wait, and `unavailable` when there is no answer in
-   * time or the archive cannot be read; with the signal's reason when the caller has left; with
+   * Rejects with GatewayError `rate_limited` if too many queries wait, with `unavailable` if there is no
+   * answer in time or the archive cannot be read, with the signal's reason if the caller has left, or with
    * ListAgainError.
    */
   ask(query: ArchiveQuery, { withinMs, signal }: ReaderTerms): Promise<Record<string, unknown>[]> {
@@ -67,7 +67,7 @@ export class ArchiveReader {
   }
 
   close(): void {
-    const gone = away(new Error('the process ends'))
+    const gone = away(new Error('the process is shutting down'))
     for (const pending of this.#turns.withdrawAll()) settle(pending, pending.reject, gone)
     const running = this.#running
     if (running !== undefined) this.#end(running, running.reject, gone)
@@ -75,11 +75,11 @@ export class ArchiveReader {
     this.#child = undefined
     if (child === undefined) return
     child.kill('SIGKILL')
-    // This process may end before it gets the other one's exit.
+    // This process may end before it is notified of the child's exit.
     this.#removeScratch(child)
   }
 
-  /** A killed process leaves the files that did not fit into DuckDB's memory. */
+  /** Deletes the files that did not fit into DuckDB's memory, which a killed process leaves behind. */
   #removeScratch({ pid }: ChildProcess): void {
     if (pid === undefined) return
     try {
@@ -94,13 +94,13 @@ export class ArchiveReader {
     return running
   }
 
-  /** The query that runs has ended, and the next one begins. */
+  /** Ends the running query and starts the next one. */
   #end<T>(pending: Pending, how: (value: T) => void, value: T): void {
     settle(pending, how, value)
     this.#turns.end(pending)
   }
 
-  /** The caller no longer waits. If the query does not end soon, its process is killed. */
+  /** Called when the caller no longer waits. If the query does not end soon, its process is killed. */
   #leave(pending: Pending, reason: unknown): void {
     settle(pending, pending.reject, reason)
     if (this.#turns.withdraw(pending) || this.#running !== pending) return
@@ -130,7 +130,7 @@ export class ArchiveReader {
     child.once('error', (error) => this.#ended(child, error))
     child.once('exit', (code, signal) => {
       this.#removeScratch(child)
-      this.#ended(child, new Error(`the process that reads the archive ended (${signal ?? code})`))
+      this.#ended(child, new Error(`the archive reader exited (${signal ?? code})`))
     })
     this.#child = child
     child.send({ kind: 'open', options: this.#options } satisfies ToReader)
@@ -176,7 +176,7 @@ const waitingMax = 20
 /** A cancelled query must end within this time. */
 const cancelMs = 2_000
 
-/** The cause is for the log: it may name paths and buckets. */
+/** The cause is only for the log, because it can contain paths and bucket names. */
 function away(cause: Error): GatewayError {
   const isMissing = cause.message.includes('@duckdb/node-api')
   return gatewayError(

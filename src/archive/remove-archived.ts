@@ -3,21 +3,21 @@ import type { Removals, Removed, RewriteReport } from './rewrite-day.ts'
 import { startRewrite } from './start-archiver.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
-/** What goes of some tenants, or of one of their end users. */
+/** What to remove for some tenants, or for one of their end users. */
 export interface Removal {
   what: Removed
   tenantIds: readonly string[]
-  /** Null: all of the tenants. */
+  /** Null: all of the tenants' data. */
   endUser: string | null
-  /** Inclusive; null: from the first row on. */
+  /** Inclusive; null means from the first row. */
   from: Date | null
   /** Exclusive. */
   to: Date
 }
 
 /**
- * Remove these from the archived days `from` to `to`, both included, in a process of its own. Null: another
- * archiver works. `signal` ends that process: a later call does what is left.
+ * Removes this data from the archived days `from` to `to`, both inclusive, in a separate process. Null if
+ * another archiver is running. `signal` ends that process; a later call does the rest.
  */
 export async function removeArchived(
   options: ArchiverOptions,

@@ -13,32 +13,32 @@ import { partName } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
 import { condition, type SqlCondition } from './where.ts'
 
-/** What people wrote, and what points to them. Ids, times, tokens and money stay. */
+/** Content: what people wrote, and what points to them. Ids, times, tokens and money are kept. */
 const contentColumns: Readonly<Record<string, readonly string[]>> = {
   requests: [...contentOf(requestColumns), 'requested_model'],
   attempts: contentOf(attemptColumns),
 }
 
-/** A model's name that no model has is a text of the client. */
+/** A requested model that does not exist is text from the client. */
 const invented = `"error_kind" = 'model_not_found'`
 
 /**
- * What goes from a day, each with a condition on the columns of `requests`. `content`: the rows stay, with
- * NULL in the columns of content. `rows`: they go. Both take bodies and answers along; `bodies` and `answers`
- * are these alone.
+ * What to remove from a day, each kind with a condition on the columns of `requests`. `content` keeps the
+ * rows but sets their content columns to NULL; `rows` deletes the rows. Both also remove bodies and answers;
+ * `bodies` and `answers` remove only these.
  */
 export type Removals = Readonly<Partial<Record<Removed, SqlCondition>>>
 export type Removed = (typeof removed)[number]
 const removed = ['content', 'rows', 'bodies', 'answers'] as const
 
-/** Counts of what is gone: rows that lost their content or were removed, and removed bodies and answers. */
+/** Counts of rows that lost their content or were removed, and of removed bodies and answers. */
 export interface RewriteReport {
   requests: number
   attempts: number
   payloads: number
   /** Captured answers. */
   answers: number
-  /** Verdicts in Postgres that had words of an upstream from such a request. */
+  /** Verdicts in Postgres whose evidence quoted an upstream's answer to such a request. */
   verdicts: number
 }
 
@@ -47,9 +47,9 @@ export function noReport(): RewriteReport {
 }
 
 /**
- * Rewrite the files of a day without what is to go. The new files are verified as all others, and come
- * into force each in one statement; the former ones are then deleted. Rejects when a file is damaged. A call
- * after a kill goes on where the killed one was, and a further call changes nothing.
+ * Rewrites the files of a day without what has to be removed. The new files are verified like all others, and
+ * each comes into force in one statement; the former files are then deleted. Rejects if a file is damaged.
+ * After a kill, the next call continues where the killed one stopped; further calls change nothing.
  */
 export async function rewriteWithout(
   archiver: Archiver,
@@ -61,7 +61,7 @@ export async function rewriteWithout(
   const matches = await findErased(archiver, requests.paths, removals).finally(() => removeCopies(requests))
   if (matches === 0) return report
   report.verdicts = await emptyVerdicts(archiver)
-  // Bodies and answers first: after a kill, the rows still say which of them match.
+  // Bodies and answers are first, because after a kill the rows still determine which of them match.
   const whole = { removed: ['content', 'rows'], blanked: [] } as const
   const bodies = { ...whole, removed: [...whole.removed, 'bodies'] } as const
   const answers = { ...whole, removed: [...whole.removed, 'answers'] } as const
@@ -73,7 +73,7 @@ export async function rewriteWithout(
   return report
 }
 
-/** Fill the table `erased`: the ids of requests, and what of them goes. Returns how many there are. */
+/** Fills the table `erased` with the ids of requests and what to remove of each. Returns their number. */
 async function findErased(
   { connection, duck }: Archiver,
   paths: readonly string[],
@@ -93,8 +93,8 @@ async function findErased(
 }
 
 /**
- * The words of upstreams that erased requests have left in the catalog, as an erasure in Postgres empties
- * them.
+ * Empties the evidence in the catalog that quotes upstreams' answers to erased requests, as an erasure in
+ * Postgres does.
  */
 async function emptyVerdicts({ sql, duck, connection }: Archiver): Promise<number> {
   const named = await sql<{ id: string }[]>`
@@ -116,13 +116,13 @@ function flagOf(what: Removed | undefined): string {
   return `is_${what}`
 }
 
-/** Which of the erased requests lose their rows of a table, and which lose the content of these rows. */
+/** Which kinds of removal delete the rows of a table, and which empty the content of these rows. */
 interface Change {
   removed: readonly Removed[]
   blanked: readonly Removed[]
 }
 
-/** Returns how many rows have changed or are gone. */
+/** Returns the number of changed or deleted rows. */
 async function rewrite(archiver: Archiver, table: string, day: string, change: Change): Promise<number> {
   const former = await localParts(archiver, table, day)
   try {
@@ -134,7 +134,7 @@ async function rewrite(archiver: Archiver, table: string, day: string, change: C
   }
 }
 
-/** The statements of a rewrite, in pieces. */
+/** The parts of a rewrite's statements. */
 interface Pieces {
   table: string
   columns: ArchivedColumn[]
@@ -142,7 +142,7 @@ interface Pieces {
   isRemoved: string
   /** Rows to keep without their content. */
   isBlanked: string
-  /** Columns that may lose their value, each with the condition. */
+  /** Columns that can lose their value, each with the condition. */
   blanked: Map<string, string>
 }
 
@@ -192,7 +192,7 @@ async function rewriteParts(
     })
     const former = parts.map(({ part }) => part)
     if (!(await replaceParts(sql, begun, file, former, 'content was deleted from it')))
-      throw new Error(`the files of ${table} of ${day} have changed while they were rewritten`)
+      throw new Error(`the files of ${table} of ${day} changed during the rewrite`)
     await archiver.reached('dropped')
   } catch (error) {
     await abandonPart(sql, begun, error instanceof Error ? error.message : String(error))
@@ -206,7 +206,7 @@ function orderOf(table: string): string {
   return table === 'attempts' ? 'request_id, ordinal' : 'request_id'
 }
 
-/** Throws where the new file lacks anything but what is to go. */
+/** Throws if the new file lacks anything other than what has to be removed. */
 function requireKept(
   table: string,
   expected: ArchiveSums,
@@ -214,10 +214,11 @@ function requireKept(
   blanked: ReadonlyMap<string, string>,
 ): void {
   const wrong = Object.keys(expected).filter((name) => !blanked.has(name) && expected[name] !== next[name])
-  if (wrong.length > 0) throw new Error(`${table} would lose other things than content: ${wrong.join(', ')}`)
+  if (wrong.length > 0)
+    throw new Error(`the rewritten ${table} would lose columns that are not content: ${wrong.join(', ')}`)
 }
 
-/** The columns of files, with their types in Postgres. */
+/** The columns of the files, with their Postgres types. */
 async function columnsIn(
   { sql, connection }: Archiver,
   table: string,

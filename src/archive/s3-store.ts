@@ -6,7 +6,7 @@ import { openBucket, type S3StorageOptions } from '../images/storage/s3-bucket.t
 import { type ArchiveStore, MissingFileError } from './store.ts'
 
 /**
- * The archive as objects of a bucket. It needs s3:PutObject, GetObject, DeleteObject and
+ * The archive as objects in a bucket. It needs s3:PutObject, GetObject, DeleteObject and
  * AbortMultipartUpload.
  */
 export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> {
@@ -28,11 +28,13 @@ export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> 
           signal === undefined ? {} : { abortSignal: signal },
         )
         if (!(body instanceof Readable))
-          throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
+          throw new Error(`the bucket ${bucket} returned no content for ${name}`)
         await pipeline(body, adopt(createWriteStream(path)), signal === undefined ? {} : { signal })
       } catch (error) {
         if (error instanceof sdk.NoSuchKey)
-          throw new MissingFileError(`the bucket ${bucket} has no ${prefix}${name}`, { cause: error })
+          throw new MissingFileError(`the bucket ${bucket} does not contain ${prefix}${name}`, {
+            cause: error,
+          })
         throw error
       }
     },

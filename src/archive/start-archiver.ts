@@ -5,20 +5,23 @@ import type { ArchiverOptions } from './options.ts'
 import type { Removals, RewriteReport } from './rewrite-day.ts'
 
 /**
- * Archives in a process of its own, which takes neither memory nor time of requests. `done` is null where
- * another archiver works. `stop` kills it: the next one continues its work.
+ * An archiver in a separate process, so that it uses neither memory nor event-loop time of the gateway.
+ * `done` is null if another archiver is running. `stop` kills the process; the next archiver continues its
+ * work.
  */
 export interface RunningArchiver<Done> {
   done: Promise<Done | null>
   stop(): void
 }
 
-/** One pass over the days that are due. */
+/** Starts one pass over the days that are due. */
 export function startPass(options: ArchiverOptions): RunningArchiver<ArchivePass> {
   return start({ kind: 'pass', options }, (message) => ('pass' in message ? message.pass : null))
 }
 
-/** Delete content or rows from the archive: see rewriteWithout(). `from` and `to` are days, both included. */
+/**
+ * Starts deleting content or rows from the archive: see rewriteWithout(). `from` and `to` are inclusive days.
+ */
 export function startRewrite(
   options: ArchiverOptions,
   { from, to, removals }: { from: string; to: string; removals: Removals },
@@ -44,7 +47,7 @@ function start<Done>(
       else resolve(doneOf(message))
     })
     child.once('error', reject)
-    child.once('exit', (code, signal) => reject(new Error(`the archiver ended (${signal ?? code})`)))
+    child.once('exit', (code, signal) => reject(new Error(`the archiver exited (${signal ?? code})`)))
   })
   child.send(task)
   return { done, stop: () => void child.kill('SIGKILL') }

@@ -1,17 +1,22 @@
 /**
- * The files of the archive, in a directory or in a bucket. A name is such as
+ * The files of the archive, in a directory or in a bucket. Names look like
  * `requests/day=2026-08-01/part-0.parquet`.
  */
 export interface ArchiveStore {
-  /** Store a local file. Resolves when it is whole and durable. Until then, there is no file of its name. */
+  /**
+   * Stores a local file. Resolves when it is complete and durable; until then, no file of this name exists.
+   */
   put(name: string, path: string): Promise<void>
-  /** Copy it to a local path, until the signal aborts. Rejects a MissingFileError when it is not there. */
+  /**
+   * Copies a file to a local path, until the signal aborts. Rejects with a MissingFileError if it does not
+   * exist.
+   */
   fetch(name: string, path: string, signal?: AbortSignal): Promise<void>
-  /** The path where it can be read in place; undefined: it must be fetched. */
+  /** The path where the file can be read directly; undefined if it must be fetched. */
   pathOf(name: string): string | undefined
   /**
-   * Delete it, and the file that an unfinished `put` of it has left; in a bucket, its lifecycle rule deletes
-   * the parts of an unfinished upload. Nothing happens when it is not there.
+   * Deletes a file and what an unfinished `put` of it has left. In a bucket, a lifecycle rule must delete the
+   * parts of an unfinished upload. Does nothing if the file does not exist.
    */
   remove(name: string): Promise<void>
   close(): void
@@ -21,7 +26,7 @@ export class MissingFileError extends Error {
   override readonly name = 'MissingFileError'
 }
 
-/** The name of a file, in the layout of Hive: other engines find the days by it. */
+/** The name of a file, in Hive layout, by which other engines find the days. */
 export function partName(table: string, day: string, part: number): string {
   return `${folders[table] ?? table}/day=${day}/part-${part}.parquet`
 }

@@ -1,6 +1,8 @@
 import type { SummaryRow } from '../ledger/queries.ts'
 
-/** The totals of summariseRequests() in ledger/queries.ts, over files. `{where}` is the condition. */
+/**
+ * The totals of summariseRequests() in ledger/queries.ts, computed over files. `{where}` is the condition.
+ */
 export const summarySelect = `
   SELECT epoch_ms(created_at) // 86400000 AS day, requested_model AS model,
     sum(folded) AS requests,
@@ -31,7 +33,7 @@ const summed = [
   'unpriced_requests',
 ] as const
 
-/** A row of `summarySelect` in the shape of those of Postgres. */
+/** Converts a row of `summarySelect` to the form of a Postgres row. */
 export function archivedSummary(row: Record<string, unknown>): SummaryRow {
   const text = (name: string) => String(row[name])
   return {
@@ -52,7 +54,7 @@ export function archivedSummary(row: Record<string, unknown>): SummaryRow {
   }
 }
 
-/** One row for each day and model, newest day first. */
+/** Combines the rows into one for each day and model, newest day first. */
 export function addSummaries(rows: readonly SummaryRow[]): SummaryRow[] {
   const added = new Map<string, SummaryRow>()
   for (const row of rows) {

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { type ArchivedColumn, literal, quotedName } from './columns.ts'
 
 /**
- * The number of rows, and for each column the count of its values and their sum: as the SQL function
+ * The number of rows, and the count and sum of the values of each column, as computed by the SQL function
  * archive_sums().
  */
 export type ArchiveSums = Record<string, string>
@@ -14,9 +14,7 @@ export interface FileFacts {
   lastAt: Date | null
 }
 
-/**
- * Read files of Parquet, and sum up their rows that `which` holds for. Rejects when one is not a whole file.
- */
+/** Reads Parquet files and sums up the rows that match `which`. Rejects if a file is incomplete. */
 export async function sumUp(
   connection: DuckDBConnection,
   paths: readonly string[],

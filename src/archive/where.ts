@@ -1,6 +1,6 @@
 import type { Parameter } from './reader-messages.ts'
 
-/** A condition in SQL of DuckDB, with a `?` for each parameter. */
+/** A condition in DuckDB SQL, with a `?` for each parameter. */
 export interface SqlCondition {
   text: string
   parameters: readonly Parameter[]
@@ -10,7 +10,7 @@ export function condition(text: string, ...parameters: Parameter[]): SqlConditio
   return { text, parameters }
 }
 
-/** All of them. */
+/** A condition that holds if all the given ones do. */
 export function allOf(conditions: readonly SqlCondition[]): SqlCondition {
   if (conditions.length === 0) return condition('true')
   return {

@@ -5,23 +5,23 @@ import { heardOfRule } from '../ledger/verify-rules.ts'
 import type { BackupFacts, Manifest } from './manifest.ts'
 import { readFacts } from './session.ts'
 
-/** What a restored database has, and whether that is what the backup says. */
+/** The contents of a restored database, and whether they match the backup. */
 export interface Restored {
   facts: BackupFacts
-  /** What lies outside of what the manifest says, such as `keys: 3, and the backup has 4`. */
+  /** What differs from the manifest, such as `keys: expected 4, got 3`. */
   differences: string[]
   schema: Pick<MigrationPlan, 'applied' | 'known' | 'compatibleFrom'>
   /**
-   * Without the rule that no gateway can keep that is not started yet. Null: the backup is of another
-   * release, on whose schema this one does not run.
+   * The result of the ledger's rules, without the rule that a gateway which has not started cannot meet yet.
+   * Null if the backup's schema is from another release, on which this one cannot run.
    */
   verification: Verification | null
 }
 
-/** Look into a database that was just restored, before a gateway starts on it. It changes nothing. */
+/** Checks a freshly restored database before a gateway starts on it. Makes no changes. */
 export async function checkRestored(sql: Sql, manifest: Manifest): Promise<Restored> {
   const found = await readFacts(sql)
-  if (found === undefined) throw new Error('the restored database has no tables of Tollgate')
+  if (found === undefined) throw new Error('the restored database does not contain the Tollgate tables')
   const { applied, known, compatibleFrom, isFormer } = await planMigration(sql)
   const isOurs = !isFormer && applied >= known && compatibleFrom <= known
   return {
@@ -39,23 +39,21 @@ async function verifyFor(sql: Sql): Promise<Verification> {
 }
 
 /**
- * While a backup is made the log only grows, and other numbers move: they may lie a little outside of both
- * ends.
+ * While a backup is made, the log only grows but other numbers can move both ways, so they may lie slightly
+ * outside of both ends.
  */
 function differencesOf(found: BackupFacts, from: BackupFacts, to: BackupFacts): string[] {
   const counts = (['tenants', 'keys', 'channels'] as const).flatMap((name) => {
     const [least, most] = [from[name], to[name]].sort((a, b) => a - b)
     const isRight = found[name] >= Number(least) && found[name] <= Number(most)
-    return isRight ? [] : [`${name}: ${found[name]}, and the backup has ${shown(least, most)}`]
+    return isRight ? [] : [`${name}: expected ${shown(least, most)}, got ${found[name]}`]
   })
   const isSame = JSON.stringify(from) === JSON.stringify(to)
   if (isSame && found.balancesNano !== from.balancesNano)
-    counts.push(`balances: ${found.balancesNano} nano-USD, and the backup has ${from.balancesNano}`)
+    counts.push(`balances: expected ${from.balancesNano} nano-USD, got ${found.balancesNano}`)
   const newest = found.newestRequest ?? ''
   if (newest < (from.newestRequest ?? '') || newest > (to.newestRequest ?? ''))
-    counts.push(
-      `newest request: ${newest}, and the backup has ${shown(from.newestRequest, to.newestRequest)}`,
-    )
+    counts.push(`newest request: expected ${shown(from.newestRequest, to.newestRequest)}, got ${newest}`)
   return counts
 }
 

@@ -14,7 +14,7 @@ import {
   storedBytes,
 } from './stored-files.ts'
 
-/** Where a backup has the files of a cluster. */
+/** The folder of a backup that contains the files of a cluster. */
 export const clusterFolder = 'cluster'
 
 export interface ClusterCopy {
@@ -22,23 +22,24 @@ export interface ClusterCopy {
   cluster: string
   /** The folder of the backup. */
   folder: string
-  /** What else the backup will have. */
+  /** The space that the rest of the backup will need. */
   furtherBytes: number
   onProgress: OnProgress
 }
 
 /**
- * Copy a running cluster, as
- * https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP says: its files
- * between pg_backup_start and pg_backup_stop, then the WAL between the two, which a slot keeps. A server that
- * starts on the copy goes on from the moment of pg_backup_stop. `sql` is one session of a superuser.
+ * Copies a running cluster as described at
+ * https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP: its files between
+ * pg_backup_start and pg_backup_stop, then the WAL between the two, which a replication slot retains. A
+ * server that starts on the copy continues from the moment of pg_backup_stop. `sql` must be a single
+ * superuser session.
  */
 export async function copyCluster(
   sql: postgres.Sql,
   { cluster, folder, furtherBytes, onProgress }: ClusterCopy,
 ): Promise<StoredFile[]> {
   const slot = `tollgate_backup_${process.pid}_${Date.now()}`
-  // It is gone with the session.
+  // The slot is temporary and ends with the session.
   await sql`SELECT pg_create_physical_replication_slot(${slot}, true, true)`
   const [begun] = await sql<{ wal: string }[]>`
     SELECT pg_walfile_name(lsn) AS wal FROM pg_backup_start('tollgate', true) AS lsn`
@@ -61,22 +62,24 @@ export async function copyCluster(
     paths.filter((path) => path !== controlFile),
     copy,
   )
-  // Last, because it names the newest checkpoint.
+  // The control file is last because it names the newest checkpoint.
   await copy(controlFile)
 
   const [ended] = await sql<{ label: string; spaces: string; wal: string }[]>`
     SELECT labelfile AS label, coalesce(spcmapfile, '') AS spaces, pg_walfile_name(lsn) AS wal
     FROM pg_backup_stop(false)`
-  if (begun === undefined || ended === undefined) throw new Error('Postgres did not begin and end the backup')
+  if (begun === undefined || ended === undefined)
+    throw new Error('Postgres returned no result when the backup was started or stopped')
   if (ended.spaces !== '')
-    throw new Error('the database has tablespaces, which a copy leaves out: use pg_dump')
+    throw new Error('the database has tablespaces, which a copy does not include: use pg_dump')
   const wal = (await filesBelow(join(cluster, 'pg_wal'))).filter(
     (name) => /^[0-9A-F]{24}$/.test(name) && name >= begun.wal && name <= ended.wal,
   )
   for (const edge of [begun.wal, ended.wal])
-    if (!wal.includes(edge)) throw new Error(`Postgres has removed the WAL segment ${edge}: try again`)
+    if (!wal.includes(edge))
+      throw new Error(`Postgres has removed the WAL segment ${edge}, which the backup needs: try again`)
   for (const name of wal) await copy(`pg_wal/${name}`)
-  // It tells Postgres where to begin. In the running cluster it would do harm after a crash.
+  // The label tells Postgres where to begin recovery. In the running cluster, it would do harm after a crash.
   const label = `${clusterFolder}/backup_label`
   writeFileSync(join(folder, label), ended.label, { mode: 0o600, flag: 'wx' })
   return [...stored, await noteStored(folder, label)]
@@ -84,7 +87,7 @@ export async function copyCluster(
 
 const controlFile = 'global/pg_control'
 
-/** Their content is of the running server alone. Each starts with empty folders in their place. */
+/** The contents of these folders only matter to the running server, so they are copied as empty folders. */
 const emptied = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
 const leftOut = /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map|current_logfiles)$/
 

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import type { StoredFile } from './manifest.ts'
 import { copyStored, eachOf, filesBelow, type OnProgress, storedBytes } from './stored-files.ts'
 
-/** Where a backup has the parts of DATA_DIR. */
+/** The folder of a backup that contains the parts of DATA_DIR. */
 export const dataFolder = 'data'
 
-/** Of DATA_DIR a backup has these, and nothing else: pages, caches, logs and drafts are made again. */
+/** The only parts of DATA_DIR that are backed up. Pages, caches, logs and drafts can be recreated. */
 export const dataParts = ['secret.key', 'journal', 'images', 'files', 'archive'] as const
 type DataPart = (typeof dataParts)[number]
 
-/** What the parts take now. */
+/** The current size of the parts. */
 export async function bytesOfParts(parts: readonly DataPart[], dataDir: string): Promise<number> {
   let bytes = 0
   for (const part of parts) bytes += await storedBytes(dataDir, await pathsOf(part, dataDir))
   return bytes
 }
 
-/** The files of a part, by their paths from DATA_DIR. None: it is not there. */
+/** The files of a part, as paths relative to DATA_DIR. Empty if the part does not exist. */
 async function pathsOf(part: DataPart, dataDir: string): Promise<string[]> {
   const place = statSync(join(dataDir, part), { throwIfNoEntry: false })
   if (place === undefined) return []
@@ -32,7 +32,7 @@ export interface DataCopy {
   onProgress: OnProgress
 }
 
-/** Copy the parts that are there. Writers there are not stopped: a file that is gone is left out. */
+/** Copies the parts that exist. Writers are not stopped, so a file that disappears meanwhile is left out. */
 export async function copyParts(
   parts: readonly DataPart[],
   { dataDir, folder, onProgress }: DataCopy,
@@ -54,5 +54,5 @@ export async function copyParts(
   return { parts: [...there], files: stored }
 }
 
-/** Files that are being written have these names. */
+/** Skips the names that files have while they are being written. */
 const isKept = (path: string) => !/(^|\/)\.|\.(part|draft|new|tmp)$/.test(path)

@@ -29,36 +29,36 @@ import {
 } from './stored-files.ts'
 
 export interface BackupOptions {
-  /** The folder that it makes. */
+  /** The folder to create. */
   folder: string
-  /** Of the database. */
+  /** The URL of the database. */
   url: string
   dataDir: string
   method: Method
-  /** Leaves DATA_DIR out. */
+  /** Leaves out DATA_DIR. */
   databaseOnly: boolean
-  /** Leaves `secret.key` out: without it the secrets of the backup cannot be read. */
+  /** Leaves out `secret.key`, without which the secrets in the backup cannot be decrypted. */
   withoutSecretKey: boolean
-  /** For programs of Postgres. */
+  /** The environment for Postgres programs. */
   env: ProgramEnvironment
-  /** Throws what ends the backup, such as the reason of `signal`. */
+  /** Can throw to stop the backup, for example with the reason of `signal`. */
   onProgress: OnProgress
   signal: AbortSignal
 }
 
-/** Where a backup by pg_dump has the database, and one by copy the address of its cluster. */
+/** Where a pg_dump backup stores the database, and where a copy stores the address of its cluster. */
 export const dumpFile = 'database.dump'
 export const recordFile = 'postgres.json'
 
 /**
- * Back up a deployment while it serves. The folder appears whole, or not at all. Throws an Error for the
- * operator, also when the folder is there already, and the reason of `signal` when that aborts.
+ * Backs up a deployment while it serves requests. The folder appears complete, or not at all. Throws an Error
+ * for the operator, for example if the folder already exists, or the reason of `signal` when that aborts.
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const folder = resolve(options.folder)
   refuseTaken(folder)
   mkdirSync(dirname(folder), { recursive: true })
-  // No one else may enter it.
+  // Only accessible to the current user.
   const draft = mkdtempSync(join(dirname(folder), `.${basename(folder)}.`))
   const onProgress: OnProgress = (progress) => {
     options.signal.throwIfAborted()
@@ -81,10 +81,10 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
 
 function refuseTaken(folder: string): void {
   if (!existsSync(folder)) return
-  // As the place of a volume is.
+  // An empty folder may be a mount point, so a folder below it is suggested.
   const isEmpty = statSync(folder).isDirectory() && readdirSync(folder).length === 0
   const example = isEmpty ? `, such as ${join(folder, new Date().toISOString().slice(0, 10))}` : ''
-  throw new Error(`${folder} is there already: name a folder that is not${example}`)
+  throw new Error(`${folder} already exists: name a folder that does not exist yet${example}`)
 }
 
 async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest> {
@@ -97,13 +97,13 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
   const about = { format: 1 as const, release: packageJson.version, method, postgres: version }
   switch (method) {
     case 'pg_dump':
-      // How small a dump will be is not known beforehand.
+      // The size of a dump is not known in advance.
       refuseWithoutRoom(folder, dataBytes)
       return await sql.begin('isolation level repeatable read', async (tx) => {
         await tx`SET LOCAL idle_in_transaction_session_timeout = 0`
         const [snapshot] = await tx<{ id: string }[]>`SELECT pg_export_snapshot() AS id`
         const at = await factsOf(tx)
-        // Journals first: rows that the snapshot does not have yet are in them now.
+        // Journals are copied after the snapshot was taken, so they contain the rows that it lacks.
         const data = await copyData()
         const files = [...(await dump(options, version, String(snapshot?.id))), ...data.files]
         return { ...about, from: at, to: at, parts: data.parts, files }
@@ -120,7 +120,7 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
     case 'pg_basebackup': {
       const tool = await findTool('pg_basebackup', version, options.env)
       refuseWithoutRoom(folder, (await clusterBytes(sql)) + dataBytes)
-      options.onProgress({ doing: 'pg_basebackup runs', doneBytes: 0, totalBytes: 0 })
+      options.onProgress({ doing: 'running pg_basebackup', doneBytes: 0, totalBytes: 0 })
       const target = `--pgdata=${join(folder, clusterFolder)}`
       const whole = ['--wal-method=stream', '--checkpoint=fast', '--no-manifest']
       await runTool(tool, options.url, [target, ...whole], options.signal)
@@ -135,13 +135,13 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
 async function factsOf(sql: Parameters<typeof readFacts>[0]): Promise<Manifest['from']> {
   const found = await readFacts(sql)
   if (found === undefined)
-    throw new Error('the database has no tables of Tollgate: there is nothing to back up')
+    throw new Error('the database does not contain the Tollgate tables: there is nothing to back up')
   return found
 }
 
 async function dump(options: BackupOptions, version: string, snapshot: string): Promise<StoredFile[]> {
   const tool = await findTool('pg_dump', version, options.env)
-  options.onProgress({ doing: 'pg_dump runs', doneBytes: 0, totalBytes: 0 })
+  options.onProgress({ doing: 'running pg_dump', doneBytes: 0, totalBytes: 0 })
   const file = `--file=${join(options.folder, dumpFile)}`
   const form = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`]
   await runTool(tool, options.url, [file, ...form], options.signal)
@@ -149,8 +149,8 @@ async function dump(options: BackupOptions, version: string, snapshot: string): 
 }
 
 /**
- * The size of the cluster. Throws an Error when a part of it lies where pg_basebackup would not put it into
- * the folder.
+ * The size of the cluster. Throws an Error if the cluster has tablespaces, which pg_basebackup would not put
+ * into the folder.
  */
 async function clusterBytes(sql: postgres.Sql): Promise<number> {
   const [row] = await sql<{ bytes: string; spaces: string | null }[]>`
@@ -158,7 +158,7 @@ async function clusterBytes(sql: postgres.Sql): Promise<number> {
       (SELECT string_agg(spcname, ', ') FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global')) AS spaces`
   if (row?.spaces)
     throw new Error(
-      `the cluster has tablespaces (${row.spaces}), which pg_basebackup puts elsewhere: leave out --with, for pg_dump`,
+      `the cluster has tablespaces (${row.spaces}), which pg_basebackup stores elsewhere: omit --with to use pg_dump`,
     )
   return Number(row?.bytes ?? 0)
 }
@@ -171,7 +171,7 @@ async function noteAll({ folder, onProgress }: BackupOptions, inside: string): P
   await eachOf(paths, async (path) => {
     const noted = await noteStored(folder, `${inside}/${path}`, (bytes) => {
       doneBytes += bytes
-      onProgress({ doing: 'making checksums', doneBytes, totalBytes })
+      onProgress({ doing: 'computing checksums', doneBytes, totalBytes })
     })
     files.push(noted)
   })

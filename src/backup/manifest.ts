@@ -6,13 +6,13 @@ import { z } from 'zod'
 export const methods = ['copy', 'pg_dump', 'pg_basebackup'] as const
 export type Method = (typeof methods)[number]
 
-/** What a database has, in a few numbers. Money is nano-USD in decimal digits. */
+/** A few numbers that characterise a database. Money is in nano-USD, as decimal digits. */
 const facts = z.strictObject({
   tenants: z.int(),
   keys: z.int(),
   channels: z.int(),
   balancesNano: z.string().regex(/^-?\d+$/),
-  /** The id of the newest row of the usage log, a uuidv7; absent: the log is empty. */
+  /** The id (a uuidv7) of the newest row in the usage log; absent if the log is empty. */
   newestRequest: z.string().optional(),
 })
 export type BackupFacts = z.output<typeof facts>
@@ -22,20 +22,22 @@ export type StoredFile = z.output<typeof storedFile>
 
 const manifest = z.strictObject({
   format: z.literal(1),
-  /** Of Tollgate. */
+  /** The Tollgate release. */
   release: z.string(),
   method: z.enum(methods),
-  /** `server_version` of Postgres. */
+  /** The `server_version` of Postgres. */
   postgres: z.string(),
-  /** The state of the backup lies between these two moments, which are the same one for pg_dump. */
+  /** The backup's state lies between these two moments, which are the same for pg_dump. */
   from: z.strictObject({ at: z.iso.datetime(), facts }),
   to: z.strictObject({ at: z.iso.datetime(), facts }),
-  /** Parts of DATA_DIR that it has. */
+  /** The parts of DATA_DIR that the backup contains. */
   parts: z.array(z.string()),
   files: z.array(storedFile),
 })
 
-/** `manifest.json`: what a backup has. It is written last, so a folder without it is not a backup. */
+/**
+ * The contents of a backup, from `manifest.json`. It is written last, so a folder without it is not a backup.
+ */
 export type Manifest = z.output<typeof manifest>
 
 export const manifestFile = 'manifest.json'
@@ -49,18 +51,18 @@ export function writeManifest(folder: string, of: Manifest): void {
   })
 }
 
-/** Throws an Error for the operator when the folder has no backup that this release can read. */
+/** Throws an Error for the operator if the folder does not contain a backup that this release can read. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, manifestFile)
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new Error(`${folder} is not a whole backup: it has no ${manifestFile} that can be read`, { cause })
+    throw new Error(`${folder} is not a complete backup: ${manifestFile} is missing or unreadable`, { cause })
   }
   try {
     return manifest.parse(JSON.parse(text))
   } catch (cause) {
-    throw new Error(`${path} is damaged, or of a later release of Tollgate`, { cause })
+    throw new Error(`${path} is damaged, or was written by a later release of Tollgate`, { cause })
   }
 }

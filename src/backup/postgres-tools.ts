@@ -6,18 +6,18 @@ import { promisify } from 'node:util'
 
 export type ProgramEnvironment = Readonly<Record<string, string | undefined>>
 
-/** A program of Postgres that a package has installed. */
+/** A Postgres program installed by a package. */
 export interface PostgresTool {
   path: string
   env: ProgramEnvironment
 }
 
-/** Where Debian's packages put them, each release in a folder of its own. */
+/** Where Debian's packages install the programs, with a folder for each release. */
 const debianFolder = '/usr/lib/postgresql'
 
 /**
- * The program that reads a server of this version, such as `15.14`: one of the PATH or of Debian's packages
- * that is no older. Throws an Error that says how to get it.
+ * Finds the program for a server of this version, such as `15.14`: the first one in PATH or in Debian's
+ * packages that is not older. Throws an Error that explains how to install it.
  */
 export async function findTool(
   name: string,
@@ -30,7 +30,7 @@ export async function findTool(
     if (major !== undefined && major >= needed) return { path, env }
   }
   throw new Error(
-    `there is no ${name} of Postgres ${needed} or newer on this machine: install it, as with apt-get install postgresql-client-${needed}`,
+    `${name} of Postgres ${needed} or newer was not found: install it, for example with apt-get install postgresql-client-${needed}`,
   )
 }
 
@@ -52,14 +52,14 @@ async function majorOf(path: string, env: ProgramEnvironment): Promise<number | 
   }
 }
 
-/** A program of Postgres has failed. The message has its last lines. */
+/** A Postgres program has failed. The message contains the last lines of its output. */
 export class ToolError extends Error {
   override readonly name = 'ToolError'
 }
 
 /**
- * Run it on the database of `url`. The password is not among its arguments. Throws a ToolError with what it
- * says. When `signal` aborts, it is ended, and waited for.
+ * Runs the program on the database of `url`, without passing the password as an argument. Throws a ToolError
+ * with the program's error output. If `signal` aborts, the program is ended and awaited.
  */
 export async function runTool(
   { path, env }: PostgresTool,
@@ -86,12 +86,14 @@ export async function runTool(
   if (code === 0) return
   signal.throwIfAborted()
   const lines = said.trim().split('\n').slice(-5).join('\n')
-  throw new ToolError(`${path} ended with ${code === null ? 'a signal' : `exit code ${code}`}: ${lines}`)
+  throw new ToolError(
+    `${path} ${code === null ? 'was ended by a signal' : `failed with exit code ${code}`}: ${lines}`,
+  )
 }
 
 /**
- * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may
- * not make: extensions, which belong to the server's operator. Tollgate needs none.
+ * The table of contents of a dump, from `pg_restore --list`, without the extensions, which the gateway's user
+ * is not allowed to create because they belong to the server's operator. Tollgate needs none.
  */
 export async function contentsOf({ path, env }: PostgresTool, dump: string): Promise<string> {
   const { stdout } = await promisify(execFile)(path, ['--list', dump], {

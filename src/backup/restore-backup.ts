@@ -31,11 +31,11 @@ export interface RestoreOptions {
   /** The folder of the backup. */
   folder: string
   dataDir: string
-  /** Where a backup by pg_dump goes: a database without tables. */
+  /** The target of a pg_dump backup: a database without tables. */
   databaseUrl: string | undefined
-  /** Where the cluster of a backup by pg_basebackup goes: a folder that is not there. */
+  /** The target of a pg_basebackup backup's cluster: a folder that does not exist yet. */
   cluster: string | undefined
-  /** Leaves DATA_DIR as it is. */
+  /** Leaves DATA_DIR unchanged. */
   databaseOnly: boolean
   env: ProgramEnvironment
   onProgress: OnProgress
@@ -43,10 +43,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Put a backup where nothing is. First it checks every file of the backup, and that nothing would be
- * overwritten. Throws an Error for the operator, and the reason of `signal` when that aborts: then the
- * database and DATA_DIR are as they were. After kill -9 drafts may be left: the next call removes that of
- * DATA_DIR.
+ * Restores a backup to an empty place, after checking every file of the backup and that nothing would be
+ * overwritten. Throws an Error for the operator, or the reason of `signal` when that aborts; the database and
+ * DATA_DIR are then unchanged. After kill -9, drafts can be left; the next call removes the one in DATA_DIR.
  */
 export async function restoreBackup(given: RestoreOptions): Promise<Manifest> {
   const options: RestoreOptions = {
@@ -96,7 +95,7 @@ async function restoreDatabase(manifest: Manifest, options: RestoreOptions): Pro
 async function restoreDump({ postgres }: Manifest, options: RestoreOptions): Promise<void> {
   const { databaseUrl = '', folder, env, signal, onProgress } = options
   const tool = await findTool('pg_restore', postgres, env)
-  onProgress({ doing: 'pg_restore runs', doneBytes: 0, totalBytes: 0 })
+  onProgress({ doing: 'running pg_restore', doneBytes: 0, totalBytes: 0 })
   const dump = join(folder, dumpFile)
   const draft = mkdtempSync(join(tmpdir(), 'tollgate-restore-'))
   try {
@@ -119,25 +118,25 @@ async function refuseUnfit(
   switch (method) {
     case 'pg_dump':
       if (databaseUrl === undefined)
-        throw new Error('this backup is of a Postgres of your own: set DATABASE_URL to an empty database')
+        throw new Error('this backup was made from your own Postgres: set DATABASE_URL to an empty database')
       await refuseTables(databaseUrl)
       break
     case 'copy':
       if (databaseUrl !== undefined)
-        throw new Error('this backup is of the embedded database: restore it without DATABASE_URL')
-      if (databaseOnly)
-        throw new Error('the embedded database is a part of DATA_DIR: leave out --database-only')
+        throw new Error('this backup was made from the embedded database: restore it without DATABASE_URL')
+      if (databaseOnly) throw new Error('the embedded database is part of DATA_DIR: omit --database-only')
       break
     case 'pg_basebackup':
       if (cluster === undefined)
         throw new Error(
-          'this backup is a cluster: name its new folder with --cluster, and start Postgres on it then',
+          'this backup is a cluster: name a new folder for it with --cluster, then start Postgres on that folder',
         )
-      if (isTaken(cluster)) throw new Error(`${cluster} is there already: name a folder that is not`)
+      if (isTaken(cluster))
+        throw new Error(`${cluster} already exists: name a folder that does not exist yet`)
   }
   if (!databaseOnly && isTaken(dataDir))
     throw new Error(
-      `DATA_DIR, ${resolve(dataDir)}, is not empty: move it away, or set another. Only the database is restored with --database-only`,
+      `DATA_DIR (${resolve(dataDir)}) is not empty: move its contents elsewhere or set another folder. To restore only the database, use --database-only`,
     )
 }
 
@@ -150,11 +149,11 @@ async function refuseTables(url: string): Promise<void> {
   )
   if (found[0] !== undefined)
     throw new Error(
-      `the database has tables already, such as ${found[0].name}: make an empty one with createdb, and name that in DATABASE_URL`,
+      `the database already contains tables, such as ${found[0].name}: create an empty one with createdb and set DATABASE_URL to it`,
     )
 }
 
-/** What an interrupted restore or a file system has made there does not count. */
+/** Ignores what an interrupted restore or a file system has left there. */
 function isTaken(folder: string): boolean {
   if (!existsSync(folder)) return false
   return readdirSync(folder).some((name) => name !== draftFolder && name !== 'lost+found')
@@ -173,7 +172,7 @@ async function checkFiles({ files }: Manifest, { folder, onProgress }: RestoreOp
 
 async function copyToDraft(manifest: Manifest, options: RestoreOptions): Promise<void> {
   const { dataDir } = options
-  // The user of an embedded Postgres must be able to enter.
+  // The user that runs the embedded Postgres needs access to the folder.
   mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   const draft = join(dataDir, draftFolder)
   rmSync(draft, { recursive: true, force: true })
@@ -187,7 +186,7 @@ function moveFromDraft(dataDir: string): void {
     const place = join(dataDir, name)
     if (existsSync(place))
       throw new Error(
-        `the database is restored, but ${place} was made meanwhile, as by a gateway that was started: stop it, and put what is in ${draft} in its place`,
+        `the database is restored, but ${place} was created in the meantime, perhaps by a gateway that was started: stop that gateway, then replace ${place} with the contents of ${draft}`,
       )
     renameSync(join(draft, name), place)
   }
@@ -214,7 +213,7 @@ async function copyFiles(
   let doneBytes = 0
   await eachOf(own, async ({ path, sha256 }) => {
     const name = path.slice(inside.length + 1)
-    if (name.split('/').includes('..')) throw new Error(`the backup has a file outside of it: ${path}`)
+    if (name.split('/').includes('..')) throw new Error(`the backup lists a file outside its folder: ${path}`)
     const copied = await copyStored(join(folder, path), join(to, name), (bytes) => {
       doneBytes += bytes
       onProgress({ doing: `restoring ${inside}`, doneBytes, totalBytes })

@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { clientSettings } from '../db/connections.ts'
 import type { BackupFacts } from './manifest.ts'
 
-/** One connection that stays open however long it waits: a backup belongs to its session. */
+/** A single connection that stays open however long it is idle, because a backup belongs to its session. */
 export async function withSession<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres(url, {
     ...clientSettings({ max: 1, connectSeconds: 10, applicationName: 'tollgate backup' }),
@@ -18,7 +18,7 @@ export async function withSession<T>(url: string, work: (sql: postgres.Sql) => P
 
 type Asking = Pick<postgres.Sql, 'unsafe'>
 
-/** What the database has now. Undefined: it has no tables of Tollgate. */
+/** The database's current numbers. Undefined if it does not contain the Tollgate tables. */
 export async function readFacts(sql: Asking): Promise<{ at: string; facts: BackupFacts } | undefined> {
   const [there] = await sql.unsafe<{ is: boolean }[]>(`SELECT to_regclass('requests') IS NOT NULL AS is`)
   if (there?.is !== true) return undefined
@@ -40,7 +40,7 @@ export async function readFacts(sql: Asking): Promise<{ at: string; facts: Backu
   }
 }
 
-/** Such as 15.14. */
+/** The server's version, such as 15.14. */
 export async function serverVersion(sql: Asking): Promise<string> {
   const [row] = await sql.unsafe<{ version: string }[]>(`SELECT current_setting('server_version') AS version`)
   return row?.version.split(' ')[0] ?? ''

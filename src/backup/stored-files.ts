@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { StoredFile } from './manifest.ts'
 
-/** What has been done so far, in bytes. `total` may grow while files do. */
+/** The progress so far, in bytes. `totalBytes` can increase while files grow. */
 export interface CopyProgress {
   doing: string
   doneBytes: number
@@ -13,8 +13,8 @@ export interface CopyProgress {
 export type OnProgress = (progress: CopyProgress) => void
 
 /**
- * The files below a folder by their paths from there, sorted. Other kinds are left out, and so is what is
- * gone meanwhile.
+ * The files below a folder, as sorted relative paths. Entries of other types are left out, as are files that
+ * disappear meanwhile.
  */
 export async function filesBelow(
   folder: string,
@@ -33,7 +33,7 @@ export async function filesBelow(
   return found
 }
 
-/** The folders below a folder, the outer ones first. Postgres needs the empty ones too. */
+/** The folders below a folder, outer ones first. Postgres also needs the empty ones. */
 export async function foldersBelow(folder: string, keeps: (path: string) => boolean): Promise<string[]> {
   const found: string[] = []
   const walk = async (inside: string) => {
@@ -59,8 +59,8 @@ export async function storedBytes(folder: string, paths: readonly string[]): Pro
 }
 
 /**
- * Copy a file to a path that is free, and sync it. Undefined: it is gone. A file that grows meanwhile
- * is copied up to some end of it.
+ * Copies a file to an unused path and syncs it. Undefined if the file no longer exists. If a file grows
+ * during the copy, part of the added data may be missing.
  */
 export async function copyStored(
   from: string,
@@ -89,7 +89,7 @@ export async function copyStored(
   }
 }
 
-/** Throws an Error that names the file when it is not as the manifest says. */
+/** Throws an Error that names the file if it does not match the manifest. */
 export async function checkStored(
   folder: string,
   { path, bytes, sha256 }: StoredFile,
@@ -104,14 +104,20 @@ export async function checkStored(
       onBytes(piece.length)
     })
     if (read !== bytes)
-      throw new Error(`the backup is damaged: ${path} has ${read} bytes instead of ${bytes}`)
-    if (hash.digest('hex') !== sha256) throw new Error(`the backup is damaged: ${path} has another content`)
+      throw new Error(
+        `the backup is damaged: ${path} has the wrong size: expected ${bytes} bytes, got ${read}`,
+      )
+    if (hash.digest('hex') !== sha256)
+      throw new Error(`the backup is damaged: ${path} does not match its checksum`)
   } finally {
     await file.close()
   }
 }
 
-/** The checksum of a file that another program has written. From then on no one else may read it. */
+/**
+ * Returns the checksum of a file that another program has written, and makes the file unreadable to other
+ * users.
+ */
 export async function noteStored(
   folder: string,
   path: string,
@@ -132,7 +138,9 @@ export async function noteStored(
   }
 }
 
-/** Sync a folder and all folders below it: without that a power cut may take the names of synced files. */
+/**
+ * Syncs a folder and all folders below it. Otherwise a power failure could lose the names of synced files.
+ */
 export async function syncFolders(folder: string): Promise<void> {
   for (const path of ['.', ...(await foldersBelow(folder, () => true))]) await syncFolder(join(folder, path))
 }
@@ -142,7 +150,7 @@ export async function syncFolder(folder: string): Promise<void> {
   try {
     await handle.sync()
   } catch (error) {
-    // Some file systems of networks sync no folders.
+    // Some network file systems cannot sync folders.
     if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
   } finally {
     await handle.close()
@@ -150,8 +158,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Work on some of them at once: a disk syncs several files in the time of one. After an error nothing more
- * begins; it rejects with that error when what runs has ended.
+ * Works on several items at once, because a disk can sync several files in the time of one. After an error no
+ * further item is begun; the error is thrown when the running ones have ended.
  */
 export async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const left = [...all].reverse()
@@ -181,7 +189,7 @@ async function eachPiece(file: FileHandle, take: (piece: Buffer) => Promise<void
   }
 }
 
-/** Undefined: the file is not there. */
+/** Undefined if the file does not exist. */
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -3,12 +3,12 @@ import { upstreamSide } from '../protocols/index.ts'
 import type { EventDecoder, ProtocolName } from '../protocols/protocol.ts'
 import { type AnswerChoice, AnswerParts } from './answer-parts.ts'
 
-/** The format of an answer to a client. `completions`: that of `/v1/completions`. */
+/** The format of a response to a client. `completions` is the format of `/v1/completions`. */
 export type ClientAnswerFormat = ProtocolName | 'completions'
 
 /**
- * Reads an answer in a client's format, choice by choice: a decoder of a format with choices reads the first
- * one only, so each gets a decoder of its own.
+ * Reads a response in a client's format, choice by choice. A decoder of a format with choices reads only the
+ * first one, so each choice gets its own decoder.
  */
 export class AnswerChoices implements EventDecoder {
   readonly #format: ClientAnswerFormat
@@ -19,12 +19,12 @@ export class AnswerChoices implements EventDecoder {
     this.#format = format
   }
 
-  /** True: a part of the answer could not be read. */
+  /** Whether a part of the response could not be read. */
   get isUnread(): boolean {
     return this.#isUnread
   }
 
-  /** One event of a stream. It returns no events of its own. */
+  /** Reads one event of a stream. Returns no events itself. */
   push(data: string): [] {
     for (const { index, text } of this.#split(data)) {
       const { parts, decoder } = this.#of(index)
@@ -33,14 +33,17 @@ export class AnswerChoices implements EventDecoder {
     return []
   }
 
-  /** The stream has ended. A decoder's error about an early end is left out: the client did not get it. */
+  /**
+   * Ends the stream. An error by the decoder about an early end is left out, because the client did not get
+   * it.
+   */
   end(): [] {
     for (const { parts, decoder } of this.#choices.values())
       this.#read(() => decoder.end().filter(({ type }) => type !== 'error'), parts)
     return []
   }
 
-  /** A whole answer. */
+  /** Reads a response that was not streamed. */
   takeWhole(body: Json): void {
     const side = upstreamSide(this.#protocol)
     for (const { index, frame } of this.#hasChoices ? this.#framesOf(body) : [{ index: 0, frame: body }]) {
@@ -48,7 +51,7 @@ export class AnswerChoices implements EventDecoder {
     }
   }
 
-  /** As `AnswerParts.choice`, in the order of the choices. */
+  /** Same as `AnswerParts.choice`, for all choices in order. */
   choices(exact: readonly string[], cutBytes: number): AnswerChoice[] {
     return [...this.#choices]
       .toSorted(([a], [b]) => a - b)
@@ -63,7 +66,10 @@ export class AnswerChoices implements EventDecoder {
     return this.#protocol === 'openai-chat'
   }
 
-  /** Those beyond `choicesMax` share one: a stream of many choices must not take much memory. */
+  /**
+   * Choices beyond `choicesMax` share one decoder, so that a stream of many choices does not take much
+   * memory.
+   */
   #of(asked: number) {
     const index = this.#choices.has(asked) || this.#choices.size < choicesMax ? asked : -1
     if (index === -1) this.#isUnread = true
@@ -97,7 +103,7 @@ export class AnswerChoices implements EventDecoder {
     return this.#framesOf(frame).map(({ index, frame }) => ({ index, text: JSON.stringify(frame) }))
   }
 
-  /** A frame for each choice, as if it were the only one. */
+  /** Splits the frame into one frame per choice, in which it is the only choice. */
   #framesOf(frame: Json): { index: number; frame: Json }[] {
     const choices = recordsOf(frame.choices)
     if (choices.length === 0) return [{ index: 0, frame }]
@@ -110,7 +116,7 @@ export class AnswerChoices implements EventDecoder {
   }
 }
 
-/** A choice of `/v1/completions` as one of a chat. */
+/** Converts a choice of `/v1/completions` to one of a chat. */
 function asChat({ text, ...choice }: Json): Json {
   const message = isRecord(choice.message) ? choice.message : { content: text }
   return { ...choice, message, delta: message }
@@ -119,5 +125,5 @@ function asChat({ text, ...choice }: Json): Json {
 /** OpenAI allows 128. https://platform.openai.com/docs/api-reference/chat/create */
 const choicesMax = 128
 
-/** True for every frame of another choice than the first, and for some others. */
+/** Matches every frame of a choice other than the first, and some other frames. */
 const laterChoice = /"index"\s*:\s*[1-9]/

@@ -1,19 +1,19 @@
-/** Takes `bytes` of the memory that all copies of a process share. False: not enough is left. */
+/** Takes `bytes` from the memory shared by all copies of a process. Returns false if not enough is left. */
 export type TakeMemory = (bytes: number) => boolean
 
-/** What was copied of an answer. */
+/** The copy of a response. */
 export interface CopiedAnswer {
-  /** Each in memory of its own, which can move to a thread. */
+  /** Each piece has its own memory, which can be transferred to a thread. */
   pieces: Uint8Array<ArrayBuffer>[]
-  /** The memory that they have taken. */
+  /** The amount of shared memory that the pieces have taken. */
   bytesTaken: number
-  /** True: the client got more. */
+  /** Whether the client got more than was copied. */
   isCut: boolean
 }
 
 /**
- * A copy of the bytes of one answer, from its beginning, while they go to the client. It never holds more
- * than its bound.
+ * Copies the bytes of one response from its beginning, while they are sent to the client. The copy never
+ * exceeds its limit.
  */
 export class AnswerCopy {
   readonly #takeMemory: TakeMemory
@@ -50,7 +50,7 @@ export class AnswerCopy {
     }
   }
 
-  /** The client gets nothing more. A second call does nothing. */
+  /** Ends the copy when nothing more is sent to the client. Calling it a second time has no effect. */
   end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -61,8 +61,8 @@ export class AnswerCopy {
   }
 
   /**
-   * There is room for a byte, perhaps in a piece that begins now. False: the rest of the answer is not
-   * copied.
+   * Returns whether there is room for another byte, starting a new piece if needed. If not, the rest of the
+   * response is not copied.
    */
   #hasRoom(): boolean {
     if (this.#hasEnded || this.#bytes >= this.#bytesMax) return false

@@ -1,10 +1,10 @@
 import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../canonical/event.ts'
 import { redactText } from '../redaction/redact.ts'
 
-/** One choice of an answer, as the usage log keeps it. */
+/** A choice of a response, as stored in the usage log. */
 export interface AnswerChoice {
   content: AnswerPart[]
-  /** Null: the client did not get the end. */
+  /** Null if the client did not get the end. */
   end: FinishReason | null
   /** The error that the client got instead of the end. */
   error?: string
@@ -24,22 +24,22 @@ export type AnswerPart =
 
 interface Block {
   block: AnswerBlock
-  /** Pieces of the text, the thought, the refusal or the call's input. */
+  /** The pieces of the text, the thought, the refusal or the call's input. */
   pieces: string[]
   others: Exclude<Delta, { type: 'text' } | { type: 'signature' }>[]
   hasEnded: boolean
 }
 
 /**
- * Puts the events of one choice together. Signatures and encrypted thoughts are left out: they are not text,
- * and clients send them back.
+ * Assembles the events of one choice. Signatures and encrypted thoughts are left out, because they are not
+ * text and clients send them back.
  */
 export class AnswerParts {
   readonly #blocks = new Map<number, Block>()
   #end: FinishReason | null = null
   #error: string | undefined
 
-  /** What comes after the end, or after an error, is not part of the answer. */
+  /** Ignores events after the end or after an error, because they are not part of the response. */
   take(event: ChatEvent): void {
     if (this.#end !== null || this.#error !== undefined) return
     switch (event.type) {
@@ -66,8 +66,8 @@ export class AnswerParts {
   }
 
   /**
-   * The choice without secrets. `cutBytes`: how much is left out at the end of an unfinished text, because we
-   * do not have what follows, and it may be part of a secret.
+   * Returns the choice without secrets. `cutBytes` is how much is removed from the end of an unfinished text,
+   * which may end with part of a secret that cannot be recognised without the rest.
    */
   choice(exact: readonly string[], cutBytes: number): AnswerChoice {
     const content = [...this.#blocks.values()].flatMap((block) => partOf(block, exact, cutBytes) ?? [])
@@ -83,9 +83,9 @@ export class AnswerParts {
   }
 }
 
-/** Undefined: nothing of the block can be read, as of an encrypted thought. */
+/** Returns undefined if nothing in the block is readable, as in an encrypted thought. */
 function partOf({ block, pieces, others, hasEnded }: Block, exact: readonly string[], cutBytes: number) {
-  // Whole: the bound of an answer that is held is that of its parts.
+  // Not shortened, because the limit on a stored response covers its parts.
   const clean = (text: string) => redactText(text, exact, text.length)
   const whole = pieces.join('')
   const text = hasEnded
@@ -120,7 +120,7 @@ function partOf({ block, pieces, others, hasEnded }: Block, exact: readonly stri
   }
 }
 
-/** `text`: absent for a part that is kept without any. */
+/** `text` is absent for parts that are stored even without text. */
 function part(kept: AnswerPart, text?: string): AnswerPart | undefined {
   return text === '' ? undefined : kept
 }
@@ -129,7 +129,10 @@ function pageOf({ url, title }: { url: string; title: string | undefined }, clea
   return { url: clean(url), title: title === undefined ? undefined : clean(title) }
 }
 
-/** A text that broke off may end with the first part of a secret, which no search finds. */
+/**
+ * Removes the first part of a secret from the end of an interrupted text, because searching for the whole
+ * secret would not find it.
+ */
 function withoutTornSecret(text: string, exact: readonly string[]): string {
   let end = text.length
   for (const secret of exact) {
@@ -142,5 +145,5 @@ function withoutTornSecret(text: string, exact: readonly string[]): string {
   return text.slice(0, end)
 }
 
-/** A shorter part of a secret tells nothing. */
+/** A shorter part of a secret reveals nothing. */
 const tornCharactersMin = 6

@@ -5,29 +5,29 @@ import { truncateBody } from '../redaction/truncate-body.ts'
 import { AnswerChoices, type ClientAnswerFormat } from './answer-choices.ts'
 
 export interface AssembleInput {
-  /** What the client got, from its beginning, in pieces. */
+  /** What the client got, from the beginning, in pieces. */
   pieces: readonly Uint8Array<ArrayBuffer>[]
   format: ClientAnswerFormat
-  /** Whether they are server-sent events. */
+  /** Whether the pieces are server-sent events. */
   streams: boolean
-  /** True: the client got more than these bytes. */
+  /** Whether the client got more than these bytes. */
   isCut: boolean
-  /** Secrets that no text may show. */
+  /** Secrets that must not appear in any text. */
   exact: readonly string[]
-  /** Size of the result. */
+  /** The maximum size of the result. */
   bytesMax: number
 }
 
 export interface AssembledAnswer {
-  /** JSON: `{"choices": [...]}`, or `{"raw": "..."}` where the format could not be read. */
+  /** JSON: `{"choices": [...]}`, or `{"raw": "..."}` if the format could not be read. */
   bytes: Uint8Array<ArrayBuffer>
-  /** True: a part of what the client got is missing. */
+  /** Whether a part of what the client got is missing. */
   truncated: boolean
 }
 
 /**
- * The text, the tool calls and the reasoning that a client got, put together from the bytes that went to it,
- * and without secrets. Undefined: it got nothing that can be kept. Never throws, whatever the bytes are.
+ * Assembles the text, tool calls and reasoning that a client got from the bytes sent to it, without secrets.
+ * Undefined if nothing can be stored. Never throws, whatever the bytes.
  */
 export function assembleAnswer(
   { pieces, format, streams, isCut, exact, bytesMax }: AssembleInput,
@@ -41,17 +41,20 @@ export function assembleAnswer(
   const hasContent = kept.some(({ content, end, error }) => content.length > 0 || end !== null || error)
   const answer = hasContent ? { choices: kept } : { raw: rawOf(bytes, isCut, exact) }
   const json = Buffer.from(JSON.stringify(answer))
-  // A long answer is mostly one text: it may take most of the room.
+  // Most of a long response is usually a single text, so one string may take most of the room.
   const limits = { bytesMax, stringBytesMax: bytesMax - (bytesMax >> 2) }
   const redacted = redactBody(json, 'content', { ...redaction, ...limits, exact })
   if (redacted === null) return undefined
-  // A copy: the next redaction overwrites the memory.
+  // Copied, because the next redaction reuses the memory.
   const result = Uint8Array.from(redacted)
   const isTruncated = truncateBody(json, limits, []) !== json
   return { bytes: result, truncated: isCut || isTruncated || choices.isUnread || !isRead }
 }
 
-/** The most bytes of a secret that is cut off at the end and does not show by its first part. */
+/**
+ * The maximum number of bytes of a secret that is cut off at the end and cannot be recognised by its
+ * beginning.
+ */
 const edgeBytes = 512
 
 function readStream(choices: AnswerChoices, bytes: Buffer): boolean {
@@ -61,7 +64,7 @@ function readStream(choices: AnswerChoices, bytes: Buffer): boolean {
   return true
 }
 
-/** False: it is not a whole JSON object. */
+/** Returns false if the bytes are not a complete JSON object. */
 function readWhole(choices: AnswerChoices, bytes: Buffer): boolean {
   try {
     const body: unknown = JSON.parse(bytes.toString('utf8'))

@@ -7,28 +7,31 @@ import { type JobName, type JobSettings, jobs, type ThreadJob, type ThreadJobs }
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
 export interface BodyThreadData extends ReadSettings {
-  /** The first of them signs. */
+  /** The first key signs. */
   envelopeKeys: readonly Uint8Array[]
 }
 
-/** Other keys, from now on. The thread does not answer. */
+/** Replaces the keys. The thread sends no reply. */
 export interface LearnedKeys {
   envelopeKeys: BodyThreadData['envelopeKeys']
 }
 
-/** The answer to a Job. */
+/** The reply to a job. */
 export type ThreadReply<Name extends JobName = JobName> =
   | { output: ThreadJobs[Name]['output'] }
   | { error: WireError }
 
-/** A thread gets less of a busy processor than the event loop, for which all clients wait. */
+/**
+ * On a busy processor, a thread gets less time than the event loop, because all clients wait for the event
+ * loop.
+ */
 const niceness = 5
 
 if (parentPort !== null) serve(parentPort, workerData)
 
-/** Does one job after the other. */
+/** Runs jobs one after the other. */
 function serve(port: MessagePort, { envelopeKeys, bounds, redaction }: BodyThreadData): void {
-  // On Linux this is the priority of the thread, elsewhere of the whole process.
+  // On Linux this is the priority of the thread, elsewhere that of the whole process.
   if (process.platform === 'linux') setPriority(niceness)
   const settings: JobSettings = {
     bounds,
@@ -55,7 +58,7 @@ function ringOfAll([current = new Uint8Array(), ...former]: readonly Uint8Array[
 function replyTo(job: ThreadJob, settings: JobSettings): ThreadReply {
   try {
     if (job.name === 'answer') return { output: jobs.answer(job.input, settings) }
-    // A buffer comes here as its bare bytes.
+    // A buffer arrives as a plain byte array.
     const bytes = bufferOf(job.input.bytes)
     switch (job.name) {
       case 'read':
@@ -82,7 +85,7 @@ function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length)
 }
 
-/** The memory that moves to the other thread with a reply, without a copy. */
+/** The memory that is transferred to the other thread with a reply instead of being copied. */
 function memoryOf(reply: ThreadReply): ArrayBuffer[] {
   if ('error' in reply || reply.output === undefined) return []
   const { output } = reply

@@ -8,11 +8,11 @@ import type { JobName, ThreadJob, ThreadJobs } from './thread-jobs.ts'
 import { errorFrom } from './wire-error.ts'
 
 export interface BodyThreadsOptions {
-  /** Most threads. They start when they are first needed. */
+  /** The maximum number of threads. They are started when first needed. */
   threads: number
-  /** Most bodies that wait for a thread. */
+  /** The maximum number of bodies that wait for a thread. */
   waitingMax: number
-  /** Memory that one thread may use for objects and texts. It must be more than any body needs. */
+  /** The memory that one thread can use for objects and texts. It must be more than any body needs. */
   heapBytesMax: number
   data: BodyThreadData
   log: Log
@@ -20,19 +20,20 @@ export interface BodyThreadsOptions {
   script?: URL
 }
 
-/** A job that was asked for. */
+/** A job that has been submitted. */
 export interface RunningJob<Output> {
   readonly done: Promise<Output>
   /**
-   * The result is no longer wanted: `done` rejects with the reason. A thread that has begun the job ends it.
+   * Makes `done` reject with the reason, because the result is no longer wanted. A thread that has started
+   * the job still finishes it.
    */
   abort(reason: Error): void
 }
 
 /**
- * The threads that work on large bodies, so that no body holds up the event loop. Each does one job at a
- * time. The jobs of keys take turns: many large bodies of one key keep those of another waiting for one job
- * at most.
+ * The threads that process large bodies, so that no body blocks the event loop. Each thread runs one job at a
+ * time. The jobs of different keys take turns, so many large bodies of one key delay those of another key by
+ * at most one job.
  */
 export class BodyThreads {
   readonly #options: BodyThreadsOptions
@@ -58,31 +59,28 @@ export class BodyThreads {
     })
   }
 
-  /** For the operator. `done`: jobs that threads have ended. */
+  /** Returns the state for the operator. `done` is the number of jobs that threads have completed. */
   state(): { threads: number; waiting: number; done: number } {
     return { threads: this.#all.size, waiting: this.#turns.waiting, done: this.#done }
   }
 
-  /**
-   * Open envelopes with these keys from now on. A thread ends the job that it has begun with the keys of
-   * before.
-   */
+  /** Sets the keys for envelopes. A thread finishes its current job with the previous keys. */
   learn(keys: LearnedKeys): void {
     this.#data = { ...this.#data, ...keys }
     for (const thread of this.#all) thread.learn(keys)
   }
 
   /**
-   * Throws when another body of this key would wait too long: `rate_limited` for its own bodies,
-   * `unavailable` for all.
+   * Throws if another body of this key would wait too long: `rate_limited` because of the key's own bodies,
+   * `unavailable` because of all bodies.
    */
   requireRoom(keyId: string): void {
     this.#turns.requireRoom(keyId)
   }
 
   /**
-   * Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies
-   * of it.
+   * Runs a job of a key in a thread. `done` rejects with the error of the job, or with `internal` if the
+   * thread dies.
    */
   run<Name extends JobName>(keyId: string, job: ThreadJob<Name>): RunningJob<ThreadJobs[Name]['output']> {
     const { promise, resolve, reject } = Promise.withResolvers<ThreadJobs[Name]['output']>()
@@ -109,7 +107,7 @@ export class BodyThreads {
     }
   }
 
-  /** End the threads. What waits fails. */
+  /** Ends the threads. Waiting jobs fail. */
   async close(): Promise<void> {
     for (const turn of this.#turns.withdrawAll()) turn.fail(gatewayError('body_thread_died'))
     await Promise.all([...this.#all].map((thread) => thread.end()))
@@ -121,7 +119,7 @@ export class BodyThreads {
       this.#all.delete(thread)
       const at = this.#idle.indexOf(thread)
       if (at !== -1) this.#idle.splice(at, 1)
-      if (cause !== undefined) log.error({ cause: String(cause) }, 'a thread for large bodies has died')
+      if (cause !== undefined) log.error({ cause: String(cause) }, 'a thread for large bodies died')
     })
     this.#all.add(thread)
     return thread
@@ -136,13 +134,13 @@ class BodyThread {
   readonly #worker: Worker
   #isEnding = false
 
-  /** `onEnd`: called when the thread has ended, with the cause unless `end` was called. */
+  /** `onEnd` is called when the thread has ended, with the cause unless `end` was called. */
   constructor(script: URL, data: BodyThreadData, heapBytesMax: number, onEnd: (cause: unknown) => void) {
     this.#worker = startThread(script, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytesMax / 2 ** 20) },
     })
-    let cause: unknown = 'it ended by itself'
+    let cause: unknown = 'it ended on its own'
     this.#worker.on('error', (error) => {
       cause = error
     })
@@ -174,7 +172,7 @@ class BodyThread {
   }
 }
 
-/** The memory that moves to the thread with a job, without a copy. */
+/** The memory that is transferred to the thread with a job instead of being copied. */
 function memoryOf<Name extends JobName>({ name, input }: ThreadJob<Name>): ArrayBuffer[] {
   if (name !== 'answer' || !('pieces' in input)) return []
   return input.pieces.map(({ buffer }) => buffer)

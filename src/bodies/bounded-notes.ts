@@ -1,13 +1,16 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 
-/** The row keeps no more notes. */
+/** The maximum number of notes in a row. */
 export const rowNotesMax = 64
-/** The paths of each action that a client may see in a header: their text is truncated long before. */
+/**
+ * The maximum number of paths per action that a client can see in a header. The header text is truncated long
+ * before that.
+ */
 const pathsMax = 256
 
 /**
- * The notes that a row or a header can show: a large body may have very many. The first ones, and of each
- * action the first paths.
+ * Selects the notes that a row or a header can show, because a large body may have a great many: the first
+ * notes, and the first paths of each action.
  */
 export function boundedNotes(notes: TranslationNote[]): TranslationNote[] {
   if (notes.length <= rowNotesMax) return notes

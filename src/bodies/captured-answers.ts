@@ -4,27 +4,27 @@ import { AnswerCopy, type CopiedAnswer } from './answer-copy.ts'
 import type { BodyThreads } from './body-threads.ts'
 
 export interface CapturedAnswersOptions {
-  /** Threads of their own: answers must not keep the bodies of requests waiting. */
+  /** Uses separate threads, because responses must not delay the bodies of requests. */
   threads: Pick<BodyThreads, 'run' | 'close'>
   ledger: { keep(record: AnswerRecord): void; drop(reason: string): void }
   bounds: { captureAnswerBytesMax: number; captureAnswerHeldBytesMax: number; captureAnswersBytesMax: number }
 }
 
 export interface BegunAnswer {
-  /** Of its request. */
+  /** The id of the request. */
   id: string
   keyId: string
   format: ClientAnswerFormat
-  /** Whether it goes out as server-sent events. */
+  /** Whether the response is sent as server-sent events. */
   streams: boolean
-  /** What no text may show. Called when the answer has ended. */
+  /** Returns the secrets that must not appear in any text. Called when the response has ended. */
   secrets(): readonly string[]
 }
 
 /**
- * Captures the answers of keys that ask for it: a copy of the bytes while they go to the client, and after
- * the last byte a thread that puts text, tool calls and reasoning together. Neither the client nor the row
- * waits for it.
+ * Captures the responses for keys that have this enabled. The bytes are copied while they are sent to the
+ * client; after the last byte, a thread assembles the text, tool calls and reasoning. Neither the client nor
+ * the row waits for this.
  */
 export class CapturedAnswers {
   readonly #options: CapturedAnswersOptions
@@ -35,7 +35,7 @@ export class CapturedAnswers {
     this.#options = options
   }
 
-  /** A copy of an answer that begins. */
+  /** Starts a copy of a response. */
   begin(answer: BegunAnswer): AnswerCopy {
     const { captureAnswerHeldBytesMax } = this.#options.bounds
     return new AnswerCopy(this.#takeMemory, captureAnswerHeldBytesMax, (copied) => {
@@ -47,7 +47,7 @@ export class CapturedAnswers {
     })
   }
 
-  /** Wait for what is being put together, for this long at most. The rest is lost. */
+  /** Waits at most this long for the responses being assembled. The rest are lost. */
   async end(waitMs: number): Promise<void> {
     let late: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ export class CapturedAnswers {
     const { threads, ledger, bounds } = this.#options
     const { id, keyId, format, streams } = answer
     if (pieces.length === 0) {
-      ledger.drop('CAPTURE_ANSWERS_BYTES_MAX is reached')
+      ledger.drop('CAPTURE_ANSWERS_BYTES_MAX was reached')
       return
     }
     try {
@@ -80,7 +80,7 @@ export class CapturedAnswers {
       const { bytes, truncated } = assembled
       ledger.keep({ id, capture: 'content', truncated, answer: bytes })
     } catch {
-      ledger.drop('the thread that puts answers together has failed')
+      ledger.drop('the thread that assembles responses failed')
     }
   }
 }

@@ -11,30 +11,30 @@ import type { ReadSettings } from './read-body.ts'
 import { vendorStateOf } from './vendor-state.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
-// What a large request to count tokens needs. A small one is parsed on the event loop.
+// The parts of a large request needed to count its tokens. A small request is parsed on the event loop.
 
 export interface CountInput {
   bytes: Buffer
   client: ProtocolName
-  /** Members that a whole request must have and a count does not need. */
+  /** Members that a complete request must have but that are not needed for counting. */
   complete: Json
-  /** Members that the endpoint reads. */
+  /** The members that the endpoint reads. */
   names: readonly string[]
 }
 
 export interface CountedBody {
-  /** Those of `names` that are there. */
+  /** The names in `names` that the body contains. */
   members: Json
   model: ByteRange | undefined
-  /** Our own count of the tokens, or the reason why the body does not decode. */
+  /** Our own token count, or the reason why the body cannot be decoded. */
   estimate: { tokens: number } | { refused: WireError }
-  /** The path of the first id of what a vendor keeps. */
+  /** The path of the first id of an object stored at the vendor. */
   vendorState: string | undefined
-  /** The body without the reasoning of other channels; undefined: it has none. */
+  /** The body without the reasoning of other channels; undefined if it contains none. */
   own: { bytes: Uint8Array<ArrayBuffer>; model: ByteRange | undefined; notes: TranslationNote[] } | undefined
 }
 
-/** Throws GatewayError `invalid_request` for a body that is not a JSON object within the bounds. */
+/** Throws a GatewayError `invalid_request` if the body is not a JSON object within the limits. */
 export function countBody(
   { bytes, client, complete, names }: CountInput,
   { bounds, envelope }: Pick<ReadSettings, 'bounds'> & { envelope: Envelope },

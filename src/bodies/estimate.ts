@@ -1,17 +1,19 @@
 import type { Block, ChatRequest } from '../canonical/chat.ts'
 import { bytesPerToken } from '../canonical/tokens.ts'
 
-/** An image of usual size costs this much with most vendors; each turn also costs its frame. */
+/**
+ * With most vendors, an image of usual size costs this much. Each turn also costs a few tokens for its frame.
+ */
 const tokensPerImage = 1_000
 const tokensPerTurn = 4
 /**
- * A page of a document counts as text and as a picture. Base64 hides the number of pages, so this is a rough
- * average.
+ * A page of a document counts both as text and as an image. Base64 hides the number of pages, so this is a
+ * rough average.
  */
 const documentBytesPerToken = 40
 
 /**
- * An estimate of a request's input tokens: within a fifth for English text, less exact for code and pictures.
+ * Estimates a request's input tokens: within a fifth for English text, less precisely for code and images.
  */
 export function estimateInputTokens(request: ChatRequest): number {
   let tokens = 0

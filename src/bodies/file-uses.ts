@@ -3,27 +3,27 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { type ByteRange, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
-/** A place of a request that names a file of ours. */
+/** A place in a request that refers to one of our files. */
 export interface FileUse extends ByteRange {
   id: string
-  /** Of the member that names it, such as `input[0].content[1].file_id`. */
+  /** The path of the member that names the file, such as `input[0].content[1].file_id`. */
   path: string
-  /** The content part of this range, as JSON. */
+  /** The content part in this range, as JSON. */
   part: string
-  /** The member of the part that names the file: the part itself, or the object of this member. */
+  /** The part of the content that names the file: the part itself, or the object in this member. */
   within: 'part' | 'file' | 'source'
 }
 
-/** An id of a file of ours. */
+/** The id of one of our files. */
 export const ownFileId = /^file-tg[0-9a-f]{32}$/
 
-/** What a body that names a file of ours has in it. */
+/** Contained in every body that refers to one of our files. */
 export const fileMark = '"file-tg'
 
 /**
- * The places of a body that name files of ours, in their order. `body`: a scan has checked it. Throws
- * `invalid_request` where a file is named in a place that cannot take its bytes, and for more than `most`
- * places.
+ * Returns the places in a body that refer to our files, in order. A scan has already checked `body`. Throws
+ * `invalid_request` if a file is referenced where its bytes cannot be inserted, or if there are more than
+ * `most` places.
  */
 export function fileUsesIn(body: Buffer, client: ProtocolName, most: number): FileUse[] {
   const places = placesIn(body)
@@ -31,7 +31,7 @@ export function fileUsesIn(body: Buffer, client: ProtocolName, most: number): Fi
   const uses: FileUse[] = []
   visit(body, { start: 0, end: body.length }, places, '', [], (found) => {
     if (uses.length === most) {
-      throw invalid(found.path, `a request may name files in ${most} places`)
+      throw invalid(found.path, `expected at most ${most} references to files in a request`)
     }
     uses.push(useOf(body, client, found))
   })
@@ -44,14 +44,14 @@ interface Place extends ByteRange {
 
 interface Found extends Place {
   path: string
-  /** The objects around it, the innermost first. */
+  /** The objects that enclose it, innermost first. */
   objects: ByteRange[]
 }
 
 const idForm = /^"(file-tg[0-9a-f]{32})"$/
 const idCharacters = 'file-tg'.length + 32
 
-/** All texts that look like an id of ours, anywhere in the body. */
+/** Finds all texts that look like one of our ids, anywhere in the body. */
 function placesIn(body: Buffer): Place[] {
   const places: Place[] = []
   for (let at = body.indexOf(fileMark); at !== -1; at = body.indexOf(fileMark, at + 1)) {
@@ -62,7 +62,7 @@ function placesIn(body: Buffer): Place[] {
   return places
 }
 
-/** The members on the way to content parts in all formats that clients speak. */
+/** The members that lead to content parts in all the formats that clients speak. */
 const ways = ['messages', 'input', 'content', 'output', 'file', 'source', 'file_id'] as const
 
 function visit(
@@ -94,7 +94,10 @@ function visit(
   }
 }
 
-/** The index of the first place at or after this offset. A body may have very many places and elements. */
+/**
+ * Returns the index of the first place at or after this offset, by binary search, because a body may have
+ * very many places and elements.
+ */
 function firstFrom(places: readonly Place[], offset: number): number {
   let [low, high] = [0, places.length]
   while (low < high) {
@@ -105,7 +108,7 @@ function firstFrom(places: readonly Place[], offset: number): number {
   return low
 }
 
-/** The body was scanned within its bounds. */
+/** No depth limit is needed, because the body has already been scanned within its limits. */
 const unbounded = { depthMax: 10_000 }
 const openBracket = 0x5b
 const openBrace = 0x7b
@@ -120,7 +123,7 @@ function useOf(body: Buffer, client: ProtocolName, { id, path, objects }: Found)
     const part = body.toString('utf8', span.start, span.end)
     if (isPart(parsed(part), client, within)) return { ...span, id, path, part, within }
   }
-  throw invalid(path, `a file that is kept here can only be read as ${partsOf[client] ?? 'a content part'}`)
+  throw invalid(path, `a file stored in Tollgate can be used only in ${partsOf[client] ?? 'a content part'}`)
 }
 
 const partsOf: Partial<Record<ProtocolName, string>> = {

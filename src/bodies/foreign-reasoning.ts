@@ -5,9 +5,9 @@ import { notOurs, summaryText } from '../protocols/compacted.ts'
 import { type Envelope, type RemovedKind, withoutEnvelopes } from '../protocols/envelope.ts'
 
 /**
- * A body without the reasoning and the web searches that other channels gave this client with our envelopes,
- * and with the text of conversations that this gateway compacted. Throws `invalid_request` for one that it
- * did not compact.
+ * Returns a body without the reasoning and web searches of other channels, which the client got in our
+ * envelopes, and with the text of conversations that this gateway compacted. Throws `invalid_request` for a
+ * conversation that it did not compact.
  */
 export function withoutForeignReasoning(
   body: Json,
@@ -23,7 +23,7 @@ export function withoutForeignReasoning(
     notes.push({
       path,
       action: 'emulated',
-      reason: 'the summary of a conversation that this gateway compacted',
+      reason: 'replaced with the summary of a conversation that this gateway compacted',
     })
     return { type: 'message', role: 'user', content: summaryText(summary) }
   })
@@ -31,7 +31,7 @@ export function withoutForeignReasoning(
 }
 
 const reasons: Readonly<Record<RemovedKind, string>> = {
-  reasoning: 'reasoning that a model of another channel has sealed',
-  search: 'a web search of another vendor; the text after it has the results',
-  citation: 'a source that another vendor found',
+  reasoning: 'reasoning sealed by a model on another channel',
+  search: 'a web search by another vendor; the text after it contains the results',
+  citation: 'a source found by another vendor',
 }

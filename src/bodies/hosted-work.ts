@@ -1,16 +1,16 @@
-/** Work that a vendor does for a request beyond one pass over its text. */
+/** Work that a vendor does for a request in addition to processing its text once. */
 export interface HostedWork {
   searchesWeb: boolean
-  /** It may first have the model compact the conversation. */
+  /** Whether the vendor may first have the model compact the conversation. */
   compacts: boolean
-  /** Another model may advise the one that answers. */
+  /** Whether another model may advise the one that responds. */
   asksAdvisor: boolean
 }
 
 /**
- * What a request asks its vendor to do, by its bytes. Text that a body quotes is not mistaken for it: there,
- * quotation marks are escaped. A body that escapes letters could hide any of it, and no ordinary client
- * writes them so: it counts as asking for all.
+ * Determines from the bytes of a request what it asks its vendor to do. Text quoted in a body cannot be
+ * mistaken for it, because quotation marks are escaped there. A body with escaped letters could hide any of
+ * it, which no ordinary client does, so it is treated as asking for everything.
  */
 export function hostedWorkIn(body: Buffer): HostedWork {
   if (!marks.some((mark) => body.includes(mark))) return none
@@ -30,14 +30,15 @@ const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'adviso
   .map((mark) => Buffer.from(mark))
 
 /**
- * Tools of Messages and Responses, the option of Chat, the tools of Gemini; from the types of the SDKs, read
- * 2026-11-22.
+ * The tools of Messages and Responses, the option of Chat, and the tools of Gemini, from the types of the
+ * SDKs, read 2026-11-22.
  */
 const search =
   /"type"\s*:\s*"web_search(?:_preview)?(?:_[\d_]{8,10})?"|"web_search_options"\s*:|"google_?[sS]earch(?:_?[rR]etrieval)?"\s*:/
 const compaction = /"type"\s*:\s*"compact_\d{8}"/
 const advisor = /"type"\s*:\s*"advisor_\d{8}"/
 /**
- * A letter, a digit or `_`. After an even number of backslashes the escape itself is escaped, and is text.
+ * Matches an escaped letter, digit or `_`. After an even number of backslashes, the escape itself is escaped
+ * and is plain text.
  */
 const escapedLetter = /(?<!\\)(?:\\\\)*\\u00(?:3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/i

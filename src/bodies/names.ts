@@ -3,28 +3,31 @@ import { tagList } from '../ledger/column.ts'
 import type { ByteRange } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
-/** The names that a client gives to its request in the body, unchanged. */
+/** The names that a client gives its request in the body, unchanged. */
 export interface Names {
   endUser: string | undefined
   session: string | undefined
   tags: readonly string[]
 }
 
-/** Where they are in the body. */
+/** The positions of the names in the body. */
 export type NamePlaces = Partial<Pick<RequestFacts, 'endUser' | 'session' | 'metadata'>>
 
 export const noNames: Names = { endUser: undefined, session: undefined, tags: [] }
 
-/** The names in a body. */
+/** Reads the names from a body. */
 export function namesIn(body: Buffer, { endUser, session, metadata }: NamePlaces): Names {
   const tags = metadata === undefined ? [] : tagsIn(body, metadata)
   const user = textIn(body, endUser)
-  // The Messages format has one member for user and session.
+  // The Messages format has one member for both the user and the session.
   if (user !== undefined && session?.start === endUser?.start) return { ...agentsUser(user), tags }
   return { endUser: user, session: textIn(body, session), tags }
 }
 
-/** Undefined when the span is not a JSON string: the scan of a long body checks less than a parser. */
+/**
+ * Returns undefined if the span is not a JSON string, because the scan of a long body checks less than a
+ * parser.
+ */
 function textIn(body: Buffer, span: ByteRange | undefined): string | undefined {
   if (span === undefined) return undefined
   try {
@@ -35,8 +38,8 @@ function textIn(body: Buffer, span: ByteRange | undefined): string | undefined {
 }
 
 /**
- * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, since 2.1.78
- * JSON. https://github.com/coder/aibridge/pull/241, read 2026-11-22.
+ * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, and since
+ * 2.1.78 as JSON. https://github.com/coder/aibridge/pull/241, read 2026-11-22.
  */
 function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
   const [, user, session] = /^(user_.*)_session_([0-9a-f-]{36})$/.exec(userId) ?? []
@@ -48,13 +51,14 @@ function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
 }
 
 /**
- * Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped.
+ * Vendors accept 16 members of 64 and 512 characters. They fit into this limit even if every character is
+ * escaped.
  */
 const metadataBytesMax = 64 * 1024
 
 /**
- * `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the
- * vendor.
+ * Returns `key:value` for each text in an object. Skips texts that are too long for a tag, because the object
+ * is meant for the vendor.
  */
 function tagsIn(body: Buffer, { start, end }: ByteRange): string[] {
   if (end - start > metadataBytesMax) return []

@@ -1,14 +1,14 @@
 import { mediaWords } from '../protocols/body-marks.ts'
 import type { NeedName } from '../traits/needs.ts'
 
-/** A need that shows in the bytes of a body. */
+/** A need that can be detected in the bytes of a body. */
 export type SignedNeed = Exclude<NeedName, 'streaming'>
 
 const quoted = (word: string) => `"${word}"`
 
 /**
- * Signs of a need in the bytes of a body. Without one of them the request certainly does not have the need.
- * Other spellings of these names, with escapes, are left to the upstream.
+ * Signs of a need in the bytes of a body. If none of them is present, the request certainly does not have the
+ * need. Names spelt with escapes are left to the upstream.
  */
 const signs: Readonly<Record<SignedNeed, readonly string[]>> = {
   imageInput: mediaWords.imageInput.map(quoted),
@@ -24,13 +24,13 @@ const signs: Readonly<Record<SignedNeed, readonly string[]>> = {
 
 const signedNeeds = Object.keys(signs).filter((name): name is SignedNeed => name in signs)
 
-/** Looks for each sign once: needs share some of them, and a body may be long. */
+/** Searches for each sign only once, because needs share some of them and a body may be long. */
 export function hasSignOfAny(body: Buffer, needs: readonly SignedNeed[]): boolean {
   if (needs.length === 0) return false
   return [...new Set(needs.flatMap((need) => signs[need]))].some((sign) => body.includes(sign))
 }
 
-/** All needs that a body has signs of. */
+/** Returns all the needs of which a body shows signs. */
 export function signedNeedsIn(body: Buffer): readonly SignedNeed[] {
   return signedNeeds.filter((need) => hasSignOfAny(body, [need]))
 }

@@ -22,8 +22,8 @@ import { type SeenOfRefused, seenOfRefused } from './refused-body.ts'
 import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
-// What a large body is read for, all in one go. A small body goes through the same functions, each when its
-// result is needed.
+// Reads everything that is needed from a large body in one go. A small body goes through the same functions,
+// each when its result is needed.
 
 /** How to read the body of an endpoint. */
 export type BodyFormat =
@@ -35,15 +35,15 @@ export interface ReadInput {
   bytes: Buffer
   format: BodyFormat
   capture: CaptureMode
-  /** The client's key, which no row may show. */
+  /** The client's key, which must not appear in any row. */
   token: string | undefined
-  /** The path for the fingerprint; undefined: no fingerprint is needed. */
+  /** The path for the fingerprint; undefined if no fingerprint is needed. */
   fingerprintPath: string | undefined
-  /** True: the money of the request is limited, so its worst case must be known. */
+  /** Whether the money of the request is limited, in which case its worst case must be known. */
   isMoneyLimited: boolean
 }
 
-/** The settings of the process that reading needs. */
+/** The settings of the process that are needed to read bodies. */
 export interface ReadSettings {
   bounds: JsonBounds
   redaction: Omit<RedactOptions, 'exact'>
@@ -56,23 +56,23 @@ export interface ReadResult {
   /** The facts, or the reason why the request is refused. */
   facts: { read: BodyFacts } | { refused: WireError; seen: Pick<SeenOfRefused, 'model' | 'stream'> }
   names: Names
-  /** The part of the body that the row keeps. */
+  /** The part of the body that is stored in the row. */
   captured: Uint8Array | null
-  /** Whether the body may hold reasoning in our envelopes. */
+  /** Whether the body may contain reasoning in our envelopes. */
   hasEnvelopes: boolean
-  /** Whether it may name files of ours. */
+  /** Whether the body may refer to our files. */
   hasFiles: boolean
   hostedWork: HostedWork
-  /** As `hiddenInputIn` returns it; empty where money is not limited. */
+  /** The result of `hiddenInputIn`; empty if money is not limited. */
   hiddenInput: readonly string[]
-  /** What the request may need an offer to be able to do. */
+  /** The capabilities that the request may need from an offer. */
   signedNeeds: readonly SignedNeed[]
-  /** The path of the first id of what a vendor keeps. */
+  /** The path of the first id of an object stored at the vendor. */
   vendorState: string | undefined
   fingerprint: Uint8Array | undefined
 }
 
-/** Read a body for all that its request will need. Does not throw for a bad body. */
+/** Reads everything that a request will need from its body. Does not throw if the body is invalid. */
 export function readLargeBody(
   { bytes, format, capture, token, fingerprintPath: path, isMoneyLimited }: ReadInput,
   { bounds, redaction }: ReadSettings,
@@ -93,23 +93,26 @@ export function readLargeBody(
   }
 }
 
-/** The part of a body that its row keeps. */
+/** Returns the part of a body that is stored in its row. */
 export function capturedPart(
   { bytes, capture, token }: Pick<ReadInput, 'bytes' | 'capture' | 'token'>,
   redaction: ReadSettings['redaction'],
 ): Uint8Array | null {
   const exact = token === undefined ? [] : [token]
   const captured = redactBody(bytes, capture, { ...redaction, exact })
-  // A copy: the next redaction overwrites the memory.
+  // Copied, because the next redaction reuses the memory.
   return captured === null ? null : Uint8Array.from(captured)
 }
 
-/** The hash by which a repeat of a request is recognised. */
+/** The hash that identifies repeats of a request. */
 export function fingerprintOf(path: string, body: Buffer): Buffer {
   return createHash('sha256').update(`${path}\n`).update(body).digest()
 }
 
-/** The facts that a thread has read, as `readRequest` would return them here. Throws what it threw. */
+/**
+ * Returns the facts read by a thread, as `readRequest` would return them here. Throws the error that the
+ * thread caught.
+ */
 export function factsFrom({ facts }: ReadResult): RequestFacts {
   if ('refused' in facts) throw errorFrom(facts.refused)
   const { read } = facts
@@ -136,7 +139,7 @@ function factsOf(bytes: Buffer, format: BodyFormat, bounds: JsonBounds): Pick<Re
   }
 }
 
-/** How the clients of a text endpoint speak. */
+/** The client side of the protocol of a text endpoint. */
 export function clientOf(protocol: ProtocolName, compacts = false): ClientSide {
   return compacts ? compactionClient() : clientSide(protocol)
 }
@@ -145,7 +148,7 @@ function readerOf(format: BodyFormat): (raw: Buffer, bounds: JsonBounds) => Body
   return (textClientOf(format) ?? imageClient).readRequest
 }
 
-/** Empty for an image request, whose worst case has rules of its own. */
+/** Empty for an image request, whose worst case follows different rules. */
 function hiddenInputOf(bytes: Buffer, format: BodyFormat): string[] {
   const client = textClientOf(format)
   return client === undefined ? [] : hiddenInputIn(bytes, client.plainInput)
@@ -162,12 +165,12 @@ function textClientOf(format: BodyFormat): ClientSide | undefined {
   }
 }
 
-/** An object that crossed between threads has lost its class. */
+/** An object loses its class when it is passed between threads. */
 function isSpans(spans: unknown): spans is BodySpans {
   return typeof spans === 'object' && spans !== null
 }
 
-/** A row keeps no more of a name, and a name may be as long as a body. */
+/** The maximum length of a name in a row, because a name may be as long as a body. */
 function bounded({ endUser, session, tags }: Names): Names {
   return { endUser: endUser?.slice(0, name.max), session: session?.slice(0, name.max), tags }
 }

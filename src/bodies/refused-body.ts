@@ -5,22 +5,22 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import { stringAt } from '../protocols/scan-facts.ts'
 import type { NamePlaces } from './names.ts'
 
-/** What a body that is refused says about its request, as far as it can be read. */
+/** What can be read from a refused body about its request. */
 export interface SeenOfRefused {
-  /** Null: it names none, or none that could be a model. */
+  /** Null if the body names no model, or nothing that could be one. */
   model: string | null
   stream: boolean
-  /** For `namesIn`. */
+  /** The facts for `namesIn`. */
   places: NamePlaces
 }
 
 /**
- * Read a body that its format refuses, for its row: all members of a whole document, and of a broken one
- * those before the fault. Never throws.
+ * Reads a body that was refused by its format, for the row: all members of a complete document, or those
+ * before the fault in a broken one. Never throws.
  */
 export function seenOfRefused(body: Buffer, protocol: ProtocolName | null, depthMax: number): SeenOfRefused {
   const found: Found = {}
-  // A byte order mark is refused too.
+  // A byte order mark is another reason for a refusal.
   const start = body[0] === 0xef ? 3 : 0
   attempt(() => scanMembers(body, { start, end: body.length }, memberNames, { depthMax, found }))
   const { model, stream } = found

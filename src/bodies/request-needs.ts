@@ -6,8 +6,8 @@ import type { ClientSide } from '../protocols/protocol.ts'
 import type { Need, NeedName } from '../traits/needs.ts'
 
 /**
- * What a request needs an offer to be able to do: each need once, with the first place that has it. Empty for
- * a request that our decoder does not know in full: then the needs are unknown.
+ * Returns the capabilities that a request needs from an offer, each once with the first place that needs it.
+ * Empty if our decoder does not fully understand the request, in which case the needs are unknown.
  */
 export function requestNeeds(client: ClientSide, body: Json, envelope: Envelope): Need[] {
   let request: ChatRequest
@@ -41,7 +41,7 @@ function needsOfBlocks(blocks: readonly Block[], need: Note): void {
     if (block.type === 'image') need('imageInput', block.path)
     else if (block.type === 'audio') need('audioInput', block.path)
     else if (block.type === 'document') {
-      // Any model reads a document of plain text.
+      // Any model can read a plain text document.
       if (block.source.kind !== 'text') need('documentInput', block.path)
     } else if (block.type === 'tool-result') needsOfBlocks(block.content, need)
   }

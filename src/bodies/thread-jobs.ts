@@ -27,27 +27,27 @@ import { requestNeeds } from './request-needs.ts'
 import { type AskedAnswer, type TranslationTarget, translateRequest } from './translate-request.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
-/** The work on large bodies that threads do: what goes in, and what comes out. */
+/** The work on large bodies that threads do, with the input and output of each job. */
 export interface ThreadJobs {
   read: { input: ReadInput; output: ReadResult }
   translate: { input: TranslateInput; output: Translated }
-  /** Leave out the reasoning that other channels gave this client. */
+  /** Removes the reasoning of other channels that this client received. */
   own: { input: OwnInput; output: Own }
-  /** Leave out the thoughts that vendors have sealed; undefined: there are none. */
+  /** Removes the thoughts sealed by vendors; undefined if there are none. */
   unsealed: { input: { bytes: Buffer }; output: { bytes: Uint8Array<ArrayBuffer> } | undefined }
-  /** What the request needs an offer to be able to do. */
+  /** Determines the capabilities that the request needs from an offer. */
   needs: { input: NeedsInput; output: readonly Need[] }
-  /** The places that name files of ours. */
+  /** Finds the places that refer to our files. */
   files: { input: FilesInput; output: FileUse[] }
-  /** Count the tokens of a request that is not sent. */
+  /** Counts the tokens of a request that is not sent. */
   count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: CapturedCount }
-  /** Put an answer together that a client got. */
+  /** Assembles the response that a client got. */
   answer: { input: AssembleInput; output: AssembledAnswer | undefined }
 }
 
 export type JobName = keyof ThreadJobs
 
-/** One job on its way to a thread. */
+/** A job to be sent to a thread. */
 export type ThreadJob<Name extends JobName = JobName> = {
   [Each in Name]: { name: Each; input: ThreadJobs[Each]['input'] }
 }[Name]
@@ -79,7 +79,7 @@ export interface NeedsInput {
 }
 
 export interface FilesInput extends NeedsInput {
-  /** Places of one request. */
+  /** The maximum number of places in one request. */
   most: number
 }
 
@@ -88,16 +88,16 @@ export interface OwnInput {
   format: BodyFormat
 }
 
-/** Undefined: there was nothing to leave out. */
+/** Undefined if there was nothing to remove. */
 export type Own = { bytes: Uint8Array<ArrayBuffer>; facts: ReadResult; notes: TranslationNote[] } | undefined
 
 export interface CapturedCount {
   captured: ReadResult['captured']
-  /** Or the reason why the request is refused. */
+  /** The count, or the reason why the request is refused. */
   counted: CountedBody | { refused: WireError; model: SeenOfRefused['model'] }
 }
 
-/** The settings of the process that jobs need. */
+/** The settings of the process that the jobs need. */
 export interface JobSettings extends ReadSettings {
   envelope: Envelope
 }
@@ -130,7 +130,7 @@ export const jobs = {
       target,
     )
     const sent = sentMembers(body)
-    // Numbers that keep their digits do not survive the way to another thread.
+    // Numbers that keep their digits cannot be passed to another thread.
     asked.body = JSON.parse(JSON.stringify(asked.body))
     return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked, sent }
   },
@@ -178,18 +178,18 @@ export const jobs = {
     assembleAnswer(input, redaction),
 }
 
-/** The body and its facts without foreign reasoning, as `own` found them. */
+/** Returns the body and its facts without foreign reasoning, as found by `own`. */
 export function ownBody({ bytes, facts }: Exclude<Own, undefined>): { body: Buffer; facts: RequestFacts } {
   return { body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), facts: factsFrom(facts) }
 }
 
-/** Does not throw: an earlier scan has checked the JSON, but for long strings. */
+/** Does not throw, because an earlier scan has checked the JSON, except for long strings. */
 function parsed(bytes: Buffer, losesDigits?: boolean): Json {
   const value = parseKeepingDigits(bytes.toString('utf8'), losesDigits)
   return isRecord(value) ? value : {}
 }
 
-/** In memory of its own, which can move to another thread without a copy. */
+/** Copies the bytes into their own memory, which can be transferred to another thread. */
 function bytesOf(json: Json): Buffer<ArrayBuffer> {
   const text = JSON.stringify(json)
   const bytes = Buffer.from(new ArrayBuffer(Buffer.byteLength(text)))

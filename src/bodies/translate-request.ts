@@ -8,25 +8,25 @@ import type { KeptOptions } from '../protocols/kept-options.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 import type { ToolNames } from '../protocols/tool-names.ts'
 
-/** What a translation reads, besides its target. */
+/** The input of a translation, besides its target. */
 export interface TranslationInput {
   client: ClientSide
-  /** The client's body, parsed. */
+  /** The client's parsed body. */
   body: Json
   envelope: Envelope
-  /** Refuse the request instead of dropping a field. */
+  /** Whether to refuse the request instead of dropping a field. */
   strict: boolean
-  /** The gateway keeps the answer. Default false. */
+  /** Whether the gateway stores the response. Default: false. */
   isKept?: boolean
   maxOutputTokensDefault: number
   /**
-   * Names the session to a cache of prompts. Upstreams that take such a key get it, unless the client gives
-   * one.
+   * Identifies the session for prompt caching. It is sent to upstreams that accept such a key, unless the
+   * client sets one.
    */
   cacheKey?: string | undefined
 }
 
-/** The format of a request for an upstream, the upstream's name of the model, and what it takes. */
+/** The upstream's format, its name for the model, and the model's traits. */
 export interface TranslationTarget {
   protocol: ProtocolName
   upstreamModel: string
@@ -36,12 +36,12 @@ export interface TranslationTarget {
 export interface TranslatedRequest {
   body: Json
   notes: TranslationNote[]
-  /** The upstream's names of tools. */
+  /** The upstream's names for the tools. */
   tools: ToolNames
   asked: AskedAnswer
 }
 
-/** The parts of a request that its answer needs. They are small where a large body is large. */
+/** The parts of a request that are needed for its response. They are small even if the body is large. */
 export interface AskedAnswer {
   /** As in `AnswerContext`. */
   body: Json
@@ -49,8 +49,8 @@ export interface AskedAnswer {
 }
 
 /**
- * Translate a request into the format of a target. Throws GatewayError `invalid_request` or
- * `unsupported_parameter`, which names the path in the client's request.
+ * Translates a request into the format of a target. Throws a GatewayError `invalid_request` or
+ * `unsupported_parameter` that names the path in the client's request.
  */
 export function translateRequest(input: TranslationInput, target: TranslationTarget): TranslatedRequest {
   const { client, maxOutputTokensDefault } = input
@@ -71,7 +71,7 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
     notes.push({
       path,
       action: 'defaulted',
-      reason: 'a hash of the session, by which the upstream finds its cache',
+      reason: 'set to a hash of the session, which lets the upstream find its cache',
     })
   }
   if (input.strict) refuseLosses(notes)

@@ -1,9 +1,9 @@
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
 import type { Reason } from '../canonical/reasons/catalogue.ts'
 
-/** An error on its way between two threads, which pass no classes. */
+/** An error that is passed between threads, which cannot pass classes. */
 export interface WireError {
-  /** Undefined: no GatewayError. */
+  /** Undefined if it is not a GatewayError. */
   reason: Reason | undefined
   message: string
   options: Omit<GatewayErrorOptions, 'cause'> & { cause?: string }
@@ -16,7 +16,7 @@ export function wireErrorOf(error: unknown): WireError {
   return { reason, message, options: cause === undefined ? options : { ...options, cause: String(cause) } }
 }
 
-/** The error that another thread caught. */
+/** Restores the error that another thread caught. */
 export function errorFrom({ reason, message, options }: WireError): Error {
   return reason === undefined ? new Error(message) : new GatewayError(reason, message, options)
 }

@@ -2,30 +2,27 @@ import type { GatewayErrorOptions } from './error.ts'
 import type { Json } from './json.ts'
 
 /**
- * A chat request in no vendor's format. A translation decodes the client's format into it and encodes the
- * upstream's format from it. Turns are lists of typed blocks, in order. Each part keeps its `path` in the
- * client's body, such as `messages[2].content[0]`, so that notes and errors name it in the client's own
- * words.
+ * A chat request in a vendor-neutral format. A translation decodes the client's format into it and encodes it
+ * into the upstream's format. A turn is an ordered list of typed blocks. Each part keeps its `path` in the
+ * client's body, such as `messages[2].content[0]`, so that notes and errors use the client's own names.
  */
 export interface ChatRequest {
-  /** The public name that the client asked for. */
+  /** The public model name that the client sent. */
   model: string
   stream: boolean
-  /** Instructions keep their place among the turns. Neighbours of one role are kept as they came. */
+  /** Instructions keep their position among the turns. Adjacent turns of the same role are not merged. */
   turns: Turn[]
   tools: Tool[]
   /**
-   * The vendor may search the web for the answer. It is not one of `tools`, because some formats have no tool
-   * for it.
+   * Set if the vendor can search the web for the answer. Not part of `tools`, because in some formats web
+   * search is not a tool.
    */
   webSearch?: WebSearch | undefined
   toolChoice: ToolChoice | undefined
-  /**
-   * False: at most one tool call in an answer. Undefined: the format's default, which is to allow several.
-   */
+  /** False: at most one tool call per answer. Undefined: the format's default, which is to allow several. */
   parallelToolCalls: boolean | undefined
   maxOutputTokens: number | undefined
-  /** Number of answers that the client wants. Default 1. */
+  /** The number of answers that the client requests; 1 by default. */
   choices: number
   temperature: number | undefined
   topP: number | undefined
@@ -33,43 +30,46 @@ export interface ChatRequest {
   seed: number | undefined
   frequencyPenalty: number | undefined
   presencePenalty: number | undefined
-  /** Token id to bias. */
+  /** Maps token ids to biases. */
   logitBias: Json | undefined
   stop: readonly string[]
-  /** The client wants log probabilities, with `top` alternatives for each token. */
+  /** The client requests log probabilities, with `top` alternatives for each token. */
   logprobs: { top: number } | undefined
   reasoning: ReasoningOptions | undefined
   /** Undefined: plain text. */
   format: AnswerFormat | undefined
   verbosity: string | undefined
-  /** An opaque name for the client's end user. */
+  /** An opaque identifier of the client's end user. */
   userId: string | undefined
-  /** The client's own labels. */
+  /** Labels set by the client. */
   metadata: Json | undefined
   serviceTier: string | undefined
-  /** Whether the vendor may keep the answer. Undefined: the client did not say. */
+  /** Whether the vendor may store the answer. Undefined: not specified by the client. */
   store: boolean | undefined
   cacheKey: string | undefined
-  /** Members of the body that have no place above, each with what a translation does with it. */
+  /** Body members with no counterpart above, each with how a translation handles it. */
   unmapped: UnmappedField[]
-  /** The client's own names for the members above, for notes. A member without one has its canonical name. */
+  /**
+   * The client's names for the members above, used in notes. A member that is not listed uses its canonical
+   * name.
+   */
   names: Readonly<Partial<Record<ChatField, string>>>
 }
 
-/** The members of a request that a note can be about. */
+/** The request members that a note can refer to. */
 export type ChatField = Exclude<keyof ChatRequest, 'unmapped' | 'names' | 'turns' | 'model' | 'stream'>
 
 export interface UnmappedField {
   path: string
   /**
-   * `refuse`: without it the answer would not be what the client asked for. `drop`: the answer is as good
-   * without it, and a note says so. `map`: the client gets what it asked for in another way, and a note says
-   * how.
+   * `refuse`: without the member, the answer would not be what the client requested. `drop`: the answer is as
+   * useful without it, and a note reports that. `map`: the request is fulfilled in another way, and a note
+   * explains how.
    */
   verdict: 'drop' | 'refuse' | 'map'
-  /** A sentence for people, without the path. */
+  /** A human-readable sentence, without the path. */
   reason: string
-  /** What the error says to the client's software, if the translation refuses the member. */
+  /** Machine-readable error details, used if the translation refuses the member. */
   refusal?: Pick<GatewayErrorOptions, 'code' | 'details'>
 }
 
@@ -92,7 +92,7 @@ export type Block =
 
 interface FromBody {
   path: string
-  /** A hint that the vendor may cache everything up to here, for `5m` by default. */
+  /** A hint that the vendor may cache everything up to this point, for `5m` by default. */
   cache?: { ttl: '5m' | '1h' }
 }
 
@@ -104,14 +104,14 @@ export interface TextBlock extends FromBody {
 export interface ImageBlock extends FromBody {
   type: 'image'
   source: Source
-  /** OpenAI's `low`, `high`, `auto`. */
+  /** OpenAI's `low`, `high` or `auto`. */
   detail?: string
 }
 
 export interface DocumentBlock extends FromBody {
   type: 'document'
   source: Source | { kind: 'text'; text: string }
-  /** File name or title. */
+  /** The file name or title. */
   name?: string
 }
 
@@ -119,38 +119,38 @@ export interface AudioBlock extends FromBody {
   type: 'audio'
   /** Base64. */
   data: string
-  /** `wav`, `mp3`. */
+  /** `wav` or `mp3`. */
   format: string
 }
 
-/** Where the bytes of an image or document are. `file`: one vendor keeps them, and no other can read them. */
+/** The location of an image's or document's bytes. `file`: stored at one vendor, and readable only there. */
 export type Source =
   | { kind: 'base64'; mediaType: string; data: string }
   | { kind: 'url'; url: string }
   | { kind: 'file'; id: string }
 
-/** A model's thoughts before its answer. If the text is empty, only the signature counts. */
+/** The model's reasoning before its answer. If the text is empty, only the signature matters. */
 export interface ReasoningBlock extends FromBody {
   type: 'reasoning'
   text: string
-  /** True when `text` is the vendor's summary and not the thought itself. */
+  /** True if `text` is the vendor's summary of the reasoning rather than the reasoning itself. */
   summary: boolean
   signature: ReasoningSignature | undefined
 }
 
 /**
- * A vendor's opaque signature of its reasoning, or the reasoning in encrypted form. It goes back only to the
- * protocol and model that made it. A client of another format carries it in an envelope that we sign.
+ * A vendor's opaque signature of its reasoning, or the encrypted reasoning. It is sent back only to the
+ * protocol and model that produced it. Clients of other formats carry it in an envelope that we sign.
  */
 export interface ReasoningSignature {
-  /** A name of protocols/protocol.ts. */
+  /** A protocol name from protocols/protocol.ts. */
   protocol: string
   /** The upstream's model name; undefined if the client speaks that protocol itself. */
   model: string | undefined
-  /** `signature` proves the block's text; `encrypted` replaces it. */
+  /** `signature` authenticates the block's text; `encrypted` replaces it. */
   kind: 'signature' | 'encrypted'
   value: string
-  /** The vendor's id of the item, if it has one. */
+  /** The vendor's item id, if any. */
   id?: string
 }
 
@@ -166,7 +166,7 @@ export interface ToolCallBlock extends FromBody {
   /** The Responses format groups tools in namespaces. */
   namespace?: string
   kind: 'function' | 'custom'
-  /** Of a function: JSON text, which may be broken. Of a custom tool: free text. */
+  /** For a function: JSON text, which may be invalid. For a custom tool: free text. */
   input: string
 }
 
@@ -177,10 +177,10 @@ export interface ToolResultBlock extends FromBody {
   isError: boolean
 }
 
-/** A block that only one vendor's upstreams understand, such as the call of a tool that the vendor runs. */
+/** A block that only one vendor's upstreams understand, such as a call to a tool that the vendor runs. */
 export interface ForeignBlock extends FromBody {
   type: 'foreign'
-  /** The wire's word for it, for notes. */
+  /** The name used on the wire, for notes. */
   name: string
   verdict: 'drop' | 'refuse'
   reason: string
@@ -193,52 +193,52 @@ export interface FunctionTool extends FromBody {
   name: string
   namespace?: string
   description: string | undefined
-  /** JSON Schema of the input; undefined: no input. */
+  /** The JSON Schema of the input; undefined if there is no input. */
   parameters: Json | undefined
   strict: boolean | undefined
 }
 
-/** A tool that takes free text, which may have to obey a grammar. */
+/** A tool with free-text input, optionally constrained by a grammar. */
 export interface CustomTool extends FromBody {
   type: 'custom'
   name: string
   namespace?: string
   description: string | undefined
-  /** The grammar as the format writes it: `{ type, syntax, definition }`. */
+  /** The grammar in the client's format: `{ type, syntax, definition }`. */
   format: Json | undefined
 }
 
-/** A search of the web that the vendor runs itself, as the client wants it. Absent: the vendor's default. */
+/** The settings of a web search that the vendor runs itself. An absent member means the vendor's default. */
 export interface WebSearch extends FromBody {
-  /** Only pages of these domains and their subdomains. */
+  /** Only search pages on these domains and their subdomains. */
   allowedDomains?: readonly string[]
-  /** No pages of these. */
+  /** Exclude pages on these domains. */
   blockedDomains?: readonly string[]
-  /** Where the user is, about. Without members: nowhere in particular. */
+  /** The user's approximate location. Without members, the location is unspecified. */
   userLocation?: UserLocation
-  /** The most searches of one answer. */
+  /** The maximum number of searches per answer. */
   maxUses?: number
-  /** How much of the pages the model reads. */
+  /** How much page content the model reads. */
   contextSize?: 'low' | 'medium' | 'high'
-  /** The vendor may use only pages that it has kept, and fetch none. */
+  /** The vendor may use only cached pages and must not fetch any. */
   offline?: true
 }
 
 export interface UserLocation {
   city?: string
-  /** Two letters of ISO 3166. */
+  /** A two-letter ISO 3166 code. */
   country?: string
   region?: string
-  /** A name of the IANA database. */
+  /** An IANA time zone name. */
   timezone?: string
 }
 
-/** Another tool that the vendor runs itself. No other vendor has it. */
+/** Another tool that the vendor runs itself and no other vendor supports. */
 export interface HostedTool extends FromBody {
   type: 'hosted'
-  /** The wire's word for it, such as `code_interpreter`. */
+  /** The name used on the wire, such as `code_interpreter`. */
   name: string
-  /** Why no other format has it, where it is not the vendor who runs it. */
+  /** Why no other format supports the tool, if the vendor is not the one that runs it. */
   reason?: string
 }
 
@@ -246,19 +246,19 @@ export type ToolChoice =
   | { type: 'none' }
   | { type: 'auto' }
   | { type: 'required' }
-  /** `hosted`: a tool that the vendor runs. */
+  /** `hosted`: run by the vendor. */
   | { type: 'tool'; name: string; namespace?: string; kind: 'function' | 'custom' | 'hosted' }
   /** The vendor must search the web. */
   | { type: 'web-search' }
-  /** Only these may be called. `webSearch`: the vendor may search the web, too. */
+  /** Only these tools can be called. `webSearch`: the vendor can search the web as well. */
   | { type: 'allowed'; mode: 'auto' | 'required'; names: readonly string[]; webSearch?: true }
 
 export interface ReasoningOptions {
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; undefined: the model's default. */
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`; undefined: the model's default. */
   effort: ReasoningEffort | undefined
-  /** The most tokens of reasoning, if the client gives a number. */
+  /** The maximum number of reasoning tokens, if the client sets one. */
   budgetTokens: number | undefined
-  /** How the client wants to see the reasoning: `auto`, `concise`, `detailed`; `none`: not at all. */
+  /** How the client wants the reasoning to be shown: `auto`, `concise` or `detailed`; `none`: not at all. */
   summary: string | undefined
 }
 
@@ -275,11 +275,14 @@ export type AnswerFormat =
       strict: boolean | undefined
     }
 
-/** The effect of a translation on one part of a request. */
+/** How a translation changed one part of a request. */
 export interface TranslationNote {
-  /** In the client's body. */
+  /** The path in the client's body. */
   path: string
-  /** `mapped`: in the other format's words; `emulated`: by other means. Only `dropped` loses something. */
+  /**
+   * `mapped`: expressed in the other format's terms; `emulated`: achieved by other means. Only `dropped`
+   * loses something.
+   */
   action: 'mapped' | 'defaulted' | 'clamped' | 'dropped' | 'emulated'
   reason: string
 }

@@ -4,9 +4,8 @@ import { anyOf, invalid, jsonType, quoted } from './field-error.ts'
 import { isRecord } from './json.ts'
 
 /**
- * The value as the schema reads it. Throws GatewayError `invalid_request` that names the path of the first
- * bad field, as in `messages[2].content: expected a string, got number`. A schema may have messages of its
- * own.
+ * Parses the value with the schema. Throws GatewayError `invalid_request` with the path of the first invalid
+ * field, as in `messages[2].content: expected a string, got number`. A schema can define its own messages.
  */
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: problemOf })
@@ -14,7 +13,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
   throw fieldError(result.error.issues)
 }
 
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export function integer(least: number, most: number) {
   const error = ({ input }: { input?: unknown }) =>
     typeof input === 'number'
@@ -23,17 +22,17 @@ export function integer(least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A member that may be absent. Null counts as absent. */
+/** An optional member. Null counts as absent. */
 export function optionalMember<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
 
-/** The words of a schema for a value that does not fit: `expected a UUID, got "abc"`. */
+/** Schema options with the message for an invalid value: `expected a UUID, got "abc"`. */
 export function expected(what: string) {
   return { error: ({ input }: { input?: unknown }) => `expected ${what}, got ${shownValue(input)}` }
 }
 
-/** Our words for what zod found; undefined leaves it to zod's. */
+/** Our message for a zod issue; undefined to use zod's own. */
 const problemOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -70,7 +69,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : jsonType(value)
 }
 
-/** The names that an object may have. */
+/** The allowed member names of an object. */
 function membersOf(schema: unknown): string {
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
   return names.length === 0 ? 'no parameters' : `one of ${names.join(', ')}`
@@ -90,7 +89,7 @@ interface Problem {
   message: string
 }
 
-/** The first issue. For a union, the first issue of the alternative that the value fits best. */
+/** The first issue. For a union, the first issue of the best-matching alternative. */
 function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyKey[]): Problem {
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1).map(shownName) : []
   const path = [...above, ...(issue?.path ?? []), ...unknown]
@@ -101,8 +100,7 @@ function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyK
 }
 
 /**
- * A client's name of a field as a message may show it: enough to recognise it, and nothing that breaks a
- * line.
+ * A field name sent by the client, made safe to show in a message: non-ASCII characters replaced, cut to 64.
  */
 function shownName(name: string): string {
   return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What kept content says about the end user that its request named, as the usage log has the name: enough to
- * find it for an erasure.
+ * The hash of a request's end user that stored content keeps. The usage log contains the name itself, so an
+ * erasure can find the content by hashing it.
  */
 export function endUserHash(endUser: string): Buffer {
   return createHash('sha256').update(endUser).digest()

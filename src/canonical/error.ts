@@ -7,25 +7,26 @@ export interface GatewayErrorOptions {
   cause?: unknown
   /** Path of the bad field in the client's body, such as `messages[2].content`. */
   field?: string | undefined
-  /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
+  /** Whole seconds after which the same request could succeed; sent as `retry-after`. */
   retryAfterSeconds?: number | undefined
-  /** The side that has to act. The default is the reason's, or else its kind's. */
+  /** The side that has to act. Defaults to the fault of the reason or, if it has none, of its kind. */
   fault?: Fault | undefined
   /** The upstream's HTTP status, if it answered. */
   upstreamStatus?: number | undefined
   /**
-   * A code that the client's software acts on, such as `context_length_exceeded`. The default is the
-   * reason's.
+   * A code that client software acts on, such as `context_length_exceeded`. Defaults to the reason's code.
    */
   code?: string | undefined
   /**
-   * More facts for the client's software, for formats whose errors have a place for them. They hold no
-   * secret.
+   * Additional facts for client software, in formats whose errors have a field for them. Never contains
+   * secrets.
    */
   details?: Json | undefined
 }
 
-/** The only error that a client may see. `message` is public: it says what to change and holds no secret. */
+/**
+ * The only error shown to clients. `message` is public: it explains what to change and contains no secrets.
+ */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly reason: Reason
@@ -37,7 +38,7 @@ export class GatewayError extends Error {
   readonly code: string | undefined
   readonly details: Json | undefined
 
-  /** For a message that the catalogue does not make: `gatewayError` makes all others. */
+  /** For messages that do not come from the catalogue. Use `gatewayError` for all others. */
   constructor(reason: Reason, publicMessage: string, options: GatewayErrorOptions = {}) {
     super(publicMessage, 'cause' in options ? { cause: options.cause } : undefined)
     const { kind, fault, code } = reasons[reason]
@@ -51,7 +52,7 @@ export class GatewayError extends Error {
     this.details = options.details
   }
 
-  /** The same refusal with another message or other options; what `changes` leaves out stays. */
+  /** The same refusal with a different message or options. Options missing from `changes` are kept. */
   with({ message = this.message, ...changes }: GatewayErrorOptions & { message?: string }): GatewayError {
     const { field, retryAfterSeconds, fault, upstreamStatus, code, details } = this
     const cause = this.cause === undefined ? {} : { cause: this.cause }
@@ -63,7 +64,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The error for a reason of the catalogue. `facts` are what its message names. */
+/** Creates the error for a reason of the catalogue. `facts` fill in its message. */
 export function gatewayError<R extends Reason>(
   reason: R,
   ...[facts, options]: NoFacts extends FactsOf<R>
@@ -73,7 +74,7 @@ export function gatewayError<R extends Reason>(
   return new GatewayError(reason, sentenceOf(reason, facts ?? {}), options)
 }
 
-/** The error for logs: the cause of the one that clients see. */
+/** The error to log: the cause of the error that clients see. */
 export function causeOf(error: unknown): unknown {
   return error instanceof GatewayError && error.cause !== undefined ? error.cause : error
 }

@@ -7,23 +7,23 @@ import type { Usage } from './usage.ts'
  *
  *   stream = start block* (finish | error)      block = block-start block-delta* block-end
  *
- * `index` counts the blocks from 0 in the order of their start. Blocks may interleave, as parallel tool calls
- * do; an encoder whose format forbids it writes them one after the other. `error` may come anywhere and ends
- * the answer.
+ * `index` numbers the blocks from 0 in the order in which they start. Blocks can interleave, as parallel tool
+ * calls do; an encoder whose format does not allow that writes them one after another. `error` can occur
+ * anywhere and ends the answer.
  *
- * A block takes only its own kinds of deltas: a text has pieces and citations, a thought has pieces and at
- * most one signature, a refusal and a call have pieces. A web search has queries, then sources, then at most
- * one failure.
+ * Each kind of block has its own kinds of deltas: text has pieces and citations, reasoning has pieces and at
+ * most one signature, refusals and tool calls have pieces. A web search has queries, then sources, then at
+ * most one failure.
  */
 export type ChatEvent = Start | BlockStart | BlockDelta | BlockEnd | Finish | Failure
 
 export interface Start {
   type: 'start'
-  /** The upstream's id of the answer; undefined where it has none. */
+  /** The upstream's answer id; undefined if there is none. */
   id: string | undefined
-  /** The upstream's name of the model that serves. */
+  /** The upstream's name for the model that answers. */
   model: string | undefined
-  /** Counts that the upstream sends before its answer; undefined: none yet. */
+  /** Counts sent by the upstream before its answer; undefined if there are none yet. */
   usage: Usage | undefined
 }
 
@@ -33,16 +33,16 @@ export interface BlockStart {
   block: AnswerBlock
 }
 
-/** The kind of block that begins. Its content always comes in deltas. */
+/** The kind of block that starts here. Its content always arrives in deltas. */
 export type AnswerBlock =
-  /** `startsMessage`: the text before it belongs to another message of the same answer. */
+  /** `startsMessage`: the preceding text belongs to another message of the same answer. */
   | { type: 'text'; startsMessage?: true }
   | { type: 'reasoning'; summary: boolean }
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }
   /**
-   * A search of the web that the vendor ran. It may come after the text that it served: some vendors
-   * report it last.
+   * A web search that the vendor ran. It can follow the text it contributed to, because some vendors report
+   * it last.
    */
   | { type: 'web-search'; id: string }
 
@@ -53,24 +53,25 @@ export interface BlockDelta {
 }
 
 export type Delta =
-  /** The next piece of a text, a thought, a refusal or a tool call's input. Never empty. */
+  /** The next piece of a text, reasoning, refusal or tool call input. Never empty. */
   | { type: 'text'; text: string }
-  /** The whole signature of a reasoning block, at most once. */
+  /** The complete signature of a reasoning block, sent at most once. */
   | { type: 'signature'; signature: ReasoningSignature }
   /**
-   * A source of a text block. Offsets count UTF-16 code units of the block's text, if the upstream gives any.
+   * A source of a text block. Offsets, if the upstream provides them, count UTF-16 code units of the block's
+   * text.
    */
   | Citation
-  /** What the vendor searched for. Never empty. */
+  /** A query that the vendor searched for. Never empty. */
   | { type: 'query'; query: string }
-  /** A page that a web search found. `age` is the vendor's word for how old it is. */
+  /** A page found by a web search. `age` is how old the page is, in the vendor's own words. */
   | { type: 'source'; url: string; title: string | undefined; age?: string }
-  /** The search failed. The vendor's word for the reason. */
+  /** The search failed. Contains the vendor's code for the reason. */
   | { type: 'search-failure'; code: string }
 
 /**
- * `citedText`: the words of the source, if the upstream gives them. Without offsets it is about the whole
- * block.
+ * `citedText`: the quoted passage of the source, if the upstream provides it. Without offsets, the citation
+ * applies to the whole block.
  */
 export interface Citation {
   type: 'citation'
@@ -86,7 +87,7 @@ export interface BlockEnd {
   index: number
 }
 
-/** `tool_calls` if there are calls for the client to run, even if the upstream reports another reason. */
+/** `tool_calls` if the client has calls to run, even if the upstream reports another reason. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'
@@ -99,19 +100,19 @@ export type FinishReason =
 export interface Finish {
   type: 'finish'
   reason: FinishReason
-  /** The upstream's own word. */
+  /** The upstream's original finish reason. */
   upstreamReason: string | undefined
-  /** The stop sequence that ended the answer, if the upstream names it. */
+  /** The stop sequence that ended the answer, if the upstream reports it. */
   stopSequence: string | undefined
   /** Undefined: the upstream sent none. */
   usage: Usage | undefined
-  /** Parts of the upstream's answer that no event carries. Absent: none. */
+  /** Parts of the upstream's answer that no event represents. Absent if there are none. */
   losses?: readonly TranslationNote[]
 }
 
 export interface Failure {
   type: 'error'
-  /** What the failed answer used, if the upstream says so. */
+  /** The usage of the failed answer, if the upstream reports it. */
   usage?: Usage | undefined
   error: GatewayError
 }

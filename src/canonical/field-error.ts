@@ -1,18 +1,18 @@
 import { type GatewayError, gatewayError } from './error.ts'
 
-/** An error about one field; the path `body` means the whole body. */
+/** Creates an error about one field. The path `body` means the whole body. */
 export function invalid(path: string, problem: string): GatewayError {
   return gatewayError('field_invalid', { path, problem }, { field: fieldOf(path) })
 }
 
-/** An error for a value of the wrong type. */
+/** Creates an error for a value of the wrong type. */
 export function wrongType(value: unknown, path: string, expected: string): GatewayError {
   return gatewayError('field_wrong_type', { path, expected, got: jsonType(value) }, { field: fieldOf(path) })
 }
 
 const fieldOf = (path: string) => (path === 'body' ? undefined : path)
 
-/** An error for a value that is not one of the words. */
+/** Creates an error for a value that is not one of the allowed words. */
 export function wrongWord(value: unknown, path: string, words: readonly string[]): GatewayError {
   if (typeof value !== 'string') return wrongType(value, path, 'a string')
   const facts = { path, expected: anyOf(words), got: quoted(value) }
@@ -26,12 +26,12 @@ export function anyOf(words: readonly string[]): string {
   return [...(others.length > 0 ? [others.join(', ')] : []), ...last].join(' or ')
 }
 
-/** A client's text as a message may quote it: its first 40 characters. */
+/** A client's text shortened for a message: its first 40 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text)
 }
 
-/** The type of a JSON value, in a word. */
+/** The type name of a JSON value. */
 export function jsonType(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'

@@ -1,17 +1,17 @@
 import type { Headers } from './headers.ts'
 
 /**
- * A format over a WebSocket: one text frame asks, and each frame of the answer is an event. Pure and
- * synchronous.
+ * A format over a WebSocket: one text frame carries the request, and each frame of the answer is an event.
+ * Pure and synchronous.
  */
 export interface FrameFormat {
-  /** Headers of the upgrade: names and values in turn. */
+  /** The headers of the upgrade, with names and values alternating. */
   headers: readonly string[]
-  /** The frame for the body of a request over HTTP. Undefined: only HTTP can ask this. */
+  /** The frame for an HTTP request body. Undefined: the request is possible only over HTTP. */
   ask(body: Buffer): AskingFrame | undefined
   /**
-   * Reads the frames of one answer. `stream`: the request wants a stream. `bytesMax`: of what the reader
-   * holds.
+   * Returns a reader for the frames of one answer. `stream`: whether the request is streamed. `bytesMax`:
+   * limits what the reader holds in memory.
    */
   reader(options: { stream: boolean; bytesMax: number }): FrameReader
 }
@@ -19,30 +19,31 @@ export interface FrameFormat {
 export interface AskingFrame {
   frame: Buffer
   /**
-   * The earlier answer that it continues. The connection that gave that answer may know it best, or alone.
+   * The earlier answer that the request continues. The connection that produced that answer is preferred, and
+   * may be the only one that can continue it.
    */
   continues: string | undefined
 }
 
 export interface FrameReader {
-  /** Of the bytes that it returns, which are what the same request gets over HTTP. */
+  /** The content type of the returned bytes, which are the same as for this request over HTTP. */
   readonly contentType: string
   /**
-   * Throws GatewayError `upstream_error` for a frame that is not in the format, and where it would hold too
-   * much.
+   * Throws GatewayError `upstream_error` for a frame that is not in the format, or if the reader would exceed
+   * `bytesMax`.
    */
   push(frame: Buffer): ReadFrame
 }
 
 export type ReadFrame =
-  /** `bytes` of the answer; they may be none. `last`: the answer is over. */
+  /** `bytes` of the answer, possibly empty. `last` is set when the answer is complete. */
   | { kind: 'event'; bytes: Buffer; last: LastEvent | undefined }
-  /** Instead of an answer: what HTTP says with a status. */
+  /** Sent instead of an answer; corresponds to an HTTP response with an error status. */
   | { kind: 'refusal'; status: number; headers: Headers; body: Buffer; isOfConnection: boolean }
 
 export interface LastEvent {
-  /** The id by which the connection knows the answer. */
+  /** The id that the connection uses for the answer. */
   answerId: string | undefined
-  /** The connection takes another request. */
+  /** Whether the connection accepts another request. */
   isReusable: boolean
 }

@@ -1,7 +1,7 @@
-/** Of what vendors take as an image. */
+/** The image types that vendors accept. */
 export type RasterType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
 
-/** The type of an image by its first bytes, of which it reads twelve. Undefined for anything else. */
+/** Detects the type of an image from its first twelve bytes. Undefined for anything else. */
 export function rasterTypeOf(first: Buffer): RasterType | undefined {
   const latin = first.subarray(0, 12).toString('latin1')
   if (latin.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'

@@ -1,57 +1,61 @@
 import type { Json } from './json.ts'
 import type { Usage } from './usage.ts'
 
-/** A request for images in no vendor's format. Undefined: the client did not say. */
+/** A request for images in a vendor-neutral format. Undefined members were not specified by the client. */
 export interface ImageRequest {
   prompt: string
   /** 1 to 10. */
   count: number
-  /** `1024x1024`, or `auto`. */
+  /** Such as `1024x1024`, or `auto`. */
   size: string | undefined
   quality: string | undefined
   style: string | undefined
   background: string | undefined
   outputFormat: string | undefined
-  /** Percent, 0 to 100. */
+  /** A percentage, 0 to 100. */
   outputCompression: number | undefined
   moderation: string | undefined
   user: string | undefined
   safetyIdentifier: string | undefined
-  /** How the client wants to get the images; undefined: as the model gives them by default. */
+  /** How the client wants to receive the images; undefined: the model's default. */
   delivery: 'url' | 'b64_json' | undefined
   stream: boolean
-  /** Previews of each image while the upstream makes it, 0 to 3; only with `stream`. */
+  /** The number of previews that the upstream sends for each image, 0 to 3; only with `stream`. */
   partialImages: number
   /**
-   * The client's whole body, for upstreams that speak its format. It has the members that we do not know,
-   * too.
+   * The client's whole body, including members that we do not know, for upstreams that use the same format.
    */
   body: Json
 }
 
-/** The values that a model accepts in image requests. Without a list, it accepts all values of the format. */
+/**
+ * The values that a model accepts in image requests. If a list is absent, all values of the format are
+ * accepted.
+ */
 export interface ImageTraits {
   sizes?: readonly string[]
   qualities?: readonly string[]
   styles?: readonly string[]
   backgrounds?: readonly string[]
   outputFormats?: readonly string[]
-  /** Most images in one request. */
+  /** The maximum number of images per request. */
   imagesMax?: number
   partialImagesMax?: number
   promptCharactersMax?: number
 }
 
-/** Where an upstream's answer has the bytes of an image. */
+/** Where the bytes of an image are in an upstream's answer. */
 export type ImageSource =
   /**
    * The number of an image that protocols/base64-extractor.ts took out of the answer. Decoders see a
-   * placeholder and return it as `base64`; the reader of the answer turns the placeholder into the number.
+   * placeholder and return it as `base64`; the answer's reader replaces the placeholder with the number.
    */
   | { kind: 'extracted'; index: number }
-  /** An image small enough to stay in the answer, or a placeholder. Without the head of a `data:` URL. */
+  /**
+   * An image small enough to stay in the answer, or a placeholder. The prefix of a `data:` URL is removed.
+   */
   | { kind: 'base64'; data: string }
-  /** The gateway has to fetch it. */
+  /** The gateway has to download the image. */
   | { kind: 'url'; url: string }
 
 /** One finished image of an answer. */
@@ -61,7 +65,7 @@ export interface MadeImage {
   revisedPrompt: string | undefined
 }
 
-/** An upstream's whole answer. Undefined: the upstream did not say. */
+/** A complete answer of an upstream. Undefined members were not reported. */
 export interface ImageAnswer {
   images: MadeImage[]
   usage: Usage | undefined
@@ -72,7 +76,7 @@ export interface ImageAnswer {
   servedModel: string | undefined
 }
 
-/** An event of an upstream's stream. `completed` comes at most once for each image of the request. */
+/** An event in an upstream's stream. `completed` occurs at most once per requested image. */
 export type ImageEvent =
   | { type: 'partial'; source: ImageSource; index: number }
   | { type: 'completed'; answer: ImageAnswer }

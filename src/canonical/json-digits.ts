@@ -2,8 +2,8 @@ import { isRecord, type Json } from './json.ts'
 
 declare global {
   /**
-   * Numbers by their text: https://github.com/tc39/proposal-json-parse-with-source, which Node 22 and newer
-   * have.
+   * Access to the source text of numbers: https://github.com/tc39/proposal-json-parse-with-source, available
+   * since Node 22.
    */
   interface JSON {
     rawJSON(text: string): { readonly rawJSON: string }
@@ -16,10 +16,10 @@ declare global {
 }
 
 /**
- * Parse JSON so that the numbers of its opaque parts keep their digits: `1.0`, `1e400` and
- * `12345678901234567890` are written as they came. Opaque are arguments of tools, JSON Schemas and metadata,
- * which we pass on and do not read. Elsewhere, a number is a number. Throws SyntaxError as JSON.parse does.
- * `losesDigits`: whether a scan has found such a number; undefined: none has looked.
+ * Parses JSON so that numbers in opaque parts keep their digits: `1.0`, `1e400` and `12345678901234567890`
+ * are written back unchanged. Opaque parts are tool arguments, JSON Schemas and metadata, which we pass on
+ * without reading. Elsewhere, numbers are parsed as usual. Throws SyntaxError like JSON.parse. `losesDigits`:
+ * whether a scan has found a number that would lose digits; tested here by default.
  */
 export function parseKeepingDigits(text: string, losesDigits = mayLoseDigits.test(text)): unknown {
   if (!losesDigits || !mayHaveOpaque(text)) return JSON.parse(text)
@@ -27,8 +27,8 @@ export function parseKeepingDigits(text: string, losesDigits = mayLoseDigits.tes
 }
 
 /**
- * The JSON object in a text that is opaque as a whole, such as arguments of a tool; undefined if it is
- * anything else.
+ * Parses a text that is opaque as a whole, such as tool arguments. Returns undefined if it is not a JSON
+ * object.
  */
 export function opaqueObject(text: string): Json | undefined {
   try {
@@ -46,13 +46,14 @@ function mayHaveOpaque(text: string): boolean {
 const words = ['"tool', '"metadata"', '"schema"', '"functionCall"', '"function_call"'] as const
 
 /**
- * A number of many digits, with zeros at its end, with an exponent, or -0. It begins where text of people
- * rarely has such a sign: nearly every body is through in one search.
+ * Matches a number with many digits, trailing zeros or an exponent, or -0. The pattern starts with a
+ * character that is rare in prose, so that a single search is enough for nearly every body.
  */
 const mayLoseDigits = /[:[,]\s*-?(?:\d[\d.]{14}|\d+\.\d*0[\s,}\]]|\d+(?:\.\d+)?[eE]|(?<=-)0[\s,}\]])/
 
 /**
- * Members whose values are opaque. `input` of a tool's call is an object; that of a Responses request is not.
+ * Members whose values are opaque. `input` is opaque in a tool call, where it is an object, but not in a
+ * Responses request, where it can be an array.
  */
 const opaque: ReadonlySet<string> = new Set([
   'parameters',
@@ -71,7 +72,7 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
     : value
 }
 
-/** Raw numbers outside of opaque parts become numbers again. */
+/** Converts raw numbers outside opaque parts back to numbers. */
 function settled(value: unknown): unknown {
   if (Array.isArray(value)) {
     for (const [at, element] of value.entries()) value[at] = settled(element)

@@ -4,15 +4,15 @@ const quote = 0x22
 const backslash = 0x5c
 
 if (endianness() !== 'LE')
-  throw new Error('Tollgate reads memory in words and needs a little-endian machine.')
+  throw new Error('Tollgate reads memory in 32-bit words and requires a little-endian machine.')
 
 /**
- * Offset of the quote that closes the JSON string whose text begins at `from`; -1 when none does before
- * `end`. `words` are `int32View(bytes)`.
+ * Returns the offset of the quote that closes the JSON string whose text begins at `from`, or -1 if there is
+ * none before `end`. `words` must be `int32View(bytes)`.
  *
- * For long strings. It looks at four bytes in one step, which is three times as fast as a loop over bytes. It
- * is also three times as fast as native searches if the text is full of escaped quotes, each of which ends a
- * search.
+ * For long strings. It checks four bytes per step, which is three times as fast as a loop over bytes. It is
+ * also three times as fast as native search if the text is full of escaped quotes, because each of them ends
+ * a search.
  */
 export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end: number): number {
   const offset = bytes.byteOffset
@@ -38,14 +38,17 @@ export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end
   return -1
 }
 
-/** The memory under a buffer, as words of four bytes. The first word begins where the memory begins. */
+/**
+ * The memory of a buffer as 32-bit words. The first word starts at the beginning of the underlying
+ * ArrayBuffer.
+ */
 export function int32View(bytes: Buffer): Int32Array {
   return new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2)
 }
 
 /**
- * A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte after a
- * quote.
+ * Returns a word in which the top bit of each byte that is a quote is set. Because of borrows, the bit can
+ * also be set in a byte after a quote.
  */
 function quoteMarks(word: number): number {
   const zeroed = word ^ 0x22222222

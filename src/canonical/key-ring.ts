@@ -1,20 +1,21 @@
 /**
- * The keys of one purpose. It changes while the process runs: read it at each use, and keep none of its keys.
+ * The keys for one purpose. The ring can change while the process runs, so read it on each use and do not
+ * store its keys.
  */
 export interface KeyRing {
-  /** Seals and signs. */
+  /** The key that seals and signs. */
   readonly current: Buffer
-  /** These only open and verify. */
+  /** Keys that only open and verify. */
   readonly former: readonly FormerKey[]
 }
 
 export interface FormerKey {
   readonly key: Buffer
-  /** When another key took its place, in ms since 1970. Infinity: another process may still seal with it. */
+  /** When the key was replaced, in ms since 1970. Infinity: another process may still be sealing with it. */
   readonly retiredMs: number
 }
 
-/** A ring of one key, which stays the same. */
+/** A ring with a single key that never changes. */
 export function ringOf(key: Buffer): KeyRing {
   return { current: key, former: [] }
 }

@@ -1,15 +1,15 @@
 /**
- * The prefixes of our own secrets. Code that makes a secret takes its prefix from this list, so that
- * redaction knows them all.
+ * The prefixes of our own secrets. Code that creates a secret takes its prefix from this list, so redaction
+ * covers all of them.
  */
 export const ownSecrets = {
   key: 'tg-',
   apiToken: 'tga_',
   session: 'tgs_',
   link: 'tgl_',
-  /** Of the Standard Webhooks: others make such secrets too. */
+  /** The prefix that Standard Webhooks define, which other products use too. */
   webhook: 'whsec_',
-  /** Of one run, on loopback. */
+  /** Valid for one run, on loopback. */
   probe: 'probe-',
   playground: 'play-',
 } as const

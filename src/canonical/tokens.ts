@@ -1,7 +1,9 @@
-/** English text and JSON have about four bytes to a token. */
+/** English text and JSON average about four bytes per token. */
 export const bytesPerToken = 4
 
-/** An estimate of the tokens of a text from its bytes, or from its characters if only those are known. */
+/**
+ * Estimates the number of tokens in a text from its bytes, or from its characters if only those are known.
+ */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }

@@ -1,105 +1,107 @@
 import type { ReasoningEffort } from './chat.ts'
 
 /**
- * What an offer takes and gives in one protocol. An absent trait is not known: then the protocol's own
- * default holds, and nothing is changed or refused because of it.
+ * What an offer accepts and returns in one protocol. If a trait is absent, it is unknown: the protocol's
+ * default applies, and nothing is changed or refused because of it.
  *
- * The names are those of `traits` in gateway.yaml, there with `_` between words.
+ * The names match those of `traits` in gateway.yaml, which use `_` between words.
  */
 export interface Traits {
-  /** Kinds of parts that it reads. */
+  /** The kinds of input it reads. */
   input?: readonly Modality[]
-  /** Kinds of parts that it writes. */
+  /** The kinds of output it produces. */
   output?: readonly Modality[]
-  /** It takes tools. */
+  /** Supports tools. */
   tools?: boolean
-  /** It may make several calls in one answer. */
+  /** Can make several calls in one answer. */
   parallelTools?: boolean
-  /** It obeys a tool choice that demands a call. */
+  /** Obeys a tool choice that requires a call. */
   forcedTools?: boolean
-  /** It takes a tool choice that demands a call while it thinks. */
+  /** Accepts a tool choice that requires a call while thinking is on. */
   forcedToolsWhileThinking?: boolean
-  /** It takes `strict` of a function. */
+  /** Accepts `strict` on functions. */
   strictTools?: boolean
-  /** It takes tools with free text, and grammars for them. */
+  /** Accepts tools with free-text input, and grammars for them. */
   customTools?: boolean
-  /** It takes tools together with a JSON format. */
+  /** Accepts tools together with a JSON format. */
   toolsWithFormat?: boolean
-  /** It takes a tool choice that demands a call together with a JSON format. */
+  /** Accepts a tool choice that requires a call together with a JSON format. */
   forcedToolsWithFormat?: boolean
-  /** It takes tools while it thinks. */
+  /** Accepts tools while thinking is on. */
   toolsWhileThinking?: boolean
-  /** Optional parameters that it takes (true) or refuses or ignores (false). */
+  /** Optional parameters that it supports (true), or refuses or ignores (false). */
   takes?: Readonly<Partial<Record<OptionalParameter, boolean>>>
-  /** It takes temperature and top_p in one request. */
+  /** Accepts temperature and top_p in the same request. */
   temperatureWithTopP?: boolean
   temperatureMax?: number
-  /** False: it takes `temperature`, `topP` and `logprobs` only in a request in which it does not think. */
+  /** False: `temperature`, `topP` and `logprobs` are accepted only in requests without thinking. */
   samplingWhileThinking?: boolean
-  /** The most stop sequences; 0: it takes none. */
+  /** The maximum number of stop sequences; 0: none are accepted. */
   stopMax?: number
-  /** The most answers of one request. */
+  /** The maximum number of answers per request. */
   choicesMax?: number
-  /** How to ask it to think; `none`: it refuses to be asked. */
+  /** How a request turns thinking on; `none`: parameters for thinking are refused. */
   thinking?: ThinkingStyle
-  /** False: it always thinks. */
+  /** False: thinking cannot be turned off. */
   thinkingOff?: boolean
-  /** It thinks in a request that has no word about thinking. */
+  /** Thinks if the request does not mention thinking. */
   thinkingDefault?: boolean
   /**
-   * The member of a Chat Completions request that turns its thinking on and off. Absent: the effort `none`
-   * turns it off.
+   * The member of a Chat Completions request that turns thinking on and off. Absent: the effort `none` turns
+   * it off.
    */
   thinkingSwitch?: 'thinking' | 'enable_thinking'
-  /** Bounds of `thinking: budget`, in tokens. */
+  /** The bounds of `thinking: budget`, in tokens. */
   thinkingBudgetMin?: number
   thinkingBudgetMax?: number
-  /** The efforts that it takes, the least first. */
+  /** The supported efforts, from lowest to highest. */
   effortLevels?: readonly ReasoningEffort[]
-  /** The effort of a request that names none; `none`: then it does not think. */
+  /** The effort of a request that does not set one; `none`: such a request is answered without thinking. */
   effortDefault?: ReasoningEffort
-  /** The member of a Chat Completions request that bounds its output. */
+  /** The member of a Chat Completions request that limits the output. */
   outputBound?: 'max_tokens' | 'max_completion_tokens'
-  /** It continues an assistant turn that ends the conversation. */
+  /** Continues an assistant turn at the end of the conversation. */
   prefill?: boolean
-  /** The JSON Schemas that it takes for an answer; `none`: no schema at all. */
+  /** The JSON Schemas accepted for an answer; `none`: schemas are not supported. */
   schema?: SchemaSubset
-  /** It can be asked for any JSON object. */
+  /** Supports answers that are arbitrary JSON objects. */
   jsonMode?: boolean
-  /** It takes the role `developer`. */
+  /** Accepts the `developer` role. */
   developerRole?: boolean
-  /** It takes instructions between other turns. */
+  /** Accepts instructions between other turns. */
   laterInstructions?: boolean
-  /** It takes several messages of instructions. False: one, in front of all others. */
+  /** Accepts several messages of instructions. False: only one, before all other turns. */
   severalInstructions?: boolean
-  /** It takes the text of a turn in several parts. */
+  /** Accepts a turn's text in several parts. */
   textParts?: boolean
-  /** It takes a user turn right after tool results. */
+  /** Accepts a user turn directly after tool results. */
   userAfterToolResults?: boolean
   /**
-   * The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs the
-   * member, each needs it with a text, or none may have it.
+   * Whether the assistant messages of Chat Completions need the thoughts of earlier turns. `required`:
+   * messages with calls need the member. `text`: they need it, and it must not be empty. `refused`: no
+   * message can have it.
    */
   thoughtsInHistory?: 'required' | 'text' | 'refused'
-  /** The ids of calls that it takes: any, or only those of nine letters and digits. */
+  /** The accepted call ids: any, or only ids of nine letters and digits. */
   callIds?: 'any' | 'nine'
   /**
-   * How it caches a prefix: where the request marks it, there in OpenAI's words, by itself, or not at all.
+   * How a prefix is cached. `marks` and `breakpoints`: where the request marks it, `breakpoints` in OpenAI's
+   * syntax. `automatic`: without marks.
    */
   caching?: 'marks' | 'breakpoints' | 'automatic' | 'none'
-  /** It fetches pictures and documents from their https URL. */
+  /** Fetches images and documents from https URLs. */
   fetchesUrls?: boolean
-  /** It searches the web itself when it is asked to. */
+  /** Can search the web itself on request. */
   webSearch?: boolean
-  /** It streams. */
+  /** Supports streaming. */
   streaming?: boolean
-  /** In tokens, input and output together. */
+  /** In tokens, for input and output together. */
   contextLength?: number
-  /** In tokens, thinking included. */
+  /** In tokens, including thinking. */
   maxOutputTokens?: number
-  /** The least bound of an answer that it takes, in tokens: 1 to 16. */
+  /** The lowest output limit that it accepts, in tokens: 1 to 16. */
   outputTokensMin?: number
-  /** The protocols in which its vendor serves it. */
+  /** The protocols in which its vendor offers it. */
   protocols?: readonly string[]
 }
 
@@ -107,19 +109,23 @@ export const modalities = ['text', 'image', 'document', 'audio', 'video'] as con
 export type Modality = (typeof modalities)[number]
 
 /**
- * How to ask a model to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an
- * effort. `effort`: a word. `switch`: it thinks, or it does not.
+ * How a request asks a model to think. `budget`: with a number of tokens. `adaptive`: the model decides,
+ * within an effort. `effort`: with an effort. `switch`: thinking is either on or off.
  */
 export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort', 'switch'] as const
 export type ThinkingStyle = (typeof thinkingStyles)[number]
 
 /**
- * Sets of JSON Schema that vendors take: `src/protocols/schema-subset.ts` rewrites a schema to one of them.
+ * The subsets of JSON Schema that vendors accept. `src/protocols/schema-subset.ts` rewrites a schema to fit
+ * one of them.
  */
 export const schemaSubsets = ['any', 'anthropic', 'openai-strict', 'gemini', 'none'] as const
 export type SchemaSubset = (typeof schemaSubsets)[number]
 
-/** Parameters without which a request means about the same. Their canonical names, as in `ChatRequest`. */
+/**
+ * Parameters that can be removed without much change to the meaning of a request, by their canonical names as
+ * in `ChatRequest`.
+ */
 export const optionalParameters = [
   'temperature',
   'topP',
@@ -142,8 +148,8 @@ export const optionalParameters = [
 export type OptionalParameter = (typeof optionalParameters)[number]
 
 /**
- * Whether a model can be made to call a tool; undefined: not known. One that always thinks may have to be let
- * to think.
+ * Whether a model can be forced to call a tool; undefined if unknown. A model that always thinks cannot,
+ * unless it supports forced calls while thinking.
  */
 export function canForceTools(traits: Traits): boolean | undefined {
   const { tools, forcedTools, forcedToolsWhileThinking, thinkingOff } = traits
@@ -151,14 +157,14 @@ export function canForceTools(traits: Traits): boolean | undefined {
   return forcedTools
 }
 
-/** Whether a model is known to have a word that keeps it from thinking. */
+/** Whether a model is known to have a parameter that turns its thinking off. */
 export function canTurnThinkingOff({ thinking, thinkingOff, thinkingSwitch, effortLevels }: Traits): boolean {
   if (thinkingOff === false || thinking === 'none') return false
   if (thinking === 'budget' || thinking === 'switch' || thinkingSwitch !== undefined) return true
   return effortLevels?.includes('none') === true
 }
 
-/** The later ones win, trait by trait, and in `takes` parameter by parameter. */
+/** Merges traits. Later ones take precedence for each trait, and for each parameter in `takes`. */
 export function mergeTraits(...all: readonly (Traits | undefined)[]): Traits {
   const merged: Traits = Object.assign({}, ...all)
   const takes: Traits['takes'] = Object.assign({}, ...all.map((traits) => traits?.takes))

@@ -1,12 +1,12 @@
 import type { GatewayError } from './error.ts'
 
 /**
- * Why a server could not be reached: nothing listens, no name server knows it, nothing comes back, or TLS
- * failed.
+ * Why a server could not be reached: nothing is listening, its name does not resolve, it does not respond, or
+ * TLS failed.
  */
 export type ReachFailure = 'refused' | 'name' | 'silent' | 'tls'
 
-/** Undefined: the code is not that of a connection, so the server was reached. */
+/** Undefined: not a connection error, so the server was reached. */
 export function reachFailureOf(code: string): ReachFailure | undefined {
   if (code === 'ECONNREFUSED') return 'refused'
   if (/^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_FAIL)$/.test(code)) return 'name'
@@ -18,7 +18,7 @@ export function reachFailureOf(code: string): ReachFailure | undefined {
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/
 
-/** The code of an error, or of the first cause that has one. */
+/** The code of an error, or of the first error in its chain of causes that has one. */
 export function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause)
     if ('code' in at && at.code !== undefined) return String(at.code)
@@ -27,26 +27,23 @@ export function codeOf(error: unknown): string {
 
 const words: Readonly<Record<ReachFailure, string>> = {
   refused: 'connection refused',
-  name: 'DNS does not know its host',
-  silent: 'timeout, nothing came back',
+  name: 'host name not found in DNS',
+  silent: 'timeout, no response',
   tls: 'TLS failed',
 }
 
-/**
- * The message of an upstream's error for operators: it ends with the cause if the upstream could not be
- * reached.
- */
+/** An upstream error's message for operators. It ends with the cause if the upstream could not be reached. */
 export function messageWithCause({ message, cause }: GatewayError): string {
   const code = codeOf(cause)
   const failure = reachFailureOf(code)
   return failure === undefined ? message : `${message} (cause: ${words[failure]}, ${code})`
 }
 
-/** The same message for a tenant, who does not learn how the gateway's network fails. */
+/** The same message for a tenant, without details of the gateway's network. */
 export function messageWithoutCause(message: string): string {
   return message.replace(endsWithCause, '')
 }
 
-/** Finds the cause at the end of such a message, in Postgres too. */
+/** Matches the cause at the end of such a message, in Postgres as well. */
 export const causePattern = '\\(cause: ([A-Za-z0-9_ ,]*)\\)$'
 const endsWithCause = new RegExp(` ${causePattern}`)

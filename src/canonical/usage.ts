@@ -1,40 +1,40 @@
 /**
- * Token counts of one request. Each count excludes the others, so they sum to the bill:
+ * Token counts of one request. No token is counted twice, so the counts add up to the billed totals:
  * total input = input + cacheRead + cacheWrite, total output = output + reasoning.
  *
- * The optional members refine the counts for prices. They are absent when the upstream did not report them,
- * or reported 0.
+ * The optional members refine the counts for pricing. They are absent if the upstream did not report them or
+ * reported 0.
  */
 export interface Usage {
-  /** Input tokens at the full rate: neither read from nor written to a cache. */
+  /** Input tokens at the full rate, neither read from nor written to a cache. */
   input: number
   cacheRead: number
   cacheWrite: number
-  /** Output tokens that the client sees: reasoning excluded. */
+  /** Output tokens visible to the client, excluding reasoning. */
   output: number
   reasoning: number
-  /** The part of `cacheWrite` that the vendor keeps for an hour. */
+  /** The part of `cacheWrite` that the vendor caches for one hour. */
   cacheWrite1h?: number
   /** The part of `input` that is audio. */
   audioInput?: number
   /** The part of `output` that is audio. */
   audioOutput?: number
-  /** Web searches that the vendor ran, for vendors that charge each one. */
+  /** The number of web searches that the vendor ran, for vendors that charge per search. */
   webSearches?: number
-  /** The tier that served the request, in the vendor's own word, such as `priority` or `flex`. */
+  /** The service tier of the request as the vendor names it, such as `priority` or `flex`. */
   serviceTier?: string
-  /** Tokens of other models that worked on the same answer. The counts above exclude them. */
+  /** Tokens of other models that contributed to the same answer. Not included in the counts above. */
   others?: readonly ModelUsage[]
 }
 
 /** The tokens that one model used. */
 export interface ModelUsage {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   model: string
   usage: Usage
 }
 
-/** The counts of both. The service tier is that of `one`, unless `one` has none. */
+/** Adds two usages. The service tier is that of `one` unless it has none. */
 export function addUsage(one: Usage, other: Usage): Usage {
   const serviceTier = one.serviceTier ?? other.serviceTier
   const others = [...(one.others ?? []), ...(other.others ?? [])]
@@ -58,7 +58,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
 /** The counts that refine a usage. */
 export type RefinedCount = 'cacheWrite1h' | 'audioInput' | 'audioOutput' | 'webSearches'
 
-/** The counts over 0: the members of `Usage` that an upstream has reported. */
+/** The counts above 0, as members of `Usage`. */
 export function refined(
   counts: {
     [Name in RefinedCount]?: number | undefined
@@ -78,8 +78,8 @@ function sum(one: number | undefined, other: number | undefined): number {
 }
 
 /**
- * Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere.
- * `implausible`: the upstream reported more than the request can have used.
+ * The source of the counts: the upstream, partly the upstream, our own estimate, or none. `implausible`: the
+ * upstream reported more than the request can have used.
  */
 export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none' | 'implausible'
 
@@ -87,15 +87,15 @@ export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none' | 'impla
 export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'shutdown'
 
 /**
- * How a request ended, for people: `succeeded` a whole answer was delivered; `refused` we said no before any
- * upstream call; `failed` the upstream or the gateway failed; `cancelled` the client went away first;
- * `orphaned` the process died before it could tell.
+ * How a request ended, for people: `succeeded` a complete answer was delivered; `refused` we rejected it
+ * before any upstream call; `failed` the upstream or the gateway failed; `cancelled` the client disconnected
+ * first; `orphaned` the process died before it could record the outcome.
  */
 export type Outcome = 'succeeded' | 'refused' | 'failed' | 'cancelled' | 'orphaned'
 
 /**
- * A count that an upstream leaves out, from its total and the other count; undefined where they do not give
- * it: it is never 0.
+ * Derives a count that an upstream leaves out from the total and the other count. Undefined if that is not
+ * possible; never assumed to be 0.
  */
 export function missingCount(total: number | undefined, other: number | undefined): number | undefined {
   return total === undefined || other === undefined || other > total ? undefined : total - other

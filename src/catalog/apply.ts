@@ -41,10 +41,10 @@ import {
 } from './queries.ts'
 
 /**
- * Write the models, channels and groups of a gateway file. Changes only rows that differ. Returns the id of
- * every group by name, what it changed, and `retire`, which disables the rows of an earlier file that this
- * one leaves out, and counts them too. Call `retire` last: until then keys may refer to such groups. For an
- * admin, do not call it.
+ * Writes the models, channels and groups of a gateway file. Only changes rows that differ. Returns the ids of
+ * all groups by name, the changes, and `retire`, which disables the rows of an earlier file that are missing
+ * from this one and adds them to the changes. Call `retire` last, because until then keys may refer to such
+ * groups. Do not call it when writing for an admin.
  */
 export async function applyCatalog(
   tx: Transaction,
@@ -83,8 +83,8 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], no
     const isOther = existing === undefined || members.length > 0
     if (isOther) await putModel(tx, wanted)
 
-    // A model without a price gets a row without one only where an older row has a price. For an admin it
-    // keeps that price.
+    // A model without a price only gets a price row if an older row has a price, which then no longer
+    // applies. When writing for an admin, that price is kept.
     const price = priceRow(model.price)
     const newest = priceOf.get(model.id)
     const isRepriced =
@@ -97,7 +97,7 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], no
   }
 }
 
-/** The library's providers of each channel. Empty where the library's prices are not used. */
+/** Returns the library's providers for each channel. Empty if the library's prices are not used. */
 async function libraryProviders(
   channels: readonly ChannelEntry[],
   setting: LibrarySetting | undefined,
@@ -114,7 +114,7 @@ interface Prices {
 }
 
 /**
- * Put the library's prices in force. An import without prices of its own only adds the providers of its
+ * Puts the library's prices in force. An import without a `prices` setting only adds the providers of its
  * channels.
  */
 async function applyPrices(
@@ -164,7 +164,7 @@ async function applyChannels(
     if (isOther) await putChannel(tx, wanted)
 
     const stored = credentialsOf.get(id) ?? []
-    // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
+    // Encrypting the same text twice produces different bytes, so compare the decrypted texts.
     const isOpened = isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)
     if (!isOpened) {
       await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
@@ -185,7 +185,7 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
   try {
     return stored.map((row) => keeper.decryptCredential(row, row.channelId))
   } catch {
-    // Encrypted with another SECRET_KEY: the file has the text, so encrypt it again.
+    // Encrypted with another SECRET_KEY. The file contains the plain text, so encrypt it again.
     return undefined
   }
 }
@@ -193,7 +193,7 @@ function decryptAll(stored: Rows['credentials'], keeper: SecretKeeper): string[]
 const byModel = (offers: { modelId: string; upstreamModel: string; traits: Traits | null }[]) =>
   Object.fromEntries(offers.map(({ modelId, upstreamModel, traits }) => [modelId, { upstreamModel, traits }]))
 
-/** Returns the id of every group by name, also of groups that are not in the file. */
+/** Returns the id of every group by name, including groups that are not in the file. */
 async function applyGroups(
   tx: Transaction,
   rows: Rows,
@@ -220,7 +220,7 @@ type CatalogChanges = Pick<FileNames, 'models' | 'channels' | 'groups'>
 
 async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: CatalogChanges) {
   const modelIds = new Set(file.models.map((model) => model.id))
-  // A channel of an admin may pass any name through.
+  // A channel managed by an admin may pass any name through.
   const ofAdmins = new Set(
     rows.channels.filter(({ managedBy }) => managedBy === 'admin').map((row) => row.id),
   )
@@ -249,7 +249,7 @@ async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: C
 interface Noted {
   existing: { managedBy: 'file' | 'admin' } | undefined
   isNew: boolean
-  /** What changes in a row that exists. */
+  /** The columns that change in an existing row. */
   members: readonly string[]
 }
 

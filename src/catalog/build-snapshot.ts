@@ -11,7 +11,10 @@ import { priceFromRow } from './price-from-row.ts'
 import type { CatalogRows, ChannelRow } from './queries.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Snapshot } from './snapshot.ts'
 
-/** Put the rows together. Pure, except that it logs each channel whose credentials cannot be decrypted. */
+/**
+ * Builds a snapshot from the rows. Pure, except that it logs each channel whose credentials cannot be
+ * decrypted.
+ */
 export function buildSnapshot(
   rows: CatalogRows,
   keeper: SecretKeeper,
@@ -20,7 +23,6 @@ export function buildSnapshot(
   const channels = new Map(openChannels(rows, keeper, warn).map((channel) => [channel.id, channel]))
   const prices = new Map(rows.prices.map((row) => [row.modelId, priceFromRow(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
-  // When no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
   const verdicts = Map.groupBy(rows.verdicts, (row) => row.channelId)
   const stated = new Map(rows.models.map((row) => [row.id, row.traits]))
   const channelRows = new Map(rows.channels.map((row) => [row.id, row]))
@@ -33,6 +35,7 @@ export function buildSnapshot(
     })
   }
   const pricesOf = libraryPricesOf(rows)
+  // If no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
   const offersOf = (id: string) =>
     listOffers(offers.get(id) ?? offers.get('*') ?? [], channels, (offer) => ({
       traits: traitsOf(id, offer),
@@ -57,7 +60,7 @@ export function buildSnapshot(
   const named = models.filter((model) => model !== anyModel)
   return {
     revision: rows.revision,
-    // Ids first: the first name of the map is then an id.
+    // Ids come first, so that the first name that maps to a model is its id.
     models: new Map([
       ...named.map((model) => [model.id, model] as const),
       ...named.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)),
@@ -81,7 +84,7 @@ export function buildSnapshot(
   }
 }
 
-/** Each channel that one tenant alone can reach, through whatever groups, with that tenant. */
+/** Maps each channel that only one tenant can reach, through any of its groups, to that tenant. */
 export function soleTenantsOf({
   channels,
   groups,
@@ -99,8 +102,9 @@ export function soleTenantsOf({
 }
 
 /**
- * The model of each name. A file gives no name twice, but rows of different origins may: then an id has
- * precedence over an alias, and of two models with the same alias the one whose id sorts first has it.
+ * Maps each name to its model. A file cannot contain a name twice, but rows from different sources can. In
+ * that case an id takes precedence over an alias, and of two models with the same alias the one with the
+ * lower id wins.
  */
 function ownersOf(models: CatalogRows['models']): Map<string, string> {
   const owners = new Map(models.map(({ id }) => [id, id]))
@@ -135,7 +139,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
       }
       return [row.isAddressBounded ? boundAddresses(channel) : channel]
     } catch (error) {
-      warn(`Channel "${row.name}" is left out: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`Channel "${row.name}" is ignored: ${error instanceof Error ? error.message : String(error)}`)
       return []
     }
   })
@@ -143,7 +147,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
 
 type OfferRow = CatalogRows['offers'][number]
 
-/** The library's prices of each channel, by its id; channels of the same providers share them. */
+/** Returns the library's prices by channel id. Channels with the same providers share one object. */
 function libraryPricesOf({ channels, libraryPrices }: CatalogRows): Map<string, LibraryPrices> {
   const entries = Map.groupBy(libraryPrices, ({ provider }) => provider)
   const shared = new Map<string, LibraryPrices>()

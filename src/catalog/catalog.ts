@@ -6,7 +6,7 @@ import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
 import type { Group, Model, Snapshot } from './snapshot.ts'
 
-/** Holds the snapshot of this process and replaces it as a whole. `followRevisions` keeps it fresh. */
+/** Holds the snapshot of this process and replaces it as a whole. `followRevisions` keeps it up to date. */
 export class Catalog {
   #snapshot: Snapshot
   readonly #read: () => Promise<Snapshot>
@@ -19,7 +19,7 @@ export class Catalog {
     this.#read = read
   }
 
-  /** Logs each channel that it has to leave out, once for each reason. */
+  /** Loads the catalog. Logs each channel that has to be ignored, once per reason. */
   static async load(database: Pick<Database, 'state'>, keeper: SecretKeeper, log: Log): Promise<Catalog> {
     const logged = new Set<string>()
     const warnOnce = (message: string) => {
@@ -34,46 +34,46 @@ export class Catalog {
   }
 
   /**
-   * The result of the last load that succeeded. Take it once for each request: later it may be another one.
+   * The result of the last successful load. Read it once per request, because it may be replaced at any time.
    */
   get snapshot(): Snapshot {
     return this.#snapshot
   }
 
-  /** Load it again. When the database does not answer, this rejects and the current snapshot stays. */
+  /** Loads the catalog again. Rejects and keeps the current snapshot if the database does not answer. */
   async refresh(): Promise<void> {
     const ticket = ++this.#refreshesBegun
     const snapshot = await this.#read()
-    // A refresh that began later and ended sooner has seen more.
+    // A refresh that started later has already finished with newer data.
     if (ticket < this.#refreshShown) return
     this.#refreshShown = ticket
     this.#snapshot = snapshot
     for (const follower of this.#followers) follower(snapshot)
   }
 
-  /** Subscribe to later snapshots. */
+  /** Subscribes to later snapshots. */
   follow(follower: (snapshot: Snapshot) => void): void {
     this.#followers.push(follower)
   }
 }
 
-/** How long Postgres may take for the whole of a large catalog. */
+/** The longest time that Postgres can take to return a large catalog. */
 const readMs = 30_000
 
-/** The model whose id or alias this is; else the model `*`, which matches any name. */
+/** Returns the model with this id or alias, otherwise the model `*`, which matches any name. */
 export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
 }
 
 /**
- * The id of the model that `findModel` found by this name: its own, or the name itself where the model is
- * `*`.
+ * Returns the id of the model that `findModel` returned for this name: its own id, or the name itself if the
+ * model is `*`.
  */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
 }
 
-/** The group of a key. A key whose group is gone from the catalog may do nothing. */
+/** Returns the group of a key. Throws if the group is not in the catalog; its keys then have no rights. */
 export function groupOf(snapshot: Snapshot, groupId: string): Group {
   const group = snapshot.groups.get(groupId)
   if (group === undefined) throw gatewayError('key_group_gone')

@@ -24,7 +24,8 @@ import {
 import type { Price } from './snapshot.ts'
 
 /**
- * All rows of the catalog, for a change of some. Other changes wait: what was read is true until the commit.
+ * Reads all rows of the catalog in order to change some of them. Other changes wait, so what was read stays
+ * true until the commit.
  */
 export async function rowsToChange(tx: Transaction): Promise<AllRows> {
   await lockRows(tx)
@@ -40,12 +41,12 @@ export function modelIn(
   return row && { row, words: modelWords(row, price) }
 }
 
-/** A channel with its credentials. They are undefined where this SECRET_KEY did not encrypt them. */
+/** A channel with its credentials, which are undefined if another SECRET_KEY encrypted them. */
 export interface StoredChannel {
   row: ChannelRow
   offers: AllRows['offers']
   credentials: string[] | undefined
-  /** All settings with their secrets, as gateway.yaml would have them. */
+  /** All settings including secrets, in the vocabulary of gateway.yaml. */
   words: Json
 }
 
@@ -76,8 +77,8 @@ function attempt<T>(work: () => T): T | undefined {
 }
 
 /**
- * Write a channel. The row, if there is one, becomes the admin's. `isAddressBounded`: its addresses are
- * within PRIVATE_ADDRESSES.
+ * Writes a channel. An existing row becomes managed by the admin. `isAddressBounded` means that its addresses
+ * are within PRIVATE_ADDRESSES.
  */
 export async function writeChannel(
   tx: Transaction,
@@ -103,7 +104,9 @@ export async function writeChannel(
   return id
 }
 
-/** Write a model, and its price as a new version where it is another one. `source`: who has set the price. */
+/**
+ * Writes a model and, if its price has changed, a new version of the price. `source` names who set the price.
+ */
 export async function writeModel(
   tx: Transaction,
   model: ModelEntry,
@@ -119,7 +122,7 @@ export async function writeModel(
   await writePrice(tx, model.id, model.price, source)
 }
 
-/** A new version of a price. It is in force from its commit on. */
+/** Adds a new version of a price, which applies from the commit on. */
 export async function writePrice(
   tx: Transaction,
   modelId: string,

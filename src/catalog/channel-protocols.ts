@@ -4,38 +4,45 @@ import { type VendorName, vendorNames, vendors } from '../traits/vendors.ts'
 
 type BaseUrls = Partial<Record<ProtocolName, string>>
 
-/** The settings of a channel that say where its upstream is. */
+/** The settings of a channel that determine the location of its upstream. */
 export interface ChannelPlace {
   protocols?: BaseUrls | undefined
   vendor?: VendorName | undefined
   base_url?: string | undefined
 }
 
-/** Protocols of servers that their operator runs: all of these speak Chat Completions. */
+/** The protocol of self-hosted servers, all of which support Chat Completions. */
 const ownServers: readonly ProtocolName[] = ['openai-chat']
 
-/** The base URLs: the stated ones, or those of the vendor. A string says why there are none. */
+/**
+ * Returns the base URLs, either as configured or those of the vendor. If there are none, returns a string
+ * with the reason.
+ */
 export function protocolsOf({ protocols, vendor, base_url: baseUrl }: ChannelPlace): BaseUrls | string {
   if (protocols !== undefined) return protocols
-  // The place may have other faults, which are reported too.
+  // The vendor may be invalid here, because all problems of the settings are reported together.
   const known = vendorNames.find((name) => name === vendor)
   if (known === undefined) {
     if (vendor !== undefined) return {}
-    return baseUrl === undefined ? 'is missing' : 'is missing: "base_url" alone needs a vendor'
+    return baseUrl === undefined
+      ? 'is missing'
+      : 'is missing: "base_url" without "protocols" requires a vendor'
   }
   const { baseUrls } = vendors[known]
   if (baseUrl === undefined) {
     if (Object.keys(baseUrls).length > 0) return { ...baseUrls }
-    return `is missing: the vendor ${known} has no base URL of its own, so write base_url or protocols`
+    return `is missing: the vendor ${known} has no default base URL, so set base_url or protocols`
   }
   if (new Set(Object.values(baseUrls)).size > 1) {
-    return `is missing: the vendor ${known} has a base URL for each protocol, so "base_url" is not enough`
+    return `is missing: the vendor ${known} uses a different base URL for each protocol, so "base_url" is not enough`
   }
   const spoken = Object.keys(baseUrls).length > 0 ? protocolsIn(baseUrls) : ownServers
   return Object.fromEntries(spoken.map((name) => [name, baseUrl]))
 }
 
-/** The vendor whose hosts these base URLs have; undefined: none, or several. */
+/**
+ * Returns the vendor to whose hosts these base URLs point, or undefined if there is none or more than one.
+ */
 export function vendorByHost(baseUrls: Readonly<Record<string, string>>): VendorName | undefined {
   const found = new Set(Object.values(baseUrls).map(vendorOfUrl))
   const [only] = found
@@ -50,7 +57,7 @@ function vendorOfUrl(url: string): VendorName | undefined {
   )
 }
 
-/** Not of servers that anybody runs on `localhost`. */
+/** Leaves out servers that anyone can run on `localhost`. */
 function hostsOf(name: VendorName): string[] {
   const hosts = Object.values(vendors[name].baseUrls).map((url) => new URL(url).hostname)
   return hosts.filter((host) => host.includes('.') && isIP(host) === 0)

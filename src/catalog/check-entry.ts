@@ -9,13 +9,13 @@ import { readConnection, type TimeoutBounds } from './read-connection.ts'
 import { checkAliases, checkNames, checkReferences } from './references.ts'
 import { type Path, renderPath } from './yaml-source.ts'
 
-// An entry that an admin has sent is checked as one of gateway.yaml is, against the entries of the database.
+// Entries sent by an admin are checked like those of gateway.yaml, against the entries in the database.
 
-/** The entries that count: those in force, and those that an admin has disabled and may enable. */
+/** Whether an entry counts: it is in force, or an admin has disabled it and can enable it again. */
 const counts = (row: { disabledAt: Date | null; managedBy: string }) =>
   row.disabledAt === null || row.managedBy === 'admin'
 
-/** Throws GatewayError `invalid_request` that names the field. */
+/** Throws GatewayError `invalid_request` that names the invalid field. */
 export function checkModel(words: Json, rows: AllRows): ModelEntry {
   const reader = new EntryReader(sourceOf(words))
   const sections = sectionsOf(rows)
@@ -30,7 +30,10 @@ export function checkModel(words: Json, rows: AllRows): ModelEntry {
   return entryOf(reader, path, read?.entry)
 }
 
-/** `name`: the current name of the channel. Throws GatewayError `invalid_request` that names the field. */
+/**
+ * `name` is the current name of the channel. Throws GatewayError `invalid_request` that names the invalid
+ * field.
+ */
 export function checkChannel(
   words: Json,
   rows: AllRows,
@@ -39,10 +42,7 @@ export function checkChannel(
   for (const setting of ['ca_file', 'cert_file', 'key_file']) {
     const text = setting.replace('_file', '')
     if (setting in words)
-      throw invalid(
-        setting,
-        `is for gateway.yaml, which is read where the file is: send the text as "${text}"`,
-      )
+      throw invalid(setting, `can only be used in gateway.yaml; send the content as "${text}" instead`)
   }
   const reader = new EntryReader(sourceOf(words))
   const sections = sectionsOf(rows)
@@ -53,12 +53,12 @@ export function checkChannel(
   checkNames(reader, sections)
   if (read === undefined) return entryOf<ChannelEntry>(reader, path, undefined)
   const { connection: draft, ...rest } = read.entry
-  // Otherwise a user who may change channels could have this machine's files sent to their own upstream.
+  // Without this check, a user who can change channels could send this machine's files to their own upstream.
   rest.credentials.forEach((credential, index) => {
     if (namesFile(credential))
       reader.report(
         [...path, 'api_keys', index],
-        'names a file, which is for gateway.yaml: send the credential itself',
+        'is a file reference, which only gateway.yaml can contain; send the credential itself',
       )
   })
   checkReferences(reader, sections, { ...noEntries, channels: [{ entry: rest, path }] })
@@ -68,7 +68,7 @@ export function checkChannel(
 
 const noEntries = { models: [], channels: [], groups: [], tenants: [] }
 
-/** Entries by name only: what others refer to. */
+/** Contains only the names of the entries that others can refer to. */
 function sectionsOf({ models, channels }: AllRows): Sections {
   return {
     models: models.filter(counts).map(named),
@@ -90,7 +90,7 @@ function named({ id, aliases }: AllRows['models'][number]) {
   return { id, aliases }
 }
 
-/** There is no file: places are paths only. */
+/** A source without a file: problems are identified by their paths, not by lines. */
 function sourceOf(words: Json) {
   return {
     data: words,
@@ -119,5 +119,5 @@ function entryOf<Entry>(reader: EntryReader, [section, index]: Path, entry: Entr
 }
 
 function notHere(): never {
-  throw new Error('no files are read here')
+  throw new Error('files cannot be read here')
 }

@@ -14,7 +14,7 @@ const proxyUrl = z.string().transform((text, context) => {
 
 const headersMax = 50
 
-/** Headers that the connection, the protocol or the credential of a call needs. */
+/** Headers that the connection, the protocol or the credential of a call depends on. */
 const ownHeaders: ReadonlySet<string> = new Set([
   // https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1, read 2026-11-22
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
@@ -26,9 +26,9 @@ const ownHeaders: ReadonlySet<string> = new Set([
 const headerName = z
   .string()
   .max(128)
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, mustBe('the name of a header'))
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, mustBe('a valid header name'))
   .refine((name) => !ownHeaders.has(name.toLowerCase()), {
-    error: 'is a header that Tollgate sets itself; a credential belongs in api_keys',
+    error: 'is a header that Tollgate sets itself; put credentials in api_keys',
   })
 
 const headerValue = z
@@ -36,7 +36,7 @@ const headerValue = z
   .max(8192)
   .regex(
     /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/,
-    mustBe('visible ASCII characters, without spaces around them'),
+    mustBe('visible ASCII characters without leading or trailing spaces'),
   )
 
 const headers = z
@@ -70,7 +70,7 @@ const pem = z
   .exactOptional()
 const file = z.string().min(1).max(4096).exactOptional()
 
-/** Settings of a channel that say how it is reached. */
+/** The settings of a channel that determine how it is reached. */
 export const connectionSettings = {
   proxy: proxyUrl.exactOptional(),
   ca: pem,
@@ -86,15 +86,15 @@ export const connectionSettings = {
 
 type Settings = z.output<z.ZodObject<typeof connectionSettings>>
 
-/** A connection whose files were not read yet. */
+/** A connection whose files have not been read yet. */
 export interface ConnectionDraft extends ConnectionEntry {
   files?: Partial<Record<PemName, string>>
 }
 
-/** Settings that may be in files of their own. */
+/** Settings that can be stored in separate files. */
 export type PemName = 'ca' | 'cert' | 'key'
 
-/** Undefined where no setting is there. */
+/** Returns undefined if there are no such settings. */
 export function connectionDraft(all: Settings): ConnectionDraft | undefined {
   const { proxy, ca, cert, key, ca_file, cert_file, key_file, headers, timeouts, websocket } = all
   const files = {

@@ -2,23 +2,26 @@ import { createHash } from 'node:crypto'
 import type { EncryptedCredential, SecretKeeper } from '../secret-key.ts'
 import type { ChannelRow } from './queries.ts'
 
-/** How a channel is reached, as gateway.yaml says. Absent settings stay absent: it is compared with rows. */
+/**
+ * How a channel is reached, as stated in gateway.yaml. Absent settings stay absent, because the entry is
+ * compared with rows.
+ */
 export interface ConnectionEntry {
-  /** URL of the proxy, with its credentials. */
+  /** The URL of the proxy, including its credentials. */
   proxy?: string
-  /** Certificates in PEM that count in addition to the system's. */
+  /** PEM certificates to trust in addition to the system's. */
   ca?: string
-  /** Our own certificate and its key, in PEM. */
+  /** Our own certificate and its private key, in PEM. */
   cert?: string
   key?: string
-  /** By name in lower case. */
+  /** Keyed by lower-case name. */
   headers?: Record<string, string>
   timeouts?: Timeouts
-  /** Requests go by WebSocket, where the protocol has one. */
+  /** Sends requests over WebSocket, if the protocol supports it. */
   websocket?: true
 }
 
-/** In ms. Each can only be shorter than the bound of the process. */
+/** In milliseconds. Each can only be shorter than the process's own timeout. */
 export interface Timeouts {
   connectMs?: number
   firstByteMs?: number
@@ -26,33 +29,36 @@ export interface Timeouts {
   totalMs?: number
 }
 
-/** How a channel is reached, where gateway.yaml says more than its base URLs. */
+/** How a channel is reached, beyond its base URLs. */
 export interface Connection extends Omit<ConnectionEntry, 'proxy'> {
   proxy?: EgressProxy
-  /** Equal settings of the transport have equal names: calls with the same name may share connections. */
+  /** Derived from the transport settings. Calls with the same pool name can share connections. */
   poolName: string
-  /** Texts that no row, log or error may show. */
+  /** Texts that must not appear in rows, logs or errors. */
   secrets: readonly string[]
 }
 
-/** A proxy for calls to upstreams. */
+/** A proxy for upstream calls. */
 export interface EgressProxy {
   protocol: 'http:' | 'https:'
   /** Without brackets. */
   hostname: string
   port: number
-  /** The value of `proxy-authorization`; undefined: it wants none. */
+  /** The value of `proxy-authorization`; undefined if the proxy does not require it. */
   authorization: string | undefined
-  /** The private addresses that it may have. Absent: any, because the operator has named it. */
+  /**
+   * The private addresses that the proxy is allowed to have. If absent, any, because the operator chose the
+   * proxy.
+   */
   allowed?: boolean | readonly string[]
 }
 
-/** How the columns of a channel keep it: what may be shown, and the rest encrypted. */
+/** The stored form in a channel's columns: the part that can be shown, and the rest encrypted. */
 type ConnectionColumns = Pick<ChannelRow, 'connection' | 'connectionKeyId' | 'connectionSealed'>
 
 /**
- * The columns for an entry. Encrypting gives other bytes each time, so it keeps the stored bytes where they
- * mean the same.
+ * Returns the columns for an entry. Encrypting produces different bytes each time, so the stored bytes are
+ * kept if they contain the same text.
  */
 export function connectionColumns(
   entry: ConnectionEntry | undefined,
@@ -77,7 +83,7 @@ export function connectionColumns(
   return { connection, connectionKeyId: keyId, connectionSealed: sealed }
 }
 
-/** Throws an Error for another SECRET_KEY, and for changed bytes. */
+/** Throws an Error if another SECRET_KEY was used or the bytes have been changed. */
 export function openConnection(
   row: ConnectionColumns & { id: string },
   keeper: SecretKeeper,
@@ -101,7 +107,8 @@ export function openConnection(
 }
 
 /**
- * The channel of an API caller: its proxy may have no private address but those that the channel may call.
+ * Restricts a channel that was set through the API: its proxy can only have private addresses that the
+ * channel itself is allowed to call.
  */
 export function boundAddresses<
   Bound extends { connection?: Connection | undefined; allowPrivateAddress: boolean | readonly string[] },
@@ -111,7 +118,7 @@ export function boundAddresses<
   return { ...channel, connection: { ...connection, proxy: { ...connection.proxy, allowed } } }
 }
 
-/** The settings as they were stated, with their secrets. Throws as `openConnection` does. */
+/** Returns the original settings, including secrets. Throws as `openConnection` does. */
 export function openedConnection(
   row: ConnectionColumns & { id: string },
   keeper: SecretKeeper,
@@ -120,13 +127,13 @@ export function openedConnection(
   const timeouts = timeoutsIn(row.connection)
   const websocket = row.connection?.websocket === true
   if (sealed === undefined && timeouts === undefined && !websocket) return undefined
-  // It is our own JSON: no one else can seal it.
+  // Safe to parse unchecked: only we can have sealed this JSON.
   const entry: Omit<ConnectionEntry, 'timeouts' | 'websocket'> =
     sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
   return { ...entry, ...(timeouts !== undefined && { timeouts }), ...(websocket && { websocket }) }
 }
 
-/** The secrets of a connection are bound to their channel, and differ from its credentials. */
+/** Binds the secrets of a connection to their channel, separately from the channel's credentials. */
 function ownerOf(channelId: string): string {
   return `${channelId} connection`
 }
@@ -144,7 +151,7 @@ function isStored(text: string, channelId: string, stored: ConnectionColumns, ke
   try {
     return keeper.decryptCredential(sealed, ownerOf(channelId)) === text
   } catch {
-    // Encrypted with another SECRET_KEY: the file has the text, so encrypt it again.
+    // Encrypted with another SECRET_KEY. The file contains the plain text, so encrypt it again.
     return false
   }
 }
@@ -168,14 +175,18 @@ function proxyOf(text: string): EgressProxy {
   }
 }
 
-/** A credential after the name of its scheme, as in `Token abc`: an error may quote the credential alone. */
+/**
+ * Includes the credential after a scheme name, as in `Token abc`, because an error may quote the credential
+ * alone.
+ */
 function secretsOfHeader(value: string): string[] {
   const [, credential] = /^[A-Za-z-]+ +(\S+)$/.exec(value) ?? []
   return credential === undefined ? [value] : [value, credential]
 }
 
 /**
- * Every form in which an error could quote the password, or the token given alone instead of a user.
+ * Returns every form in which an error could quote the password, or the token that takes the place of a user
+ * name.
  */
 function secretsOfUrl(text: string): string[] {
   const { username, password } = new URL(text)

@@ -4,12 +4,12 @@ import { mustBe } from './setting.ts'
 
 const prefix = 'file:'
 
-/** Whether a credential names the file that has it: `file:/run/secrets/vendor`. */
+/** Whether a credential refers to a file that contains it: `file:/run/secrets/vendor`. */
 export const namesFile = (credential: string): boolean => credential.startsWith(prefix)
 
 /**
- * The credentials of a channel, with those in files read from them. Reports files that have none, and never
- * what they contain.
+ * Returns the credentials of a channel, reading those stored in files. Reports invalid files, but never their
+ * contents.
  */
 export function readCredentials(
   reader: EntryReader,
@@ -22,7 +22,7 @@ export function readCredentials(
     const report = (problem: string) =>
       reader.report([...path, 'api_keys', index], `the file ${name} ${problem}`)
     try {
-      // Editors and `echo` end a file with a line break, which no credential has.
+      // Editors and `echo` end a file with a line break, which is not part of the credential.
       const text = readFile(name).replace(/[\r\n]+$/, '')
       if (text === '') report('is empty')
       else if (!isCredential.test(text)) report(mustBe('one line of at most 8192 visible ASCII characters'))

@@ -5,10 +5,12 @@ import type { GatewayFile } from './gateway-file.ts'
 import { unlimited } from './limit-columns.ts'
 import { changeRows, readGroups } from './queries.ts'
 
-/** The address of the demo channel. There is no such host: the built-in demo upstream answers these calls. */
+/**
+ * The address of the demo channel. The host does not exist; the built-in demo upstream answers these calls.
+ */
 export const demoBaseUrl = 'http://tollgate-demo.internal'
 
-/** The catalog of a gateway without a configuration: channels that answer without a model behind them. */
+/** The catalog of a gateway without a configuration, with channels that answer without a real model. */
 const demoGatewayFile: GatewayFile = {
   revision: undefined,
   models: [
@@ -80,7 +82,7 @@ const demoGatewayFile: GatewayFile = {
       imagesPerMinute: undefined,
       plainMembers: [],
     },
-    // A channel of its own, because the other one speaks chat formats and this model only makes images.
+    // A separate channel, because the other one speaks chat protocols and this model only generates images.
     {
       name: 'demo-images',
       protocols: { 'openai-images': `${demoBaseUrl}/v1` },
@@ -119,7 +121,7 @@ const demoGatewayFile: GatewayFile = {
   tenants: [],
 }
 
-/** Add the demo to a database. It disables nothing, and leaves an existing group `default` as it is. */
+/** Adds the demo to a database. Disables nothing, and leaves an existing group `default` unchanged. */
 export async function applyDemo(connections: Pick<Connections, 'db'>, keeper: SecretKeeper): Promise<void> {
   await changeRows(connections, async (tx) => {
     const names = new Set((await readGroups(tx)).map((group) => group.name))

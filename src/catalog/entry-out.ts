@@ -8,13 +8,13 @@ import type { Price, PriceTier, Rates } from './snapshot.ts'
 import { traitsInWords } from './trait-entry.ts'
 import { usd } from './usd.ts'
 
-// Rows in the words of gateway.yaml: the way back from what apply.ts writes. The admin API answers with these
-// words, and an export is made of them.
+// Converts rows to the vocabulary of gateway.yaml, as the inverse of apply.ts. Used by responses of the admin
+// API and by exports.
 
 type ModelRow = CatalogRows['models'][number]
 type OfferRow = Pick<CatalogRows['offers'][number], 'modelId' | 'upstreamModel' | 'traits'>
 
-/** An entry of `models`, without settings that have their defaults. */
+/** Returns an entry of `models`, without settings that have their default values. */
 export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
   return {
     id: row.id,
@@ -29,7 +29,7 @@ export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
   }
 }
 
-/** An entry of `channels`, without secrets: those of its credentials and of its connection. */
+/** Returns an entry of `channels`, without the secrets of its credentials and its connection. */
 export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
   const images = {
     ...(row.imageConcurrency !== null && { concurrency: row.imageConcurrency }),
@@ -53,7 +53,7 @@ export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
   }
 }
 
-/** The settings of a channel's connection. */
+/** Returns the settings of a channel's connection. */
 export function connectionWords({ timeouts, ...rest }: ConnectionEntry): Json {
   return {
     ...rest,
@@ -61,7 +61,7 @@ export function connectionWords({ timeouts, ...rest }: ConnectionEntry): Json {
   }
 }
 
-/** `models` of a channel: "*", or a map. */
+/** Returns a channel's `models`: "*" or a map. */
 function offersWords(offers: readonly OfferRow[]): Json | '*' {
   const [first] = offers
   if (offers.length === 1 && first !== undefined && isAny(first)) return '*'
@@ -76,12 +76,12 @@ function isAny({ modelId, upstreamModel, traits }: OfferRow): boolean {
   return modelId === '*' && upstreamModel === '*' && traits === null
 }
 
-/** The upstream's name, or a map where the offer has traits of its own. */
+/** Returns the upstream's name, or a map if the offer has its own traits. */
 export function offerWords(upstreamModel: string, traits: Traits | null): Json | string {
   return traits === null ? upstreamModel : { upstream: upstreamModel, traits: traitsInWords(traits) }
 }
 
-/** `price` of a model. Undefined: no part of it is known. */
+/** Returns the `price` of a model, or undefined if no part of it is known. */
 export function priceWords(price: Omit<Price, 'id'> | undefined): Json | undefined {
   if (price === undefined) return undefined
   const { image, imageRates, tiers = [] } = price
@@ -101,7 +101,7 @@ export function priceWords(price: Omit<Price, 'id'> | undefined): Json | undefin
   }
 }
 
-/** A service tier has its own prices first, then those of its steps. */
+/** A service tier starts with its own prices, followed by those of its steps. */
 function serviceWords(tiers: readonly PriceTier[]): Json {
   const base = tiers.find(({ when }) => when.aboveInputTokens === undefined)
   const steps = tiers.filter((tier) => tier !== base)
@@ -119,7 +119,7 @@ function imageRateWords({ size, quality, nano }: Price['imageRates'][number]): J
   return { ...member('size', size), ...member('quality', quality), usd: usd(nano) }
 }
 
-/** USD, as exact decimals. gateway.yaml has no word for the price of a request. */
+/** In USD, as exact decimals. gateway.yaml cannot express a price per request. */
 export function rateWords(rates: Rates): Json {
   const worded = namedRates(rates).filter(([name]) => name !== 'request')
   return Object.fromEntries(worded.map(([name, nano]) => [name, usd(nano)]))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { pricesEntry, revision } from './gateway-file.ts'
 import type { Path, YamlProblem, YamlSource } from './yaml-source.ts'
 
-/** A checked entry of a list, and its place in the file. */
+/** A valid entry of a list, and its path in the file. */
 export interface Entry<T> {
   entry: T
   path: Path
@@ -13,7 +13,7 @@ export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unkn
   prices?: z.output<typeof pricesEntry> | undefined
 }
 
-/** Checks the parts of the file one by one and collects the problems, at most one for each place. */
+/** Checks the parts of the file one by one and collects problems, at most one per path. */
 export class EntryReader {
   readonly problems: YamlProblem[]
   readonly source: YamlSource
@@ -26,7 +26,8 @@ export class EntryReader {
   }
 
   report(path: Path, message: string) {
-    // One problem is enough: a value whose variable is not set would also be too short, or no URL.
+    // One problem is enough: for example, a value with an unset variable would also be too short or not a
+    // URL.
     const place = JSON.stringify(path)
     if (this.#places.has(place)) return
     this.#places.add(place)
@@ -41,7 +42,7 @@ export class EntryReader {
     return this.#check([], this.source.data, sectionsSchema) ?? none
   }
 
-  /** `first`: the place of the first item in its section. */
+  /** `first` is the index of the first item in its section. */
   entries<S extends z.ZodType>(
     section: string,
     items: unknown[],
@@ -83,7 +84,7 @@ const sectionsSchema = z.strictObject({
   tenants: section,
 })
 
-/** Our message for an issue of zod; undefined where the schema has a message of its own. */
+/** Returns our message for a zod issue, or undefined to use the schema's own message. */
 const explain: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -92,7 +93,7 @@ const explain: z.core.$ZodErrorMap = (issue) => {
     case 'too_small':
       return issue.origin === 'array' ? 'must not be an empty list' : `must be ${issue.minimum} or more`
     case 'too_big':
-      return `must be ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''} or less`
+      return `must be ${issue.maximum}${issue.origin === 'string' ? ' characters or fewer' : ' or less'}`
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`
     default:
@@ -101,7 +102,7 @@ const explain: z.core.$ZodErrorMap = (issue) => {
 }
 
 const typeWords: Record<string, string> = {
-  string: 'text, in quotes if it looks like something else',
+  string: 'text, quoted if it looks like another type',
   number: 'a whole number',
   int: 'a whole number',
   boolean: 'true or false',

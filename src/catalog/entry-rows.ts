@@ -3,7 +3,7 @@ import { connectionColumns } from './connection.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
 import type { ChannelRow } from './queries.ts'
 
-// The rows of an entry of gateway.yaml, or of one that an admin has sent in the same words.
+// Builds the rows of an entry of gateway.yaml, or of an admin's entry in the same vocabulary.
 
 export type ManagedBy = 'file' | 'admin'
 
@@ -23,10 +23,10 @@ export function modelRow(model: ModelEntry, managedBy: ManagedBy) {
 }
 
 interface ChannelRowOptions {
-  /** The row that there is. */
+  /** The existing row, if any. */
   existing: ChannelRow | undefined
   keeper: SecretKeeper
-  /** The library's providers; null: its prices do not apply. */
+  /** The library's providers; null if the library's prices are not used. */
   libraryProviders: string[] | null
   managedBy: ManagedBy
   isAddressBounded?: boolean

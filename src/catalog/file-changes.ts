@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** The names of the rows of one kind that applying a gateway.yaml has changed. */
+/** The names of the rows of one kind that were changed by applying a gateway.yaml. */
 export interface ChangedNames {
-  /** New, or disabled before. */
+  /** New, or previously disabled. */
   added: string[]
   changed: string[]
-  /** Disabled or deleted, because the file leaves them out. */
+  /** Disabled or deleted, because they are missing from the file. */
   removed: string[]
-  /** Those among them that an admin had made: from now on the file manages them. */
+  /** The subset that an admin created, which the file manages from now on. */
   taken_over: string[]
 }
 
-/** How many they are. */
+/** The number of names in each list. */
 export type Changes = Record<Exclude<keyof ChangedNames, 'taken_over'>, number>
 
 export const fileKinds = ['models', 'channels', 'groups', 'tenants', 'keys'] as const
 export type FileKind = (typeof fileKinds)[number]
 
-/** What applying a gateway.yaml has done, by kind. */
+/** The result of applying a gateway.yaml, by kind. */
 export type FileChanges = Record<FileKind, Changes>
 export type FileNames = Record<FileKind, ChangedNames>
 
@@ -45,7 +45,7 @@ export function changedCounts({ models, channels, groups, tenants, keys }: FileN
 
 const shownMax = 100
 
-/** For the audit log: the kinds of which a row has changed, with the first 100 names of each. */
+/** For the audit log: the kinds with changes, with the first 100 names in each list. */
 export function shownNames(names: FileNames): Record<string, Record<string, string[] | number>> {
   return Object.fromEntries(
     Object.entries(names).flatMap(([kind, changed]) => {
@@ -63,28 +63,28 @@ export function shownNames(names: FileNames): Record<string, Record<string, stri
   )
 }
 
-/** The kinds of which a row has changed. */
+/** The kinds with changed rows. */
 export function changedKinds(changes: FileChanges): Partial<FileChanges> {
   return Object.fromEntries(
     Object.entries(changes).filter(([, { added, changed, removed }]) => added + changed + removed > 0),
   )
 }
 
-/** Rows have changed since a plan was shown. Nothing is written. */
+/** Thrown, with nothing written, if rows have changed since a plan was shown. */
 export class PlanChangedError extends Error {}
 
-/** For whom rows are written, and how. */
+/** Determines on whose behalf rows are written, and how. */
 export interface Writing {
   managedBy: 'file' | 'admin'
-  /** Rows that exist stay as they are. */
+  /** Leaves existing rows unchanged. */
   keepsExisting: boolean
-  /** Names of channels that are written as disabled. */
+  /** The names of channels to write as disabled. */
   disabledChannels: ReadonlySet<string>
-  /** Called for every row that is wanted. `members`: what changes; empty for a new row. */
+  /** Called for every requested row. `members` are the changed columns, which are empty for a new row. */
   report(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
 }
 
-/** gateway.yaml, which replaces what an earlier one wrote. */
+/** Writing for a gateway.yaml, which replaces what an earlier one wrote. */
 export const byFile: Writing = {
   managedBy: 'file',
   keepsExisting: false,
@@ -92,7 +92,7 @@ export const byFile: Writing = {
   report() {},
 }
 
-/** The members of a wanted row that are others than in the row that exists; empty where none exists. */
+/** Returns the columns that differ from the existing row; empty if there is none. */
 export function differences<T extends object>(existing: T | undefined, wanted: Partial<T>): string[] {
   if (existing === undefined) return []
   const before = new Map<string, unknown>(Object.entries(existing))

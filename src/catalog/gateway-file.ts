@@ -23,11 +23,14 @@ import {
 } from './setting.ts'
 import { traitEntry } from './trait-entry.ts'
 
-/** A checked gateway.yaml, in our own names. Money is nano-USD; absent settings have their defaults. */
+/**
+ * A checked gateway.yaml, with our own property names. Money is in nano-USD; absent settings have their
+ * defaults.
+ */
 export interface GatewayFile {
-  /** Of two files the one with the higher number is in force. Undefined: the file has none. */
+  /** Of two files the one with the higher number is in force. Undefined if the file has no revision. */
   revision: number | undefined
-  /** Where prices come from that the file does not have. Absent: from nowhere. */
+  /** The source of prices that the file does not contain. If absent, there is none. */
   prices?: LibrarySetting
   models: ModelEntry[]
   channels: ChannelEntry[]
@@ -36,7 +39,7 @@ export interface GatewayFile {
 }
 
 export type ModelEntry = z.output<typeof modelEntry>
-/** The files of its connection have been read. */
+/** A channel entry whose files have been read. */
 export type ChannelEntry = Omit<z.output<typeof channelEntry>, 'connection'> & {
   connection?: ConnectionEntry
 }
@@ -44,7 +47,7 @@ export type GroupEntry = z.output<typeof groupEntry>
 export type TenantEntry = z.output<typeof tenantEntry>
 export type KeyEntry = TenantEntry['keys'][number]
 
-/** Without trailing slashes: every path that is appended begins with one. */
+/** Without trailing slashes, because every appended path begins with one. */
 const baseUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (
@@ -59,7 +62,7 @@ const baseUrl = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** An upstream name, or a map where the offer has traits of its own. */
+/** An upstream model name, or a map if the offer has its own traits. */
 const upstreamOffer = z.union([
   name(256).transform((upstreamModel) => ({ upstreamModel, traits: undefined })),
   z
@@ -83,7 +86,7 @@ const upstreamModels = z
 
 export const revision = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 
-/** Where the library's own project publishes its data. */
+/** The address at which the library's own project publishes its data. */
 const dataUrl = 'https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/new_data/v2/data.json'
 
 export const pricesEntry = z
@@ -110,7 +113,7 @@ export const channelEntry = z
     name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" means all channels') }),
     protocols: z
       .partialRecord(z.enum(protocolNames), baseUrl)
-      .refine((urls) => Object.keys(urls).length > 0, { error: mustBe('a map with one protocol or more') })
+      .refine((urls) => Object.keys(urls).length > 0, { error: mustBe('a map with at least one protocol') })
       .optional(),
     base_url: baseUrl.optional(),
     api_keys: z
@@ -135,11 +138,11 @@ export const channelEntry = z
   })
   .refine((c) => c.protocols === undefined || c.base_url === undefined, {
     path: ['base_url'],
-    error: 'is not for a channel with "protocols"',
+    error: 'cannot be combined with "protocols"',
   })
   .refine((c) => c.websocket !== true || placed(c)['openai-responses'] !== undefined, {
     path: ['websocket'],
-    error: 'needs "openai-responses" among the protocols: no other protocol has a WebSocket',
+    error: 'requires "openai-responses" among the protocols, because no other protocol supports WebSocket',
   })
   .transform((c) => ({
     name: c.name,
@@ -159,7 +162,7 @@ export const channelEntry = z
     ...connected(c),
   }))
 
-/** The other settings may have faults, which are reported together with this one. */
+/** Runs the check even if other settings are invalid, so that all problems are reported together. */
 function isMap({ value }: { value: unknown }): boolean {
   return typeof value === 'object' && value !== null
 }
@@ -176,19 +179,19 @@ function connected(settings: Parameters<typeof connectionDraft>[0]): { connectio
 
 const names = z.array(name(256)).min(1)
 
-/** What clients may have kept, for how many days. In the row: 0 for nothing. */
+/** The number of days for which clients can have answers kept. Stored as 0 if nothing is kept. */
 const keepingWords = z.strictObject({ store: z.boolean(), days: wholeNumber(1, 365).default(30) })
 const keptDays = ({ store, days }: z.output<typeof keepingWords>) => (store ? days : 0)
 const keeping = keepingWords.transform(keptDays)
 const groupKeeping = keepingWords
   .extend({
     store: z.boolean().default(false),
-    /** The model that sums up conversations, instead of the client's. */
+    /** The model that summarises conversations instead of the client's model. */
     compact_model: name(256).optional(),
   })
   .transform((of) => ({ keptDays: keptDays(of), compactModel: of.compact_model }))
 
-/** The settings of a group, in the words of gateway.yaml. */
+/** The settings of a group, in the vocabulary of gateway.yaml. */
 export const groupSettings = z.strictObject({
   name: name(128),
   description: description.optional(),
@@ -226,7 +229,7 @@ export const groupEntry = groupSettings.transform((g) => ({
   budget: g.budget,
 }))
 
-/** The settings of a key, in the words of gateway.yaml. */
+/** The settings of a key, in the vocabulary of gateway.yaml. */
 export const keySettings = z.strictObject({
   name: name(128),
   group: name(128).default('default'),
@@ -250,7 +253,7 @@ export const keySettings = z.strictObject({
 export const keyEntry = keySettings
   .refine((k) => k.capture_answers !== true || k.capture === 'content', {
     path: ['capture_answers'],
-    error: 'needs "capture: content"',
+    error: 'requires "capture: content"',
     when: isMap,
   })
   .transform((k) => ({
@@ -271,7 +274,10 @@ export const keyEntry = keySettings
     budget: k.budget,
   }))
 
-/** Days for which a tenant's rows, bodies and answers are kept, where these are fewer than for all. */
+/**
+ * The number of days for which a tenant's rows, bodies and answers are kept, if lower than the global
+ * setting.
+ */
 const retention = z
   .strictObject({
     rows_days: wholeNumber(1, 36_500).optional(),
@@ -284,7 +290,7 @@ const retention = z
     answersDays: days.answers_days ?? null,
   }))
 
-/** The settings of a tenant, in the words of gateway.yaml. */
+/** The settings of a tenant, in the vocabulary of gateway.yaml. */
 export const tenantSettings = z.strictObject({
   name: name(128),
   balance_usd: usd.optional(),

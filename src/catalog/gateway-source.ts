@@ -9,21 +9,21 @@ import { libraryVersion } from './library/bundled.ts'
 import { namedFilesIn, readNamedFile } from './named-file.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 
-/** A gateway.yaml as it is on disk, read but not yet checked. */
+/** A gateway.yaml that has been read from disk but not yet checked. */
 export interface GatewaySource {
   place: FilePlace
-  /** Absolute paths of the files that it names. */
+  /** The absolute paths of the files that it names. */
   files: readonly string[]
   /**
-   * Equal when the file means the same: the same text, and the same values of the variables and files that it
-   * names.
+   * Returns a hash that is equal for files with the same meaning: the same text, and the same values of the
+   * variables and files that it names.
    */
   hashWith(key: Buffer): Buffer
-  /** Check it, once. Throws one Error with a line for each problem. */
+  /** Checks the file, once. Throws one Error with a line for each problem. */
   parse(): GatewayFile
 }
 
-/** The file, and the process that reads it. */
+/** The location of the file, and the process that reads it. */
 export interface FilePlace {
   path: string
   host: string
@@ -31,15 +31,16 @@ export interface FilePlace {
 }
 
 /**
- * Raise it when the same text makes other rows than before, as by another default: every start then applies
- * its file.
+ * Increase this when the same text produces different rows than before, for example because of a new default.
+ * Every start then applies its file.
  */
 const readerVersion = 1
 
 type Environment = Record<string, string | undefined>
 
 /**
- * Read the file. Throws an Error for the operator when it cannot be read. `bounds` are those of this process.
+ * Reads the file. Throws an Error for the operator if it cannot be read. `bounds` are this process's
+ * timeouts.
  */
 export function readGatewaySource(path: string, env: Environment, bounds?: TimeoutBounds): GatewaySource {
   let text: string
@@ -51,7 +52,7 @@ export function readGatewaySource(path: string, env: Environment, bounds?: Timeo
   return gatewaySource(text, { path, env, bounds })
 }
 
-/** A file with this text. */
+/** Returns a source with the given text. */
 export function gatewaySource(
   text: string,
   { path, env, bounds }: { path: string; env: Environment; bounds?: TimeoutBounds | undefined },
@@ -78,8 +79,8 @@ export function gatewaySource(
 }
 
 /**
- * Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one master
- * key from another.
+ * Keyed, because a plain hash would allow guessing the secrets in the file. A side effect is that the hash
+ * changes with the master key.
  */
 function hashOf(text: string, env: Environment, key: Buffer, contents: readonly string[]): Buffer {
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
@@ -91,7 +92,7 @@ function hashOf(text: string, env: Environment, key: Buffer, contents: readonly 
     .digest()
 }
 
-/** Base URLs that the text may mean by a vendor's name: another release may know others. */
+/** The base URLs that a vendor name in the text stands for, because they may differ in another release. */
 function vendorsIn(text: string): unknown[] {
   return /\bvendor\b/.test(text) ? [Object.values(vendors).map(({ baseUrls }) => baseUrls)] : []
 }

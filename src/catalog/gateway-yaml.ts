@@ -7,8 +7,8 @@ import { checkAliases, checkNames, checkReferences, checkSecrets } from './refer
 import { readYaml, renderPath, type YamlProblem } from './yaml-source.ts'
 
 /**
- * Read gateway.yaml. `path` only names the file in messages, `${NAME}` is looked up in `env`, and the files
- * that it names are read by `readFile`. Throws one Error with a line for each problem:
+ * Parses gateway.yaml. `path` is only used in messages, `${NAME}` is looked up in `env`, and the files that
+ * it names are read with `readFile`. Throws one Error with a line for each problem, such as
  * `gateway.yaml:12: channels[0].weight: must be …`.
  */
 export function readGatewayYaml(
@@ -41,7 +41,8 @@ export function readGatewayYaml(
   if (reader.problems.length > 0) throw new Error(render(path, reader.problems))
 
   const models = file.models.map(({ entry }) => entry)
-  // A channel that passes any name through needs no entry `*` in `models`; without one there is no price.
+  // A channel that passes any name through does not need the entry `*` in `models`; without the entry there
+  // is no price.
   const passesAny = channels.some((channel) => channel.offers.some((offer) => offer.model === '*'))
   if (passesAny && !models.some((model) => model.id === '*')) models.push(modelEntry.parse({ id: '*' }))
   return {
@@ -55,7 +56,7 @@ export function readGatewayYaml(
 }
 
 function notHere(): never {
-  throw new Error('no files are read here')
+  throw new Error('files cannot be read here')
 }
 
 function render(file: string, problems: YamlProblem[]): string {

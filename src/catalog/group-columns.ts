@@ -2,7 +2,7 @@ import type { groups } from '../db/schema.ts'
 import type { GroupEntry } from './gateway-file.ts'
 import { budgetColumns, limitColumns } from './limit-columns.ts'
 
-/** What the settings of a group are in its row. */
+/** Returns the columns for the settings of a group. */
 export function groupColumns(group: GroupEntry) {
   return {
     name: group.name,

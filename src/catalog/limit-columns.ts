@@ -1,6 +1,9 @@
 import type { RateLimits } from './snapshot.ts'
 
-/** The most that may be spent in a day, in a month (UTC) and in total. Nano-USD; undefined: unbounded. */
+/**
+ * The maximum amounts that can be spent per day, per month (UTC) and in total, in nano-USD. Undefined: no
+ * limit.
+ */
 export interface Budget {
   day: bigint | undefined
   month: bigint | undefined
@@ -33,7 +36,7 @@ export function limitsFrom(row: LimitColumns): RateLimits {
   }
 }
 
-/** The limits of a key's row; undefined when it has none, and the limits of its group hold. */
+/** Returns the limits of a key's row, or undefined if it has none and its group's limits apply. */
 export function ownLimitsFrom(row: LimitColumns): RateLimits | undefined {
   const limits = limitsFrom(row)
   return Object.values(limits).every((limit) => limit === undefined) ? undefined : limits

@@ -1,22 +1,18 @@
 import type { Model, Snapshot } from './snapshot.ts'
 
-/** A model as an upstream's own list has it. */
+/** A model in an upstream's own model list. */
 export interface ListedModel {
   name: string
-  /** In tokens; undefined: the list does not say. */
+  /** In tokens; undefined if the list does not state it. */
   contextLength: number | undefined
   maxOutputTokens: number | undefined
 }
 
-/**
- * The upstreams' own lists of models, by channel id, as they were last read. A changed list is another
- * object.
- */
+/** The upstreams' own model lists by channel id, as last read. A changed list is a new object. */
 export type ModelLists = ReadonlyMap<string, ReadonlyMap<string, ListedModel>>
 
 /**
- * A model that only upstreams' lists name: the model `*` under that name, on the channels whose lists have
- * it.
+ * A model that appears only in upstreams' lists: the model `*` under that name, on the channels that list it.
  */
 export interface ModelOfList extends Model {
   listed: ListedModel
@@ -25,8 +21,8 @@ export interface ModelOfList extends Model {
 export const noLists: ModelLists = new Map()
 
 /**
- * The models of the lists by name, without names that the catalog has itself. Only channels that pass any
- * name through count. The answer is kept for as long as lists and catalog are the same.
+ * Returns the models in the lists, except names that are in the catalog. Only considers channels that pass
+ * any name through. The result is cached until the lists or the catalog change.
  */
 export function listedModels(
   { anyModel, models }: Snapshot,
@@ -51,5 +47,5 @@ export function listedModels(
 
 const none: ReadonlyMap<string, ModelOfList> = new Map()
 
-/** By the model `*` of a snapshot: another snapshot has another one. */
+/** Keyed by the model `*` of a snapshot, because each snapshot has its own. */
 const made = new WeakMap<Model, { lists: ModelLists; models: ReadonlyMap<string, ModelOfList> }>()

@@ -6,7 +6,7 @@ import { traitEntry } from './trait-entry.ts'
 
 const imageWords = z.array(imageWord).min(1)
 
-/** Absent settings stay absent: the result is compared with rows, which leave them out as well. */
+/** Absent settings stay absent, because the result is compared with rows, which omit them too. */
 const imageTraits = z
   .strictObject({
     sizes: imageWords.exactOptional(),
@@ -30,7 +30,7 @@ const imageTraits = z
 
 const tokenCount = wholeNumber(1, 2_147_483_647)
 
-/** references.ts checks them across entries. */
+/** Checked across entries in references.ts. */
 const otherNames = z.array(name(256)).default([])
 
 /** An entry of `models` in gateway.yaml. */

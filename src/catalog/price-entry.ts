@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { multiplier, mustBe, name, usd, wholeNumber } from './setting.ts'
 import type { ImageRate, Price, PriceCondition, PriceTier, Rates } from './snapshot.ts'
 
-/** A size, a quality and the like, as clients write it. */
+/** A size, a quality or the like, as written by clients. */
 export const imageWord = name(64)
 
 const madeIn = imageWord.refine((word) => word !== 'auto', {
-  error: mustBe('one that images are made in; "auto" costs what comes of it'),
+  error: mustBe('a specific value; "auto" is charged at the price of the resulting image'),
 })
 
 const imageRate = z
   .strictObject({ size: madeIn.optional(), quality: madeIn.optional(), usd })
   .refine(({ size, quality }) => size !== undefined || quality !== undefined, {
-    error: mustBe('for a size, a quality or both; the price of all other images is "image"'),
+    error: mustBe('a map with a size, a quality or both; set "image" for the price of all other images'),
   })
   .transform(({ size, quality, usd }): ImageRate => ({ size, quality, nano: usd }))
 
@@ -26,13 +26,13 @@ const imageRates = z
       const first = seen.get(pair)
       if (first === undefined) seen.set(pair, index)
       else {
-        const message = `is for the same size and quality as images[${first}]`
+        const message = `has the same size and quality as images[${first}]`
         context.addIssue({ code: 'custom', path: [index], message })
       }
     }
   })
 
-/** USD per million tokens; `web_search` USD for one search. */
+/** In USD per million tokens, except `web_search`, which is in USD per search. */
 const rateSettings = {
   input: usd.optional(),
   cache_read: usd.optional(),
@@ -55,14 +55,14 @@ const contextTiers = z
       const before = tiers[index - 1]
       if (before === undefined || before.above_input_tokens < above_input_tokens) continue
       const path = [index, 'above_input_tokens']
-      context.addIssue({ code: 'custom', path, message: mustBe('higher than in the tier before it') })
+      context.addIssue({ code: 'custom', path, message: mustBe('higher than in the previous tier') })
     }
   })
 
-/** A decimal multiplies all prices of tokens; a map replaces those that it names. */
+/** A decimal multiplies all token prices; a map replaces those that it contains. */
 const serviceTier = z.union(
   [multiplier, z.strictObject({ ...rateSettings, tiers: contextTiers.optional() })],
-  { error: mustBe('a decimal that multiplies the prices of tokens, or a map of prices') },
+  { error: mustBe('a decimal multiplier for the token prices, or a map of prices') },
 )
 
 const serviceTiers = z
@@ -93,7 +93,7 @@ export const priceEntry = z
 
 type ContextTiers = z.output<typeof contextTiers>
 
-/** A part that a tier leaves out costs as in `base`. */
+/** Parts that a tier leaves out have the same price as in `base`. */
 function contextTiersOf(base: Rates, tiers: ContextTiers, when: PriceCondition = {}): PriceTier[] {
   return tiers.map(({ above_input_tokens, ...settings }) => ({
     when: { ...when, aboveInputTokens: above_input_tokens },
@@ -102,7 +102,8 @@ function contextTiersOf(base: Rates, tiers: ContextTiers, when: PriceCondition =
 }
 
 /**
- * A multiplied tier has the steps of the price itself; one with prices of its own has only steps of its own.
+ * A tier with a multiplier has the steps of the model's price; a tier with its own prices has only its own
+ * steps.
  */
 function serviceTierOf(
   when: PriceCondition,
@@ -135,7 +136,7 @@ function ratesFrom(settings: RateSettings, base?: Rates): Rates {
   }
 }
 
-/** Rounded half up to a nano-USD per million tokens. A search costs the same in each service tier. */
+/** Rounds half up to one nano-USD per million tokens. A search has the same price in every service tier. */
 function multiplied(rates: Rates, factor: string): Rates {
   const [whole = '', decimals = ''] = factor.split('.')
   const digits = BigInt(whole + decimals)

@@ -2,7 +2,7 @@ import { tiersFrom } from './price-tiers.ts'
 import type { PriceRow } from './queries.ts'
 import type { ImageRate, Price } from './snapshot.ts'
 
-/** Undefined when no part of it is known. */
+/** Returns undefined if no part of the price is known. */
 export function priceFromRow(row: PriceRow): Price | undefined {
   const { id, modelId: _model, source, createdAt: _createdAt, ...parts } = row
   if (Object.values(parts).every((part) => part === null)) return undefined

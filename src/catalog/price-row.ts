@@ -2,7 +2,7 @@ import { tierRows } from './price-tiers.ts'
 import type { ImageRateRow } from './queries.ts'
 import type { ImageRate, Price } from './snapshot.ts'
 
-/** The columns of a price in a row of `prices`. Undefined: a row that knows none. */
+/** Returns the price columns of a row of `prices`. Undefined produces a row without a known price. */
 export const priceRow = (price: Omit<Price, 'id'> | undefined) => ({
   input: price?.input ?? null,
   cacheRead: price?.cacheRead ?? null,
@@ -19,7 +19,7 @@ export const priceRow = (price: Omit<Price, 'id'> | undefined) => ({
   source: price?.source ?? null,
 })
 
-/** Sorted, because their order in the file means nothing: in another order it is the same price. */
+/** Sorted, because the order in the file has no meaning: in another order it is still the same price. */
 function imageRateRows(rates: readonly ImageRate[]): ImageRateRow[] | null {
   if (rates.length === 0) return null
   return rates

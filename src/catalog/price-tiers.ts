@@ -54,12 +54,15 @@ const tierRow = z
 
 const tierList = z.array(tierRow)
 
-/** The tiers of a row of `prices`; undefined: none. Throws where they are not what `tierRows` writes. */
+/**
+ * Reads the tiers of a row of `prices`; undefined if there are none. Throws if `tierRows` cannot have written
+ * them.
+ */
 export function tiersFrom(rows: unknown): PriceTier[] | undefined {
   return rows === null || rows === undefined ? undefined : tierList.parse(rows)
 }
 
-/** The JSON of tiers for a row of `prices`; null: none. */
+/** Returns the JSON of the tiers for a row of `prices`; null if there are none. */
 export function tierRows(tiers: readonly PriceTier[] | undefined): Record<string, unknown>[] | null {
   if (tiers === undefined || tiers.length === 0) return null
   return tiers.map(({ when, rates }) => ({
@@ -71,7 +74,7 @@ export function tierRows(tiers: readonly PriceTier[] | undefined): Record<string
   }))
 }
 
-/** The known rates of a price, in nano-USD, by their names in rows, files and answers. */
+/** Returns the known rates of a price in nano-USD, with the names used in rows, files and API responses. */
 export function namedRates(rates: Rates): [string, bigint][] {
   const named = {
     input: rates.input,

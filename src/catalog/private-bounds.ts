@@ -3,9 +3,9 @@ import { invalid } from '../canonical/field-error.ts'
 import type { ChannelEntry } from './gateway-file.ts'
 
 /**
- * A channel's private addresses as the admin API may set them, within `most` (PRIVATE_ADDRESSES): a user who
- * may change channels may have no account on this machine or in its network. `true` becomes all of these
- * blocks. Throws `invalid_request` for others.
+ * Limits a channel's private addresses, when set through the admin API, to `most` (PRIVATE_ADDRESSES),
+ * because a user who can change channels may have no access to this machine or its network. `true` becomes
+ * all of these blocks. Throws `invalid_request` for other addresses.
  */
 export function boundPrivate<Entry extends Pick<ChannelEntry, 'allowPrivateAddress'>>(
   entry: Entry,
@@ -16,14 +16,14 @@ export function boundPrivate<Entry extends Pick<ChannelEntry, 'allowPrivateAddre
   if (most.length === 0)
     throw invalid(
       'allow_private_address',
-      'this gateway lets the API set no private address. The operator names blocks in PRIVATE_ADDRESSES, or writes the channel into gateway.yaml',
+      'private addresses cannot be set through the API of this gateway. The operator can list address blocks in PRIVATE_ADDRESSES or define the channel in gateway.yaml',
     )
   if (wanted === true) return { ...entry, allowPrivateAddress: [...most] }
   const outside = wanted.findIndex((block) => !isCovered(block, most))
   if (outside >= 0)
     throw invalid(
       `allow_private_address[${outside}]`,
-      `is outside of the blocks that the operator has named in PRIVATE_ADDRESSES: ${most.join(', ')}`,
+      `is outside the address blocks that the operator allows in PRIVATE_ADDRESSES: ${most.join(', ')}`,
     )
   return entry
 }

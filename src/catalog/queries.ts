@@ -17,7 +17,7 @@ import {
 } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
-/** The transaction of a gateway.yaml, or of an admin. */
+/** The transaction of a gateway.yaml or an admin. */
 export type Transaction = Queries
 export type AllRows = Awaited<ReturnType<typeof readAllRows>>
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
@@ -31,8 +31,8 @@ type Id = string
 const readsMax = 20
 
 /**
- * All rows as of one revision, and its number. Disabled models and channels are left out. When the revision
- * rises meanwhile, it reads again: a transaction would pin a connection.
+ * Reads all rows as of one revision, without disabled models and channels, and the number of the revision. If
+ * the revision increases in the meantime, reads again, because a transaction would pin a connection.
  */
 export async function readCatalogRows(db: TypedQueries) {
   for (let read = 1; ; read++) {
@@ -58,18 +58,18 @@ async function readRows(db: TypedQueries) {
     groups: await db.select().from(groups),
     tenants: await readTenants(db),
     groupTenants: await readGroupTenants(db),
-    // Of two that say different things, the later one wins.
+    // Sorted, because of two contradictory verdicts the later one applies.
     verdicts: await db.select().from(verdicts).orderBy(asc(verdicts.decidedAt)),
     libraryPrices: await readLibraryRows(db),
   }
 }
 
 /**
- * The first and the last tenant with keys in each group: they differ where there are several. Each is one
- * look at an index.
+ * The first and the last tenant with keys in each group, which differ if there are several. Each requires a
+ * single index look-up.
  */
 function readGroupTenants(db: TypedQueries) {
-  // Named with its table: a bare name would be that of the key.
+  // With the table name, because a bare column name would refer to the key.
   const tenantAt = (order: 'asc' | 'desc') => sql<string | null>`(
     SELECT k.tenant_id FROM ${keys} k WHERE k.group_id = ${groups}.id AND k.revoked_at IS NULL
     ORDER BY k.tenant_id ${sql.raw(order)} LIMIT 1)`
@@ -96,8 +96,8 @@ export function readTenants(db: Queries) {
 }
 
 /**
- * Change catalog and access rows in one transaction. It locks the revision, which every change of such a row
- * raises: other changes wait, so what the transaction has read is still true when it writes.
+ * Changes catalog and access rows in one transaction. Locks the revision, which every change of such a row
+ * increases. Other changes wait, so what the transaction has read is still true when it writes.
  */
 export function changeRows<T>(
   { db }: Pick<Connections, 'db'>,
@@ -109,21 +109,21 @@ export function changeRows<T>(
   })
 }
 
-/** Lock catalog and access rows until the end of the transaction. The first of its locks. */
+/** Locks catalog and access rows until the end of the transaction. This must be its first lock. */
 export async function lockRows(tx: Transaction): Promise<void> {
   await tx.select().from(revision).for('update')
 }
 
 /**
- * Block all charges until the end of the transaction. A new budget takes this lock at the end of its
- * transaction, to count what was spent. A transaction that also locks accounts must take it first: charges
- * lock in that order, and it would deadlock with them.
+ * Blocks all charges until the end of the transaction. A new budget takes this lock at the end of its
+ * transaction, to count what has been spent. A transaction that also locks accounts must take this lock
+ * first, because charges lock in that order and it could deadlock with them.
  */
 export async function holdCharges(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT hold_charges()`)
 }
 
-/** The price in force of every model that ever had one. */
+/** Returns the current price of every model that has ever had one. */
 function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
   return tx
     .selectDistinctOn([prices.modelId])
@@ -132,7 +132,9 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
     .orderBy(prices.modelId, desc(prices.createdAt), desc(prices.id))
 }
 
-/** Versions of a model's price. They have different moments: `id` only orders those of one millisecond. */
+/**
+ * Lists the versions of a model's price. They are ordered by time, and within the same millisecond by `id`.
+ */
 export function listPrices(
   db: Queries,
   {
@@ -151,7 +153,7 @@ export function listPrices(
 ) {
   const order = descending ? desc : asc
   const compare = sql.raw(descending ? '<' : '>')
-  // The cursor has milliseconds.
+  // The cursor only has millisecond precision.
   const at = sql`date_trunc('milliseconds', ${prices.createdAt})`
   return db
     .select({ row: prices })
@@ -169,7 +171,7 @@ export function listPrices(
     .limit(limit)
 }
 
-/** The entries in force, in order, each with its price; null: it has none. */
+/** Returns the current entries in order, each with its price or null. */
 export function readLibraryRows(db: Queries) {
   return db
     .select({
@@ -183,7 +185,7 @@ export function readLibraryRows(db: Queries) {
     .orderBy(asc(libraryPrices.provider), asc(libraryPrices.ordinal))
 }
 
-/** Every row, disabled ones included, to compare with a file. */
+/** Reads all rows, including disabled ones, to compare them with a file. */
 export async function readAllRows(tx: Transaction) {
   return {
     models: await tx.select().from(models),
@@ -199,14 +201,17 @@ export function readGroups(tx: Transaction) {
   return tx.select().from(groups)
 }
 
-// Statement triggers raise the revision even where no row changes: call these functions only with a change to
-// make.
+// Statement triggers increase the revision even if no row changes, so only call these functions to make a
+// change.
 
 export async function putModel(tx: Transaction, row: typeof models.$inferInsert) {
   await tx.insert(models).values(row).onConflictDoUpdate({ target: models.id, set: row })
 }
 
-/** The model of any name, which channels with `*` need. One that an admin has disabled stays so. */
+/**
+ * Ensures that the model `*` exists, which channels with `*` require. If an admin has disabled it, it stays
+ * disabled.
+ */
 export async function ensureAnyModel(tx: Transaction) {
   await tx
     .insert(models)
@@ -262,7 +267,10 @@ export async function setModelDisabled(tx: Transaction, id: Id, disabled: boolea
     .where(eq(models.id, id))
 }
 
-/** Deletes their offers and credentials: nothing uses them now, and a secret should not outlive its use. */
+/**
+ * Disables channels and deletes their offers and credentials. Nothing uses them any more, and a secret should
+ * not outlive its use.
+ */
 export async function disableChannels(tx: Transaction, ids: Id[]) {
   await tx
     .update(channels)
@@ -272,7 +280,7 @@ export async function disableChannels(tx: Transaction, ids: Id[]) {
   await tx.delete(channelCredentials).where(inArray(channelCredentials.channelId, ids))
 }
 
-/** The groups among these that some key refers to, disabled or not. */
+/** Returns those of the groups that a key refers to, even a disabled key. */
 export async function groupsInUse(tx: Transaction, ids: Id[]): Promise<Set<Id>> {
   const rows = await tx.selectDistinct({ id: keys.groupId }).from(keys).where(inArray(keys.groupId, ids))
   return new Set(rows.map((row) => row.id))

@@ -6,7 +6,7 @@ import type { Entry, EntryReader } from './entry-reader.ts'
 import { whyUnreadable } from './named-file.ts'
 import { mustBe } from './setting.ts'
 
-/** The bounds of the process that reads the file. */
+/** The timeouts of the process that reads the file. */
 export interface TimeoutBounds {
   upstreamConnectMs: number
   upstreamFirstByteMs: number
@@ -15,13 +15,13 @@ export interface TimeoutBounds {
 }
 
 export interface ConnectionSurroundings {
-  /** Reads a file that gateway.yaml names. Throws an Error. */
+  /** Reads a file that gateway.yaml names. Throws an Error if that fails. */
   readFile(path: string): string
-  /** Undefined: not known here. A call is never longer than its process allows. */
+  /** Undefined if they are not known here. A call never takes longer than its process allows. */
   bounds: TimeoutBounds | undefined
 }
 
-/** Reads the files of a channel's connection, and checks what the file's own schema cannot know. */
+/** Reads the files of a channel's connection, and makes the checks that the schema cannot. */
 export function readConnection(
   reader: EntryReader,
   { entry, path }: Entry<{ connection?: ConnectionDraft }>,
@@ -34,7 +34,7 @@ export function readConnection(
     const named = files?.[name]
     if (named === undefined) continue
     const place = [...path, `${name}_file`]
-    if (connection[name] !== undefined) reader.report(place, `is not for a channel with "${name}"`)
+    if (connection[name] !== undefined) reader.report(place, `cannot be combined with "${name}"`)
     else {
       try {
         connection[name] = readFile(named)
@@ -49,10 +49,12 @@ export function readConnection(
   if (cert !== undefined && !isCertificates(cert))
     reader.report(placeOf('cert'), mustBe('certificates in PEM'))
   else if (cert !== undefined && key !== undefined && !belongTogether(cert, key)) {
-    reader.report(placeOf('key'), mustBe('the key of the certificate, in PEM without a passphrase'))
+    reader.report(placeOf('key'), mustBe('the private key of the certificate, in PEM without a passphrase'))
   }
-  if (cert !== undefined && key === undefined) reader.report(placeOf('cert'), 'needs its key')
-  if (key !== undefined && cert === undefined) reader.report(placeOf('key'), 'needs its certificate, "cert"')
+  if (cert !== undefined && key === undefined)
+    reader.report(placeOf('cert'), 'requires a private key ("key")')
+  if (key !== undefined && cert === undefined)
+    reader.report(placeOf('key'), 'requires a certificate ("cert")')
   if (bounds !== undefined) checkTimeouts(reader, [...path, 'timeouts'], connection.timeouts ?? {}, bounds)
   return connection
 }
@@ -78,7 +80,7 @@ function checkTimeouts(
   ]
   for (const { name, ms, most, variable } of all) {
     if (ms !== undefined && ms > most)
-      reader.report([...path, name], `must be ${most} or less, as ${variable} is`)
+      reader.report([...path, name], `must be ${most} or less, the value of ${variable}`)
   }
 }
 

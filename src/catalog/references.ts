@@ -9,7 +9,11 @@ export function checkNames(reader: EntryReader, sections: Sections) {
     for (const { name, index } of namesIn(items, property)) {
       const first = seen.get(name)
       if (first === undefined) seen.set(name, index)
-      else reader.report([...path, index, property], `"${name}" is taken by ${renderPath([...path, first])}`)
+      else
+        reader.report(
+          [...path, index, property],
+          `"${name}" is already used by ${renderPath([...path, first])}`,
+        )
     }
   }
   check(['models'], sections.models, 'id')
@@ -22,7 +26,7 @@ export function checkNames(reader: EntryReader, sections: Sections) {
   })
 }
 
-/** An alias is a name, as an id is: each name belongs to one model. */
+/** Ids and aliases are both names, and each name belongs to one model. */
 export function checkAliases(reader: EntryReader, sections: Sections) {
   const owners = new Map<string, Path>(
     namesIn(sections.models, 'id').map(({ name, index }) => [name, ['models', index]]),
@@ -31,13 +35,13 @@ export function checkAliases(reader: EntryReader, sections: Sections) {
     const owner = owners.get(alias)
     if (id === '*') reader.report(path.slice(0, -1), notForAny)
     else if (alias === '*') reader.report(path, notAny)
-    else if (owner !== undefined) reader.report(path, `"${alias}" is taken by ${renderPath(owner)}`)
+    else if (owner !== undefined) reader.report(path, `"${alias}" is already used by ${renderPath(owner)}`)
     else owners.set(alias, path)
   }
 }
 
-const notForAny = 'is not for the model "*", which matches any name'
-const notAny = 'must be a name of one model; "*" matches any'
+const notForAny = 'cannot be set for the model "*", which matches any name'
+const notAny = 'must be the name of a single model; "*" matches any model'
 
 interface Entries {
   models: Entry<GatewayFile['models'][number]>[]
@@ -57,7 +61,9 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
     const id = where === 'models' ? idOf.get(name) : undefined
     reader.report(
       path,
-      id === undefined ? `"${name}" is not in ${where}` : `"${name}" is an alias: write "${id}", its model`,
+      id === undefined
+        ? `"${name}" is not in ${where}`
+        : `"${name}" is an alias; use the model id "${id}" instead`,
     )
   }
 
@@ -66,8 +72,8 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
       const place = [...path, 'fallbacks', index]
       const first = fallbacks.indexOf(fallback)
       if (fallback === '*') reader.report(place, notAny)
-      else if (fallback === id) reader.report(place, 'is the model itself')
-      else if (first < index) reader.report(place, `"${fallback}" is in fallbacks[${first}] already`)
+      else if (fallback === id) reader.report(place, 'must not be the model itself')
+      else if (first < index) reader.report(place, `"${fallback}" is already in fallbacks[${first}]`)
       else check(place, fallback, ids, 'models')
     })
   }
@@ -109,7 +115,7 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
   }
 }
 
-/** A group asks only models that it may use. */
+/** Whether a group can use the model for summaries, which must be one that the group itself can use. */
 export function maySummarize({ models }: { models: readonly string[] }, compactModel: string): boolean {
   return models.includes('*') || models.includes(compactModel)
 }
@@ -122,12 +128,12 @@ export function checkSecrets(reader: EntryReader, file: Entries) {
       const keyPath = [...path, 'keys', index]
       const owner = owners.get(secret)
       if (owner === undefined) owners.set(secret, keyPath)
-      else reader.report([...keyPath, 'secret'], `is the same as that of ${renderPath(owner)}`)
+      else reader.report([...keyPath, 'secret'], `is the same as the secret of ${renderPath(owner)}`)
     })
   }
 }
 
-/** Names come from the raw data: an entry counts even when another part of it is wrong. */
+/** Takes the names from the raw data, because an entry counts even if another part of it is invalid. */
 function namesIn(items: unknown[], property: 'id' | 'name'): { name: string; index: number }[] {
   return items.flatMap((item, index) => {
     const named = z.looseObject({ [property]: z.string() }).safeParse(item)

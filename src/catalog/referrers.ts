@@ -1,11 +1,11 @@
 import type { AllRows } from './queries.ts'
 
-/** The groups that name a channel, as `group "a"`. */
+/** Returns the groups that refer to a channel, for example `group "a"`. */
 export function referrersOfChannel({ groups }: AllRows, name: string): string[] {
   return groups.filter(({ channels }) => channels.includes(name)).map((group) => `group "${group.name}"`)
 }
 
-/** The models, channels and groups that name a model. */
+/** Returns the models, channels and groups that refer to a model. */
 export function referrersOfModel({ models, channels, offers, groups }: AllRows, id: string): string[] {
   const live = new Map(
     channels

@@ -4,16 +4,16 @@ import type { Database } from '../db/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type RefusalEvidence, rememberRefusal } from './verdict-queries.ts'
 
-/** Keeps what upstreams refuse, for all processes. */
+/** Stores what upstreams refuse, for all processes. */
 export interface Refusals {
-  /** No request waits for it. `channel`: the name, for the log. */
+  /** Not awaited by any request. `channel` is the channel's name, for the log. */
   remember(refusal: RefusalEvidence & { channel: string }): void
 }
 
 /**
- * Each write makes every process read the catalog again. So of many refusals of one member at once, this
- * process writes one, and none for a minute once it is proved: gateway.yaml may state that the offer takes
- * what its upstream refuses.
+ * Stores refusals, at a limited rate because each write makes every process read the catalog again. If a
+ * member is refused many times at once, this process writes one refusal, and none for a minute once the trait
+ * is proved, because gateway.yaml may state that the offer accepts what its upstream refuses.
  */
 export function rememberRefusals({ state }: Pick<Database, 'state'>, log: Log): Refusals {
   const quiet = new LRUCache<string, true>({ max: quietMax, ttl: quietMs })
@@ -28,11 +28,11 @@ export function rememberRefusals({ state }: Pick<Database, 'state'>, log: Log): 
         .ask(({ db }) => rememberRefusal(db, refusal))
         .then((proved) => {
           if (!proved) quiet.delete(key)
-          else log.warn(fields, 'an upstream refuses this parameter: translations do without it for a day')
+          else log.warn(fields, 'an upstream refuses this parameter, so translations omit it for a day')
         })
         .catch((error: unknown) => {
           quiet.delete(key)
-          log.warn(fields, `the refusal of a parameter could not be kept: ${String(causeOf(error))}`)
+          log.warn(fields, `cannot store the refusal of a parameter: ${String(causeOf(error))}`)
         })
     },
   }

@@ -5,9 +5,9 @@ import type { Budget } from './limit-columns.ts'
 import type { RateLimits } from './snapshot.ts'
 import { nanoFromUsd } from './usd.ts'
 
-// Kinds of values that gateway.yaml has in several places, or that need messages of their own.
+// Types of values that occur in several places of gateway.yaml or need their own messages.
 
-/** The start of every message: it says what the setting must be. */
+/** The common start of messages, which state what the setting must be. */
 export const mustBe = (what: string) => `must be ${what}`
 
 export const name = (charactersMax: number) =>
@@ -16,14 +16,14 @@ export const name = (charactersMax: number) =>
     .max(charactersMax)
     .regex(/^[^\p{C}]+$/u, mustBe(`a name of 1 to ${charactersMax} visible characters`))
 
-/** Paths of members of requests, as a refusal names them: `messages[].content[].file_url`. */
+/** Paths of request members in the form used by refusals: `messages[].content[].file_url`. */
 export const plainMembers = z
   .array(name(256))
   .max(hiddenInputMax)
   .refine((paths) => new Set(paths).size === paths.length, { error: 'must not name a member twice' })
   .default([])
 
-/** A text for people. Postgres keeps no NUL and no lone surrogate. */
+/** Text for people to read. Postgres cannot store NUL or lone surrogates. */
 export const description = z
   .string()
   .refine((text) => text.length <= 1_000 && text.isWellFormed() && !text.includes('\0'), {
@@ -32,7 +32,7 @@ export const description = z
 
 export const wholeNumber = (least: number, most: number) => z.int().min(least).max(most)
 
-/** Decimals are best quoted; numbers are accepted too, as they are written. */
+/** Decimals should be quoted; numbers are accepted too, as written. */
 const decimalText = z
   .union([z.string(), z.number()], { error: mustBe('a decimal, such as "2.50"') })
   .transform(String)
@@ -73,7 +73,7 @@ export const privateAddress = z
 
 export const expiry = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: mustBe('a date or a time with its zone, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+    error: mustBe('a date, or a time with a time zone, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
   })
   .transform((text) => new Date(text))
 
@@ -89,10 +89,10 @@ export const limits = z
     }),
   )
 
-/** The limits of a key. They must bound something: a row without bounds has the limits of its group. */
+/** The limits of a key. There must be at least one, because a row without limits uses those of its group. */
 export const ownLimits = limits
   .refine(boundsSomething, {
-    error: mustBe('a map with one limit or more; without it the limits of the group hold'),
+    error: mustBe('a map with at least one limit; omit it to use the limits of the group'),
     when: isFaultless,
   })
   .optional()
@@ -103,7 +103,7 @@ export const budget = z
   .refine(boundsSomething, { error: mustBe('a map with day, month or total'), when: isFaultless })
   .optional()
 
-/** When the only setting of a map is misspelt, that is its only problem. */
+/** If the only setting of a map is misspelt, only that is reported. */
 function isFaultless({ issues }: { issues: readonly unknown[] }): boolean {
   return issues.length === 0
 }

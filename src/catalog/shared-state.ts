@@ -1,8 +1,8 @@
 import type { Channel, Snapshot } from './snapshot.ts'
 
 /**
- * Whether a tenant's requests may name what the vendor of a channel keeps, such as a file. Where several
- * tenants reach the channel, the gateway cannot know whose it is.
+ * Whether a tenant's requests can refer to objects that the channel's vendor stores, such as files. If
+ * several tenants reach the channel, the gateway cannot know to whom an object belongs.
  */
 export function mayNameState(
   { soleTenants }: Pick<Snapshot, 'soleTenants'>,

@@ -4,17 +4,17 @@ import type { OfferTraits } from '../traits/offer-traits.ts'
 import type { VendorName } from '../traits/vendors.ts'
 import type { Connection } from './connection.ts'
 
-/** Models, channels, offers, groups and prices as of one moment. Immutable: a change makes a new snapshot. */
+/** Models, channels, offers, groups and prices at one moment. Immutable: a change creates a new snapshot. */
 export interface Snapshot {
   revision: number
-  /** By public id and by alias, without `*`. */
+  /** Keyed by public id and by alias, without `*`. */
   models: ReadonlyMap<string, Model>
-  /** The model of all unknown names; undefined when no channel offers `*`. */
+  /** The model for all unknown names; undefined if no channel offers `*`. */
   anyModel: Model | undefined
   channels: ReadonlyMap<string, Channel>
   groups: ReadonlyMap<string, Group>
   tenants: ReadonlyMap<string, Tenant>
-  /** Channels, by id, that the keys of one tenant alone can reach, with the id of that tenant. */
+  /** Maps the ids of channels that only one tenant's keys can reach to that tenant's id. */
   soleTenants: ReadonlyMap<string, string>
 }
 
@@ -22,37 +22,37 @@ export interface Tenant {
   id: string
   name: string
   disabled: boolean
-  /** True: its requests need a reservation. */
+  /** True: the tenant's requests need a reservation. */
   limited: boolean
-  /** Limits of all its keys together. */
+  /** The limits of all its keys together. */
   limits: RateLimits
 }
 
-/** Rate limits; undefined: unbounded. */
+/** Rate limits; undefined: no limit. */
 export interface RateLimits {
   requestsPerMinute: number | undefined
   tokensPerMinute: number | undefined
-  /** Requests that may run at once. */
+  /** The maximum number of requests that run at once. */
   concurrency: number | undefined
 }
 
 export interface Model {
   id: string
-  /** Other names that clients may call it by. */
+  /** Other names by which clients can call the model. */
   aliases: readonly string[]
-  /** Ids of models that answer when none of its channels can, in this order. */
+  /** The ids of models that are tried, in this order, if none of its channels can answer. */
   fallbacks: readonly string[]
-  /** Paths of members of requests for which no vendor adds input, on any of its channels. */
+  /** Paths of request members for which vendors add no hidden input, on any of the model's channels. */
   plainMembers: readonly string[]
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
   /**
-   * The image requests that it takes; undefined: not known, so only channels that speak the format are
+   * The image requests that it accepts. Undefined if not known, so only channels that speak the format are
    * called.
    */
   images: ImageTraits | undefined
-  /** Enabled channels that serve it, highest priority first, then by name. */
+  /** The enabled channels that serve it, by descending priority and then by name. */
   offers: readonly Offer[]
   createdAt: Date
 }
@@ -60,18 +60,20 @@ export interface Model {
 /** One model on one channel. */
 export interface Offer {
   channel: Channel
-  /** The upstream's name for the model; `*`: the client's own name is passed through. */
+  /** The upstream's name for the model. With `*`, the client's name is passed through. */
   upstreamModel: string
   traits: OfferTraits
-  /** The library's prices of what it serves. Absent: the file does not ask for them, or has a price. */
+  /**
+   * The library's prices for what the offer serves. Absent if they are not used or the file states a price.
+   */
   libraryPrices?: LibraryPrices | undefined
 }
 
 /** The library's prices on one channel. */
 export interface LibraryPrices {
-  /** Those of all models that the library knows. */
+  /** The prices of all models that the library knows. */
   readonly all: readonly Price[]
-  /** By the upstream's name of the model. Undefined: the library does not know it. */
+  /** Returns the price of the model with this upstream name, or undefined if the library does not know it. */
   of(upstreamModel: string): Price | undefined
 }
 
@@ -81,107 +83,113 @@ export interface Channel {
   protocols: Readonly<Partial<Record<ProtocolName, string>>>
   priority: number
   weight: number
-  /** A list: only private addresses within these CIDR blocks. */
+  /** A list of CIDR blocks allows only private addresses within them. */
   allowPrivateAddress: boolean | readonly string[]
   /**
-   * Whether requests may name what the vendor keeps. Absent: `allow` where one tenant alone reaches it, else
-   * `own`.
+   * Whether requests can refer to objects that the vendor stores. If absent, `allow` if only one tenant
+   * reaches the channel, otherwise `own`.
    */
   sharedState?: 'allow' | 'own' | undefined
-  /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
+  /**
+   * Decrypted; at least one, in the order of the file. An empty string means that the upstream needs no
+   * credential.
+   */
   credentials: readonly string[]
-  /** The most calls that a process runs on it at once; undefined: half of IN_FLIGHT_MAX. */
+  /** The maximum number of concurrent calls per process. Undefined: half of IN_FLIGHT_MAX. */
   concurrency: number | undefined
   /**
-   * The most image jobs that it gets at once, and in a minute, from all processes together; undefined:
-   * unbounded.
+   * The maximum number of image jobs at once and per minute, from all processes together. Undefined: no
+   * limit.
    */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
-  /** The same for the requests on this channel. */
+  /** Like `Model.plainMembers`, for requests on this channel. */
   plainMembers: readonly string[]
-  /** As stated, or the one whose hosts its base URLs have; undefined: not known. */
+  /** The configured vendor, or the one whose hosts the base URLs point to; undefined if not known. */
   vendor: VendorName | undefined
-  /** How often an admin has closed its breaker in all processes. */
+  /** How often an admin has closed the channel's breaker in all processes. */
   breakerResets?: number | undefined
-  /** Absent: it is reached directly, within the bounds of the process. */
+  /** If absent, the upstream is called directly, with the timeouts of the process. */
   connection?: Connection | undefined
 }
 
 export interface Group {
   id: string
   name: string
-  /** `['*']`: all models, all channels. */
+  /** `['*']` means all models or all channels. */
   models: readonly string[]
   channels: readonly string[]
   /** A decimal string. */
   priceMultiplier: string
-  /** 0 to 100. Queued images with a higher priority come first. */
+  /** 0 to 100. Queued images with a higher priority run first. */
   imagePriority: number
-  /** True: the usage log keeps the answers of its keys, where a key does not say otherwise. */
+  /** Whether the usage log keeps the answers of its keys, unless a key has its own setting. */
   captureAnswers: boolean
-  /** Days for which answers of its keys are kept, where a key does not say otherwise; 0: none is kept. */
+  /**
+   * The number of days for which answers of its keys are kept, unless a key has its own setting; 0: none are
+   * kept.
+   */
   keptDays: number
-  /** The model that is asked for the summary of a conversation; undefined: the one that the client names. */
+  /** The model that summarises conversations; undefined: the model that the client names. */
   compactModel: string | undefined
-  /** `unseen`: whether the money of an answer that no one saw is charged at once, or held first. */
+  /** `unseen`: whether the cost of an answer that no one saw is charged at once or first held. */
   clientGone: { policy: 'drain' | 'abort'; seconds: number; unseen: 'estimate' | 'hold' }
-  /** Limits of each key that has no limits of its own. */
+  /** The limits of each key that has none of its own. */
   limits: RateLimits
-  /** Limits of all its keys together. */
+  /** The limits of all its keys together. */
   totalLimits: RateLimits
-  /** True: the group has a budget, and requests of its keys need a reservation. */
+  /** True: the group has a budget, so requests of its keys need a reservation. */
   budgeted: boolean
 }
 
-/** Prices of the parts of a request. Nano-USD per million tokens; undefined: not known, never free. */
+/** The prices of the parts of a request, in nano-USD per million tokens. Undefined: not known, never free. */
 export interface Rates {
   input: bigint | undefined
   cacheRead: bigint | undefined
-  /** Tokens that a vendor keeps for five minutes, or for as long as it likes. */
+  /** For tokens that the vendor caches for five minutes, or for as long as it chooses. */
   cacheWrite: bigint | undefined
   output: bigint | undefined
   reasoning: bigint | undefined
-  /** Tokens that a vendor keeps for an hour. */
+  /** For tokens that the vendor caches for an hour. */
   cacheWrite1h?: bigint | undefined
   audioInput?: bigint | undefined
   audioOutput?: bigint | undefined
-  /** Nano-USD for one search of the web. */
+  /** In nano-USD per web search. */
   webSearch?: bigint | undefined
-  /** Nano-USD for each request, whatever its tokens. */
+  /** In nano-USD per request, regardless of its tokens. */
   request?: bigint | undefined
 }
 
-/** One version of a price. Its own rates hold where none of its tiers does. */
+/** A version of a price. Its own rates apply if none of its tiers does. */
 export interface Price extends Rates {
   id: string
-  /** Nano-USD per image. */
+  /** In nano-USD per image. */
   image: bigint | undefined
-  /** Prices of images by size and quality. The best match counts, and has precedence over `image`. */
+  /** Prices of images by size and quality. The best match applies and takes precedence over `image`. */
   imageRates: readonly ImageRate[]
-  /** Of those that hold, the last one counts, for the whole request. Absent: none. */
+  /** The last tier whose condition is met applies to the whole request. */
   tiers?: readonly PriceTier[] | undefined
-  /** Where it comes from; undefined: gateway.yaml. */
+  /** The source of the price; undefined: gateway.yaml. */
   source?: string | undefined
 }
 
-/** All rates of the requests that meet its conditions: nothing is taken from other tiers. */
+/** A complete set of rates for requests that meet the condition. Nothing is inherited from other tiers. */
 export interface PriceTier {
   when: PriceCondition
   rates: Rates
 }
 
-/** An absent condition is met. */
+/** An absent condition counts as met. */
 export interface PriceCondition {
-  /** More input tokens than this, cached ones included. */
+  /** More input tokens than this, including cached ones. */
   aboveInputTokens?: number
-  /** The tier that served the request, in lower case. */
+  /** The service tier that handled the request, in lower case. */
   serviceTier?: string
-  /** From this moment on, in ms since the epoch. */
+  /** From this moment on, in milliseconds since the epoch. */
   since?: number
   /**
-   * Every day between two times, in seconds since midnight UTC. From the later to the earlier one: over
-   * midnight.
+   * Every day between two times, in seconds since midnight UTC. If `from` is later than `to`, the period
+   * spans midnight.
    */
   daily?: { from: number; to: number }
 }
@@ -189,6 +197,6 @@ export interface PriceCondition {
 export interface ImageRate {
   size: string | undefined
   quality: string | undefined
-  /** Nano-USD per image. */
+  /** In nano-USD per image. */
   nano: bigint
 }

@@ -16,8 +16,8 @@ const tokens = wholeNumber(1, 2_147_483_647).exactOptional()
 const kinds = z.array(z.enum(modalities)).min(1).exactOptional()
 
 /**
- * `traits` of gateway.yaml, in the words of the file. Absent ones stay absent: the result is compared with
- * rows.
+ * `traits` in gateway.yaml, with the names of the file. Absent settings stay absent, because the result is
+ * compared with rows.
  */
 const inFile = {
   input: kinds,
@@ -66,7 +66,7 @@ const inFile = {
   protocols: z.array(z.enum(protocolNames)).min(1).exactOptional(),
 }
 
-/** `traits` of a model, a channel or an offer. */
+/** The `traits` of a model, a channel or an offer. */
 export const traitEntry = z.strictObject(inFile).transform(
   (file): Traits => ({
     ...Object.fromEntries(Object.entries(file).map(([name, value]) => [camelCase(name), value])),
@@ -74,7 +74,7 @@ export const traitEntry = z.strictObject(inFile).transform(
   }),
 )
 
-/** The words of the file for traits, as `GET /v1/models` and the admin API write them. */
+/** Returns traits with the names used in the file, as in `GET /v1/models` and the admin API. */
 export function traitsInWords(traits: Traits): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(traits).map(([name, value]) => [

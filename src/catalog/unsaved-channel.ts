@@ -10,16 +10,16 @@ import type { TimeoutBounds } from './read-connection.ts'
 import type { Channel } from './snapshot.ts'
 
 /**
- * All of them have one id: the connections to where one of them led are closed when the next one leads
- * elsewhere.
+ * Shared by all unsaved channels, so that connections to one's upstream are closed when the next one has
+ * another upstream.
  */
 const id = '00000000-0000-0000-0000-000000000000'
-const name = 'a channel that is not saved'
+const name = 'unsaved channel'
 
 /**
- * A channel as it would be with these words, which are stored nowhere: it can be called, and requests never
- * come to it. The words need no name or models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
- * caller's. Throws GatewayError `invalid_request` that names the field.
+ * Returns a channel with these settings, which are not stored. It can be called, but no requests are routed
+ * to it. The settings need no name or models. Set `privateAddresses` to PRIVATE_ADDRESSES if the settings
+ * come from an API caller. Throws GatewayError `invalid_request` that names the invalid field.
  */
 export function unsavedChannel(
   words: Json,
@@ -35,7 +35,10 @@ export function unsavedChannel(
   return boundAddresses(channelOf({ ...boundPrivate(entry, privateAddresses), name }, keeper))
 }
 
-/** The channel of an entry that has no row. `keeper` only carries its secrets, and may be any. */
+/**
+ * Returns the channel of an entry without a row. `keeper` is only needed to seal and open its secrets, so it
+ * can be any.
+ */
 export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKeeper): Channel {
   return {
     id,

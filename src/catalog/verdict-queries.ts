@@ -5,56 +5,58 @@ import { channels, verdicts } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
-/** What a verdict is about: one subject of one offer, in one protocol. */
+/** Identifies a verdict: one subject of one offer in one protocol. */
 export interface VerdictSubject {
   channelId: string
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   upstreamModel: string
   protocol: ProtocolName
-  /** What was tried: a probe's name, or the member of a request that the upstream refused. */
+  /** What was tried: the name of a probe, or the request member that the upstream refused. */
   subject: string
 }
 
-/** An upstream's refusal of one member of a request. */
+/** An upstream's refusal of a request member. */
 export interface RefusalEvidence extends VerdictSubject {
-  /** What follows when it is proved. */
+  /** The traits that apply once the refusal is proved. */
   traits: Traits
-  /** The upstream's words, without secrets. */
+  /** The upstream's message, without secrets. */
   evidence: string
   requestId: string
 }
 
-/** What a probe has found. */
+/** The result of a probe. */
 export interface ProbeVerdict extends VerdictSubject {
   verdict: 'yes' | 'no' | 'unknown'
-  /** What follows from it; undefined: nothing. */
+  /** The resulting traits; undefined if there are none. */
   traits: Traits | undefined
-  /** The upstream's words, without secrets. */
+  /** The upstream's message, without secrets. */
   evidence: string
-  /** The requests of the probe, the newest last. */
+  /** The ids of the probe's requests, newest last. */
   requestIds: readonly string[]
-  /** Undefined: not known. */
+  /** Undefined if not known. */
   costNano: bigint | undefined
   decidedAt: Date
-  /** Undefined: until it is replaced. */
+  /** Undefined: the verdict stays until it is replaced. */
   expiresAt: Date | undefined
 }
 
 /**
- * How many refusals of different requests prove a trait. One may be a mistake, or that request's fault.
+ * The number of refusals of different requests that prove a trait. A single one may be a mistake or caused by
+ * the request itself.
  */
 const refusalsNeeded = 2
-/** A refusal counts for a day: vendors change what their models take. */
+/** A refusal only counts for a day, because vendors change what their models accept. */
 const refusalSeconds = 24 * 60 * 60
 export const evidenceCharactersMax = 500
 const requestIdsMax = 8
-/** How long after expiry we delete other offers' refusals. */
+/** How long after their expiry other offers' refusals are deleted. */
 const refusalKeptSeconds = 7 * 24 * 60 * 60
 
 /**
- * Count a refusal. The trait is proved, and in force for a day, when two refusals of different requests came
- * within a day. Returns whether it is proved now. One statement, so that refusals of several processes at
- * once all count. Triggers raise the revision of the catalog: all processes read the verdict within a second.
+ * Counts a refusal. The trait is proved, and applies for a day, when two different requests have been refused
+ * within a day. Returns whether it is now proved. A single statement, so that simultaneous refusals in
+ * several processes all count. Triggers increase the revision of the catalog, so all processes read the
+ * verdict within a second.
  */
 export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence): Promise<boolean> {
   const { channelId, upstreamModel, protocol, subject, requestId } = refusal
@@ -98,9 +100,9 @@ export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence
 }
 
 /**
- * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer
- * one, and one that found nothing out replaces none that did. One statement, because each raises the revision
- * of the catalog, which all processes then read.
+ * Writes the results of probes over earlier verdicts. An older result does not replace a newer one, and an
+ * inconclusive result does not replace a conclusive one. A single statement, because each statement increases
+ * the revision of the catalog and makes all processes read it.
  */
 export async function putProbeVerdicts(db: TypedQueries, found: readonly ProbeVerdict[]): Promise<void> {
   if (found.length === 0) return
@@ -150,7 +152,7 @@ export type VerdictKey = readonly [
 
 export type VerdictRow = Awaited<ReturnType<typeof listVerdicts>>[number]
 
-/** Verdicts in the order of their keys, expired ones too. `after`: those after this key. */
+/** Lists verdicts in key order, including expired ones, starting after the key `after`. */
 export function listVerdicts(
   db: Queries,
   { channel, model, after, limit }: { channel?: string; model?: string; after?: VerdictKey; limit: number },
@@ -198,7 +200,7 @@ export async function findVerdict(db: Queries, key: VerdictKey): Promise<Verdict
   return row
 }
 
-/** False: there is no such verdict. */
+/** Returns false if there is no such verdict. */
 export async function deleteVerdict(db: Queries, key: VerdictKey): Promise<boolean> {
   const deleted = await db.delete(verdicts).where(isVerdict(key)).returning({ subject: verdicts.subject })
   return deleted.length > 0
@@ -212,7 +214,7 @@ function cut(text: string): string {
   return text.length <= evidenceCharactersMax ? text : `${text.slice(0, evidenceCharactersMax - 1)}…`
 }
 
-/** All verdicts, in the order in which they count: of two that say different things, the later one wins. */
+/** Reads all verdicts in chronological order: of two contradictory ones the later applies. */
 export function readVerdicts(db: TypedQueries) {
   return db.select().from(verdicts).orderBy(asc(verdicts.decidedAt))
 }

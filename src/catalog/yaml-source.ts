@@ -1,10 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar } from 'yaml'
 
-/** The data of a YAML text, and the line of each part. */
+/** The data of a YAML text, and the line number of each part. */
 export interface YamlSource {
   data: unknown
   problems: YamlProblem[]
-  /** Line of the value at a path, or of the nearest part of the path that exists. First line: 1. */
+  /** Returns the line of the value at a path, or of the nearest existing ancestor. Lines start at 1. */
   lineOf(path: Path): number
   has(path: Path): boolean
 }
@@ -18,8 +18,8 @@ export interface YamlProblem {
 }
 
 /**
- * Parse one YAML document, and replace `${NAME}` in strings by the value of the environment; `$${` stands for
- * `${`. A variable that is unset or empty is a problem, and so is every error of the YAML itself. Never
+ * Parses one YAML document and replaces `${NAME}` in strings with the value of the environment variable;
+ * `$${` is an escaped `${`. An unset or empty variable is reported as a problem, like any YAML error. Never
  * throws.
  */
 export function readYaml(text: string, env: Record<string, string | undefined>): YamlSource {
@@ -36,9 +36,9 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
 
   function read(node: unknown, path: Path): unknown {
     if (isAlias(node)) {
-      // Each use counts: aliases of aliases, or of themselves, could otherwise grow without end.
+      // Every use counts, because aliases of aliases, or of themselves, could otherwise expand without end.
       if (--aliasesLeft < 0) {
-        if (aliasesLeft === -1) problems.push(problem(node, [], `more than ${aliasesMax} aliases are used`))
+        if (aliasesLeft === -1) problems.push(problem(node, [], `uses more than ${aliasesMax} aliases`))
         return undefined
       }
       return read(node.resolve(document), path)
@@ -49,7 +49,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
         node.items.map((pair) => {
           const name = String(isScalar(pair.key) ? pair.key.value : pair.key)
           const value = read(pair.value, [...path, name])
-          // The line of the key is the best place for an absent value, and for a block below it.
+          // The key's line is the best position for an absent value and for a nested block.
           if (!isScalar(pair.value)) lines.set(keyOf([...path, name]), offsetLine(pair.key))
           return [name, value]
         }),
@@ -62,7 +62,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
 
   function readScalar(node: Scalar, path: Path): unknown {
     if (typeof node.value === 'number' && significantDigits(node.source ?? '') > 15) {
-      problems.push(problem(node, path, 'must be put in quotes: a number keeps no more than 15 digits'))
+      problems.push(problem(node, path, 'must be quoted, because a number keeps at most 15 digits'))
     }
     if (typeof node.value !== 'string') return node.value
     return node.value.replace(/\$(\$?)\{([^}]*)\}/g, (whole, dollar: string, name: string) => {
@@ -70,10 +70,10 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
       const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
       const value = isName ? env[name] : undefined
       if (value !== undefined && value !== '') return value
-      // It may be part of a secret, so the message does not repeat it.
+      // Not repeated in the message, because it may be part of a secret.
       const message = isName
         ? `needs the environment variable ${name}, which is not set`
-        : 'has a ${ without the name of a variable after it; write $${ for a plain ${'
+        : 'contains ${ without a variable name after it; write $${ for a literal ${'
       problems.push(problem(node, path, message))
       return whole
     })
@@ -97,7 +97,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
   }
 }
 
-/** `tenants[0].keys[1].group`. */
+/** For example `tenants[0].keys[1].group`. */
 export function renderPath(path: Path): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),

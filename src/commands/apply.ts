@@ -17,11 +17,11 @@ import { type Look, paint, plain, type Terminal } from './terminal.ts'
 export const apply = command({
   name: 'apply',
   group: 'Set up',
-  does: 'show what a gateway.yaml changes in the database, and apply it',
+  does: 'show what a gateway.yaml would change in the database, and apply it',
   details:
-    "It writes with --yes, or with a terminal's yes. Running gateways follow within a second. A gateway with a GATEWAY_CONFIG of its own applies that file again when it starts and when the file changes: `revision` in the files says which one counts. Exit code 1: something is to be changed, and was not.",
+    'It writes only with --yes or after you confirm on a terminal. Running gateways follow within a second. A gateway with its own GATEWAY_CONFIG applies that file again when it starts and when the file changes; the file with the higher `revision` is in force. Exit code 1: there are changes that were not applied.',
   changes: true,
-  options: { yes: flag('apply it without asking'), json },
+  options: { yes: flag('apply the changes without asking'), json },
   arguments: { file: required('FILE', 'a gateway.yaml', { completes: 'files' }) },
   async run({ options, arguments: { file }, terminal, env, signal }) {
     const { readGatewaySource } = await import('../catalog/gateway-source.ts')
@@ -65,7 +65,7 @@ async function planAndApply(
   if (!json) printPlan(outcome, lines, terminal)
   const isDone = outcome.kind === 'unchanged'
   const mayWrite = outcome.kind === 'applied'
-  const applies = mayWrite && (yes || (!json && (await terminal.agrees('Apply it?', signal))))
+  const applies = mayWrite && (yes || (!json && (await terminal.agrees('Apply these changes?', signal))))
   const applied = applies
     ? await terminal
         .during('applying', async () =>
@@ -78,13 +78,13 @@ async function planAndApply(
         )
         .catch((error: unknown) => {
           if (!(error instanceof PlanChangedError)) return fileError(error)
-          throw new CommandError(exitCodes.notWell, `${error.message}. Call this again.`)
+          throw new CommandError(exitCodes.notWell, `${error.message}. Run this again.`)
         })
     : undefined
   if (applied !== undefined && applied.kind !== 'applied')
     throw new CommandError(
       exitCodes.notWell,
-      'nothing is applied: another file came into force meanwhile. Run this again.',
+      'nothing was applied, because another file came into force in the meantime. Run this again.',
     )
   const generated = applied?.kind === 'applied' ? applied.generated : []
   if (json)
@@ -96,13 +96,16 @@ async function planAndApply(
     })
   else
     for (const { tenant, key, secret } of generated)
-      terminal.print(`New secret of key "${key}" of ${tenant}, shown only now: ${secret}`)
-  if (applies) terminal.tell('It is applied. Running gateways follow within a second.')
-  else if (mayWrite) terminal.tell('Nothing is applied: --yes applies it.')
+      terminal.print(`New secret of key "${key}" of ${tenant}, shown only once: ${secret}`)
+  if (applies) terminal.tell('Applied. Running gateways follow within a second.')
+  else if (mayWrite) terminal.tell('Nothing was applied. Add --yes to apply the changes.')
   return applies || isDone ? exitCodes.done : exitCodes.notWell
 }
 
-/** The members by the names of gateway.yaml. Who manages the row is reported separately. */
+/**
+ * Converts the members to their names in gateway.yaml and leaves out the manager, which is reported
+ * separately.
+ */
 function named({ members, ...line }: FileLine): FileLine {
   const others = members.filter((member) => member !== 'managedBy')
   return {
@@ -121,12 +124,12 @@ function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: T
   const { look } = terminal
   switch (outcome.kind) {
     case 'unchanged':
-      terminal.print('This file is in force already, and no row has changed since.')
+      terminal.print('This file is already in force, and no row has changed since.')
       return
     case 'lower': {
       const { path, host, revision } = outcome.inForce
       terminal.print(
-        `${path} of ${host} is in force with revision ${revision ?? 'none'}, which is higher than ${outcome.revision ?? 'none'}: raise \`revision\` in this file.`,
+        `${path} of ${host} is in force with revision ${revision ?? 'none'}, which is higher than ${outcome.revision ?? 'none'}. Raise \`revision\` in this file.`,
       )
       return
     }
@@ -139,19 +142,19 @@ function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: T
       const { replaced } = outcome
       if (replaced !== undefined)
         terminal.tell(
-          `It takes the place of ${replaced.path} of ${replaced.host}, applied ${replaced.appliedAt.toISOString()}.`,
+          `It replaces ${replaced.path} of ${replaced.host}, applied ${replaced.appliedAt.toISOString()}.`,
         )
     }
   }
 }
 
-/** A line for the row, and one for each setting of it that changes. */
+/** Returns a line for the row, and one for each of its changed settings. */
 function lineTexts({ kind, name, action, members, changes, takenOver }: FileLine, look: Look): string[] {
   const { sign, colour } = signs[action]
   const called = `${kind.slice(0, -1).padEnd(8)}${plain(name)}`
   const head = `${paint(`${sign} ${action.padEnd(7)}`, colour, look)} ${called}`
-  // What has no word in gateway.yaml is named at least.
-  const details = [changes.length === 0 ? members.join(', ') : '', takenOver ? 'an admin had made it' : '']
+  // Members that have no name in gateway.yaml are at least listed.
+  const details = [changes.length === 0 ? members.join(', ') : '', takenOver ? 'created by an admin' : '']
   const more = details.filter((text) => text !== '').join('; ')
   return [
     more === '' ? head : `${head}  (${more})`,
@@ -163,7 +166,7 @@ function lineTexts({ kind, name, action, members, changes, takenOver }: FileLine
 
 const valueMost = 100
 
-/** A certificate or a long list is cut. --json has all of it. */
+/** Certificates and long lists are shortened; --json prints them in full. */
 function valueText(value: unknown): string {
   if (value === null) return 'not set'
   const text = plain(typeof value === 'string' ? value : JSON.stringify(value))
@@ -178,9 +181,9 @@ function checking<Read>(read: () => Read): Read {
   }
 }
 
-/** What Postgres says is not about the file. */
+/** Errors from Postgres are rethrown as they are, because the file did not cause them. */
 function fileError(error: unknown): never {
   const cause = reasonOf(error)
   if (isAnswer(cause) || isPassing(cause) || isUnknownName(cause)) throw error
-  throw wrongUsage(`the file cannot be applied: ${messageWithCauses(cause)}`, cause)
+  throw wrongUsage(`cannot apply the file: ${messageWithCauses(cause)}`, cause)
 }

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 const terminalMs = 200
 const otherMs = 10_000
 
-/** On a terminal one line that changes, elsewhere a line every ten seconds, even without progress. */
+/** Updates a single line on a terminal; elsewhere writes a line every ten seconds, even without progress. */
 export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgress; end(): void } {
   const isTerminal = stderr.isTTY === true
   const everyMs = isTerminal ? terminalMs : otherMs
@@ -24,7 +24,7 @@ export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgr
     const line = lineOf(last, (now - begunAt) / 1000)
     stderr.write(isTerminal ? `\r\u001b[2K${line}` : `${line}\n`)
   }
-  // A program of Postgres does not say how far it is.
+  // The Postgres programs do not report their progress.
   const timer = setInterval(show, everyMs).unref()
   return {
     show(progress) {
@@ -47,7 +47,7 @@ function lineOf({ doing, doneBytes, totalBytes }: CopyProgress, seconds: number)
   return `${doing}: ${sizeText(doneBytes)} of ${sizeText(totalBytes)}, ${percent} %`
 }
 
-/** Such as 12.3 MiB. */
+/** Formats a size, such as 12.3 MiB. */
 export function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let [size, unit] = [bytes, 0]
@@ -56,8 +56,8 @@ export function sizeText(bytes: number): string {
 }
 
 /**
- * The error of a backup or restore as one of the command, which begins with `what`. A fault of ours stays
- * what it is.
+ * Returns the error of a backup or restore as a CommandError whose message begins with `what`. An internal
+ * error is returned unchanged.
  */
 export function copyFailure(what: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
@@ -72,11 +72,11 @@ function codeOf(error: unknown): ExitCode | undefined {
   const code = 'code' in error ? String(error.code) : ''
   if (isAnswer(error)) return /^(08|28|3D|53|57)/.test(code) ? exitCodes.unreachable : exitCodes.notWell
   if (/^(CONN|ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET)/.test(code)) return exitCodes.unreachable
-  // The others with a call are of the disk: a wrong path, or one that takes no more.
+  // Any other failed system call concerns the disk: a wrong path, or a disk that is full or failing.
   if ('syscall' in error)
     return /^(ENOENT|ENOTDIR|EISDIR|EACCES|EPERM|EEXIST|EROFS)$/.test(code)
       ? exitCodes.usage
       : exitCodes.notWell
-  // Ours are plain ones, with a message for the operator.
+  // Our own errors are plain Errors with a message for the operator.
   return error.constructor === Error ? exitCodes.usage : undefined
 }

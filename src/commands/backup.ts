@@ -12,27 +12,27 @@ import { flag, json, oneOf, required, value } from './options.ts'
 export const backup = command({
   name: 'backup',
   group: 'Repair',
-  does: 'back up the database and DATA_DIR while the gateway serves',
+  does: 'back up the database and DATA_DIR while the gateway is running',
   details:
-    'It makes FOLDER, which must not exist. docs/reference/backup.md says what is in it. By default it copies the embedded Postgres, and has pg_dump read one of your own.',
+    'It creates FOLDER, which must not exist yet. docs/reference/backup.md describes its contents. By default it copies the files of the embedded Postgres, and uses pg_dump for a Postgres of your own.',
   changes: true,
   options: {
-    with: value('METHOD', `how the database is read: ${methods.join(', ')}`, {
+    with: value('METHOD', `how to read the database: ${methods.join(', ')}`, {
       completes: methods,
       read: oneOf(methods),
     }),
-    databaseOnly: flag('leave DATA_DIR out'),
-    withoutSecretKey: flag('leave DATA_DIR/secret.key out: keep it elsewhere'),
+    databaseOnly: flag('leave out DATA_DIR'),
+    withoutSecretKey: flag('leave out DATA_DIR/secret.key, which you then have to keep elsewhere'),
     json,
   },
-  arguments: { folder: required('FOLDER', 'the folder that it makes', { completes: 'folders' }) },
+  arguments: { folder: required('FOLDER', 'the folder to create', { completes: 'folders' }) },
   async run({ options, arguments: { folder }, terminal, env, signal }) {
     const begunMs = performance.now()
     const config = commandConfig(env)
     const progress = showProgress(terminal)
     const made = await makeOne(config, { ...options, folder, env, signal, onProgress: progress.show })
       .catch((error: unknown) => {
-        throw copyFailure('nothing is backed up', error)
+        throw copyFailure('nothing was backed up', error)
       })
       .finally(progress.end)
     const { files, ...rest } = made
@@ -77,13 +77,15 @@ async function makeOne(config: Config, { with: given, ...asked }: Asked): Promis
 function methodOf(method: Method | undefined, { databaseUrl }: Config): Method {
   const isEmbedded = databaseUrl === undefined
   if (isEmbedded && method !== undefined && method !== 'copy')
-    throw wrongUsage('the embedded Postgres has no programs but its own: leave out --with')
+    throw wrongUsage('the embedded Postgres comes without pg_dump and pg_basebackup. Leave out --with.')
   if (!isEmbedded && method === 'copy')
-    throw wrongUsage('a Postgres of your own is not copied file by file: take pg_dump or pg_basebackup')
+    throw wrongUsage(
+      'only the embedded Postgres can be copied file by file. Use --with pg_dump or --with pg_basebackup.',
+    )
   return method ?? (isEmbedded ? 'copy' : 'pg_dump')
 }
 
-/** Where the deployment keeps what is in no backup of ours. */
+/** Returns where the deployment keeps data that our backups do not include. */
 function leftOutOf({ s3Bucket, archiveS3Bucket, archiveDir }: Config): string[] {
   const buckets = [...new Set([s3Bucket, archiveS3Bucket])].filter((name) => name !== undefined)
   return [
@@ -97,16 +99,16 @@ function linesOf(
   { folder, bytes, begunMs, leftOut }: { folder: string; bytes: number; begunMs: number; leftOut: string[] },
 ): string[] {
   const { tenants, keys, newestRequest } = to.facts
-  const moment = from.at === to.at ? to.at : `a moment from ${from.at} to ${to.at}`
+  const moment = from.at === to.at ? to.at : `a moment between ${from.at} and ${to.at}`
   const secrets = parts.includes('secret.key')
-    ? 'It has secret.key: treat it as a secret.'
-    : 'It has no SECRET_KEY: keep that elsewhere, or the secrets of this backup cannot be read.'
+    ? 'The backup contains secret.key: keep it as safe as a secret.'
+    : 'The backup does not contain SECRET_KEY: keep it elsewhere, because the secrets in this backup cannot be read without it.'
   return [
-    `Backed up to ${folder}: ${sizeText(bytes)} in ${((performance.now() - begunMs) / 1000).toFixed(1)} s, by ${method} of Postgres ${postgres}.`,
-    `State of ${moment}: ${tenants} tenants, ${keys} keys, newest request ${newestRequest ?? 'none'}.`,
-    `Of DATA_DIR: ${parts.join(', ') || 'nothing'}. ${secrets}`,
+    `Backed up to ${folder}: ${sizeText(bytes)} in ${((performance.now() - begunMs) / 1000).toFixed(1)} s, with ${method} from Postgres ${postgres}.`,
+    `State as of ${moment}: ${tenants} tenants, ${keys} keys, newest request ${newestRequest ?? 'none'}.`,
+    `Parts of DATA_DIR: ${parts.join(', ') || 'none'}. ${secrets}`,
     ...(leftOut.length === 0
       ? []
-      : [`Not in it: ${leftOut.join('; ')}. docs/reference/backup.md says what to do about that.`]),
+      : [`Not included: ${leftOut.join('; ')}. docs/reference/backup.md describes how to back these up.`]),
   ]
 }

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface CommandDatabase {
   config: Config
-  /** Its address, with the password. */
+  /** The address of the database, including the password. */
   url: string
   connections: Connections
 }
@@ -16,11 +16,14 @@ export interface CommandDatabase {
 interface Caller {
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
-  /** The embedded Postgres may be made, as a start does. */
+  /** Whether to create the embedded database where it does not exist, as `start` does. */
   makes?: boolean
 }
 
-/** The configuration of a gateway with this environment. Throws a CommandError with all wrong variables. */
+/**
+ * Reads the configuration of a gateway with this environment. Throws a CommandError that lists all invalid
+ * variables.
+ */
 export function commandConfig(env: Caller['env']): Config {
   try {
     return readConfig(env)
@@ -30,10 +33,10 @@ export function commandConfig(env: Caller['env']): Config {
 }
 
 /**
- * Do some work on the database of the configuration, by one connection, named `tollgate <name>`. It starts
- * the embedded Postgres where that is the database and is there, and waits up to DATABASE_WAIT_MS until the
- * database answers. Rejects with a CommandError when it cannot be reached or has no tables of this release;
- * else as the work does.
+ * Runs `work` on the configured database over one connection named `tollgate <name>`. Starts the embedded
+ * Postgres if one is configured and exists, and waits up to DATABASE_WAIT_MS for the database to respond.
+ * Rejects with a CommandError when the database is unreachable or lacks the tables of this release, and
+ * otherwise with the error of `work`.
  */
 export async function withDatabase<Result>(
   name: string,
@@ -70,17 +73,20 @@ async function startOwn(config: Config, terminal: Terminal, makes: boolean) {
   )
 }
 
-/** A command in a wrong folder must not make a database there. Rejects with a CommandError. */
+/**
+ * Rejects with a CommandError where there is no embedded database, because a command run in the wrong folder
+ * must not create one.
+ */
 export async function requireEmbedded(dataDir: string): Promise<void> {
   const { embeddedUrl } = await import('../db/embedded.ts')
   if (embeddedUrl(dataDir) !== undefined) return
   throw new CommandError(
     exitCodes.unreachable,
-    `DATA_DIR, ${dataDir}, has no database. Call it in the folder of the gateway, or set DATA_DIR or DATABASE_URL as the gateway has them.`,
+    `DATA_DIR (${dataDir}) contains no database. Run this in the gateway's folder, or set DATA_DIR or DATABASE_URL to the gateway's values.`,
   )
 }
 
-/** Whatever goes wrong here, the database cannot be opened. */
+/** Reports any failure of `work` as a database that cannot be opened. */
 export async function opening<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -95,12 +101,15 @@ function explained(error: unknown): unknown {
   const cause = reasonOf(error)
   const unreachable = (message: string) => new CommandError(exitCodes.unreachable, message, { cause: error })
   if (isUnknownName(cause))
-    return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
+    return unreachable(
+      'the database lacks the tables of this release. Run `tollgate migrate` to create them.',
+    )
   if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
     return unreachable(
-      `the database stopped working: ${messageWithCauses(cause)}. It has rolled back what was not committed: call this again.`,
+      `the database failed: ${messageWithCauses(cause)}. Everything not yet committed was rolled back. Run this again.`,
     )
-  // Not the error of drizzle, whose message has the parameters, which may be secrets.
+  // Return the cause, because the message of drizzle's own error includes the query parameters, which may be
+  // secrets.
   return cause
 }
 

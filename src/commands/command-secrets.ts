@@ -5,7 +5,7 @@ import type { SecretKeys } from '../secrets/open-masters.ts'
 import { messageWithCauses } from './command-database.ts'
 import { wrongUsage } from './exit-codes.ts'
 
-/** SECRET_KEY as a server with this configuration has it. */
+/** Returns the SECRET_KEY that a server with this configuration would use. */
 export function secretKeysOf({
   secretKey,
   secretKeyPrevious,

@@ -1,30 +1,30 @@
 import type { Terminal } from './terminal.ts'
 
-/** Headings of the help, in its order. */
+/** The headings of the help, in the order in which they appear. */
 export const groups = ['Run', 'Set up', 'Keys and money', 'Look', 'Repair'] as const
 export type CommandGroup = (typeof groups)[number]
 
-/** An option, by its name in camel case: `keyEnv` is `--key-env`. */
+/** A command-line option. Its name is in camel case: `keyEnv` is `--key-env`. */
 export interface Option<Value> {
-  /** `MONTH` in `--since MONTH`. Undefined: a switch. */
+  /** `MONTH` in `--since MONTH`; undefined for a switch. */
   placeholder: string | undefined
   does: string
-  /** It may be given several times. */
+  /** Whether it can be given several times. */
   repeats: boolean
-  /** What a shell completes. */
+  /** What the shell offers as completions. */
   completes: Completion
   /**
-   * Of all texts that were given; a switch gets one empty text. Throws an Error that says what they must be.
+   * Parses all the values given; a switch has one empty value. Throws an Error that says what is expected.
    */
   read(texts: readonly string[]): Value
 }
 
-/** What is on the command line without a name. */
+/** A positional argument. */
 export interface Argument<Value> {
   placeholder: string
   does: string
   required: boolean
-  /** It takes all that are left. */
+  /** Whether it takes all the remaining arguments. */
   repeats: boolean
   completes: Completion
   read(texts: readonly string[]): Value
@@ -41,7 +41,7 @@ export interface CommandCall<Options extends Readers, Arguments extends Readers>
   arguments: ValuesOf<Arguments>
   env: Record<string, string | undefined>
   terminal: Terminal
-  /** Aborts at Ctrl-C and SIGTERM. A command that does not end within two seconds then is ended. */
+  /** Aborts on Ctrl-C and SIGTERM. A command still running two seconds later is terminated. */
   signal: AbortSignal
 }
 
@@ -49,32 +49,32 @@ interface Definition<
   Options extends Record<string, Option<unknown>>,
   Arguments extends Record<string, Argument<unknown>>,
 > {
-  /** `ledger verify`. */
+  /** For example `ledger verify`. */
   name: string
   group: CommandGroup
-  /** In the list of all commands: a verb first, no full stop. */
+  /** The description in the list of all commands. It starts with a verb and has no full stop. */
   does: string
-  /** More, in its own help. */
+  /** Further text for the command's own help. */
   details?: string
   /**
-   * It changes something, so it runs to its end when its output is no longer read. Any other command
-   * ends then.
+   * Whether the command changes something. If so, it runs to its end even when its output is no longer read;
+   * any other command stops.
    */
   changes?: boolean
   options: Options
   arguments: Arguments
   /**
-   * The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not
-   * above.
+   * Resolves to the exit code. A CommandError ends the command with its own code and message. Heavy modules
+   * are imported in here, not at the top of the file.
    */
   run(call: CommandCall<Options, Arguments>): Promise<number>
 }
 
-/** A command of the registry. */
+/** A command in the registry. */
 export type Command = Readonly<
   Omit<Definition<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>, 'run'>
 > & {
-  /** Reads the texts of the command line, then runs. */
+  /** Parses the values from the command line, then runs. */
   run(call: CommandCall<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>): Promise<number>
 }
 
@@ -85,12 +85,12 @@ type CommandMaker = <
   definition: Definition<Options, Arguments>,
 ) => Command
 
-/** One command, with the types of its options and arguments. */
+/** Defines a command and infers the types of its options and arguments. */
 export const command: CommandMaker = (
   definition: Definition<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>,
 ) => definition
 
-/** `keyEnv` is `--key-env`. */
+/** Converts an option's name: `keyEnv` becomes `--key-env`. */
 export function optionName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

@@ -2,11 +2,12 @@ import { type Command, type Completion, type Option, optionName } from './comman
 import { commonOptions, flag } from './options.ts'
 
 /**
- * What a shell may put in the place of the last of these words, as `tollgate __complete` prints it: `files`,
- * `folders`, or `words` and then each word in a line, with a tab and what it does where that is known.
+ * Returns what a shell can offer to complete the last of the words, as `tollgate __complete` prints it:
+ * `files`, `folders`, or `words` followed by one candidate per line, with a tab and a description if there is
+ * one.
  */
 export function completionsOf(commands: readonly Command[], typed: readonly string[]): string[] {
-  // bash makes three words of --option=value.
+  // bash splits --option=value into three words.
   const words = typed.filter((word) => word !== '=')
   const word = typed.at(-1) === '=' ? '' : (words.pop() ?? '')
   const { command, path, position, asked } = placeOf(commands, words)
@@ -25,7 +26,10 @@ export function completionsOf(commands: readonly Command[], typed: readonly stri
   return answer(argument?.completes ?? 'nothing', word)
 }
 
-/** Where the words lead. `asked`: the option whose value comes next. `position`: of the next argument. */
+/**
+ * Finds where the words lead. `asked` is the option whose value comes next; `position` is the index of the
+ * next argument.
+ */
 function placeOf(commands: readonly Command[], words: readonly string[]) {
   let path = ''
   let command: Command | undefined
@@ -50,7 +54,7 @@ function optionsOf(command: Command | undefined): Map<string, Option<unknown>> {
   return new Map(Object.entries(options).map(([name, option]) => [optionName(name), option]))
 }
 
-/** The next words of commands: `ledger`, then `verify`. */
+/** The candidates for the next word of a command: `ledger`, then `verify`. */
 function below(commands: readonly Command[], path: string): string[] {
   const prefix = path === '' ? '' : `${path} `
   const does = new Map<string, string[]>()

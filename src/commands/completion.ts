@@ -7,7 +7,7 @@ const shells = ['bash', 'zsh', 'fish'] as const
 export const completion = command({
   name: 'completion',
   group: 'Set up',
-  does: 'print the script with which a shell completes tollgate',
+  does: 'print a shell completion script for tollgate',
   details: `bash: eval "$(tollgate completion bash)" in ~/.bashrc
 zsh:  tollgate completion zsh > "\${fpath[1]}/_tollgate"
 fish: tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
@@ -19,7 +19,9 @@ fish: tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
   },
 })
 
-/** Each asks `tollgate __complete` at every Tab: complete.ts. `status=` is followed by no blank. */
+/**
+ * Each script calls `tollgate __complete` on every Tab; see complete.ts. No space is added after `status=`.
+ */
 const scripts = {
   bash: `_tollgate() {
   local lines word="\${COMP_WORDS[COMP_CWORD]}"

@@ -9,11 +9,11 @@ const columnsMost = 110
 export const doctor = command({
   name: 'doctor',
   group: 'Look',
-  does: 'say what is wrong with this installation, and what to do',
+  does: 'report what is wrong with this installation, and how to fix it',
   details:
-    'It looks at all that a gateway with this environment needs, and leaves it as it was. Give it the environment of the gateway, and run it as its user. Exit code 1: something is wrong.',
+    "It checks everything that a gateway with this environment needs, and changes nothing. Run it with the gateway's environment, as the gateway's user. Exit code 1: something is wrong.",
   options: {
-    offline: flag('ask no channel and no bucket'),
+    offline: flag('contact no channels and no buckets'),
     json,
   },
   arguments: {},
@@ -22,7 +22,7 @@ export const doctor = command({
       import('../doctor/doctor.ts'),
       import('../doctor/report.ts'),
     ])
-    const findings = await terminal.during('looking at the installation', () =>
+    const findings = await terminal.during('checking the installation', () =>
       examine({ env, offline, signal }),
     )
     const count = (verdict: string) => findings.filter((finding) => finding.verdict === verdict).length
@@ -39,7 +39,7 @@ export const doctor = command({
     else {
       const { look } = terminal
       const columns = Math.min(look.columns ?? columnsMost, columnsMost)
-      // What others say, such as an upstream, may have control characters.
+      // Texts from elsewhere, such as from an upstream, may contain control characters.
       const shown = findings.map((finding) => ({
         ...finding,
         what: plain(finding.what),

@@ -1,6 +1,6 @@
 /**
- * What the exit codes of all commands mean. docs/reference/command-line.md shows this table, and a test
- * compares them.
+ * The exit codes shared by all commands. docs/reference/command-line.md shows their meanings; a test compares
+ * the two.
  */
 export const exitCodes = {
   done: 0,
@@ -15,21 +15,21 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 export const meanings: Readonly<Record<ExitCode, string>> = {
-  0: 'done, and what was asked about is well',
-  1: 'what was asked about is not well, or nothing was written',
-  2: 'the command line, the configuration or a file is wrong',
+  0: 'success, and everything checked is in order',
+  1: 'a check failed, or the changes were not made',
+  2: 'the command line, the configuration or a file is invalid',
   3: 'the gateway or the database cannot be reached or opened',
-  4: 'the gateway refuses the call',
-  70: 'a fault of Tollgate',
-  141: 'the reader of its output has left, as head does',
+  4: 'the gateway refused the call',
+  70: 'a bug in Tollgate',
+  141: 'the reader of the output closed the pipe, as head does',
 }
 
-/** What a shell says about a program that a signal ended. */
+/** The code that shells report for a program ended by a signal. */
 export function codeOfSignal({ reason }: AbortSignal): number {
   return reason === 'SIGTERM' ? 143 : 130
 }
 
-/** The command ends with this code. The message says what happened and what to do. */
+/** Ends the command with this exit code. The message says what happened and what to do. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode
 
@@ -39,7 +39,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line, a variable or a file is wrong. */
+/** The error for an invalid command line, variable or file. */
 export function wrongUsage(message: string, cause?: unknown): CommandError {
   return new CommandError(exitCodes.usage, message, { cause })
 }

@@ -3,7 +3,10 @@ import { sectionSchema } from '../verify/report.ts'
 import { CommandError, exitCodes } from './exit-codes.ts'
 import type { GatewayClient } from './gateway.ts'
 
-/** What the commands read of the gateway's answers. All else passes through to --json. */
+/**
+ * The parts of the gateway's responses that the commands read. All other members are passed through to
+ * --json.
+ */
 
 const key = z.looseObject({
   id: z.string(),
@@ -60,7 +63,7 @@ export const logRow = z.looseObject({
 export type ShownLogRow = z.output<typeof logRow>
 export const logPage = page(logRow)
 
-/** Rejects with a CommandError for an answer of another shape, as of another release. */
+/** Rejects with a CommandError if the response has a different shape, such as that of another release. */
 export async function ask<Answer>(
   schema: z.ZodType<Answer>,
   gateway: GatewayClient,
@@ -71,7 +74,7 @@ export async function ask<Answer>(
   const [issue] = read.error.issues
   throw new CommandError(
     exitCodes.unreachable,
-    `the gateway's answer is not what this release expects (${issue?.path.join('.')}: ${issue?.message}). Use the command of the gateway's release.`,
+    `the gateway's response does not match this release (${issue?.path.join('.')}: ${issue?.message}). Run the command from the same release as the gateway.`,
   )
 }
 

@@ -6,12 +6,12 @@ import type { Streams } from './terminal.ts'
 const defaultUrl = 'http://127.0.0.1:8787'
 const answerMs = 60_000
 
-/** Options of each command that calls the admin API of a running gateway. */
+/** The options of every command that calls the admin API of a running gateway. */
 export const gatewayOptions = {
-  url: value('URL', `the gateway; default TOLLGATE_URL, else ${defaultUrl}`),
+  url: value('URL', `the gateway's address; default: TOLLGATE_URL, else ${defaultUrl}`),
   tokenFile: value(
     'FILE',
-    'a file with an API token or ADMIN_TOKEN, - for standard input; default: the variable TOLLGATE_TOKEN',
+    'a file that contains an API token or ADMIN_TOKEN, or - for standard input; default: TOLLGATE_TOKEN',
     { completes: 'files' },
   ),
 }
@@ -25,17 +25,17 @@ interface Caller {
 interface Call {
   query?: URLSearchParams
   body?: unknown
-  /** The gateway makes a change with this key once. */
+  /** The gateway makes a change with the same key only once. */
   idempotencyKey?: string
 }
 
-/** The admin API of a running gateway. */
+/** A client for the admin API of a running gateway. */
 export class GatewayClient {
   readonly #url: string
   readonly #token: string
   readonly #signal: AbortSignal
 
-  /** Throws a CommandError where the address or the token is invalid. */
+  /** Throws a CommandError if the address or the token is invalid. */
   constructor({ options, env, signal }: Caller) {
     this.#url = urlOf(options.url ?? env.TOLLGATE_URL ?? defaultUrl)
     this.#token = tokenOf(options.tokenFile, env)
@@ -46,7 +46,7 @@ export class GatewayClient {
     return this.#url
   }
 
-  /** The JSON of the answer. Rejects with a CommandError. `path` goes on after `/admin/v1/`. */
+  /** Returns the JSON of the response, or rejects with a CommandError. `path` is relative to `/admin/v1/`. */
   async call(method: 'GET' | 'POST' | 'PATCH', path: string, call: Call = {}): Promise<unknown> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(answerMs)])
     const answer = await this.#fetch(method, path, { ...call, signal, accept: 'application/json' })
@@ -55,7 +55,7 @@ export class GatewayClient {
     })
   }
 
-  /** The events of a stream. Rejects with a CommandError when it cannot be had. */
+  /** Opens a stream of events, or rejects with a CommandError. */
   async stream(path: string, query: URLSearchParams, lastEventId: string | undefined): Promise<Response> {
     const after = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
     return await this.#fetch('GET', path, {
@@ -104,7 +104,7 @@ export class GatewayClient {
     const reason = reasons.filter((text) => text !== 'fetch failed').join(': ')
     return new CommandError(
       exitCodes.unreachable,
-      `the gateway at ${this.#url} does not answer: ${reason}. Is it running, and is --url right?`,
+      `the gateway at ${this.#url} does not respond: ${reason}. Check that it is running and that --url is correct.`,
       { cause },
     )
   }
@@ -114,22 +114,22 @@ function urlOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw wrongUsage(
-      `--url must be an address that begins with http:// or https://, not ${JSON.stringify(text)}`,
+      `--url must be an address that starts with http:// or https://, not ${JSON.stringify(text)}`,
     )
   if (url.username !== '' || url.password !== '')
-    throw wrongUsage('--url must have no user and no password: the token goes into TOLLGATE_TOKEN')
+    throw wrongUsage('--url must not contain a user or password. Set TOLLGATE_TOKEN to the token instead.')
   return `${url.origin}${url.pathname.replace(/\/(admin(\/v1)?|v1)?\/*$/, '')}`
 }
 
-/** Never from an argument: everybody on the machine sees those. */
+/** The token is never an argument, because other users of the machine could see it. */
 function tokenOf(file: string | undefined, env: Streams['env']): string {
   const token = (file === undefined ? env.TOLLGATE_TOKEN : readToken(file))?.trim() ?? ''
   if (token === '')
     throw wrongUsage(
-      'an API token is needed: set TOLLGATE_TOKEN to one, or to ADMIN_TOKEN, or name a file with --token-file. The console makes tokens, under "account".',
+      'an API token is required. Set TOLLGATE_TOKEN to an API token or to ADMIN_TOKEN, or name a file with --token-file. You can create tokens in the console, under "account".',
     )
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw wrongUsage('the token has characters that no header can carry: copy it again')
+    throw wrongUsage('the token contains characters that are not allowed in a header. Copy it again.')
   return token
 }
 
@@ -137,11 +137,11 @@ function readToken(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8')
   } catch (cause) {
-    throw wrongUsage(`--token-file: ${file} cannot be read`, cause)
+    throw wrongUsage(`--token-file: cannot read ${file}`, cause)
   }
 }
 
-/** What the gateway says about a call that it does not follow. https://www.rfc-editor.org/rfc/rfc9457 */
+/** Converts the gateway's error response. https://www.rfc-editor.org/rfc/rfc9457 */
 async function refusal(answer: Response, url: string): Promise<CommandError> {
   const problem: unknown = await answer.json().catch(() => undefined)
   const isOurs = typeof problem === 'object' && problem !== null && 'detail' in problem
@@ -149,7 +149,7 @@ async function refusal(answer: Response, url: string): Promise<CommandError> {
   if (!isOurs)
     return new CommandError(
       exitCodes.unreachable,
-      `${url} answers ${status}, and not as a Tollgate does. Is --url right?`,
+      `${url} responded with ${status}, but not like a Tollgate gateway. Check --url.`,
     )
   const detail = String(problem.detail)
   switch (status) {
@@ -158,13 +158,13 @@ async function refusal(answer: Response, url: string): Promise<CommandError> {
     case 401:
       return new CommandError(
         exitCodes.refused,
-        `${url} does not know this token: TOLLGATE_TOKEN must be an API token, or the ADMIN_TOKEN of that gateway.`,
+        `${url} did not accept the token. Set TOLLGATE_TOKEN to an API token or the ADMIN_TOKEN of that gateway.`,
       )
     case 429:
     case 503:
       return new CommandError(exitCodes.unreachable, detail)
     default:
-      // After a fault of the gateway it is unknown what it has done.
+      // After an internal error of the gateway, it is unknown whether the change was made.
       return new CommandError(status >= 500 ? exitCodes.unreachable : exitCodes.refused, detail)
   }
 }

@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * Show the plan, and write it where the caller has agreed: the exit code. The plan goes to stdout, all else
- * to stderr.
+ * Shows the plan on stdout, writes it if the user agrees, and returns the exit code. Everything else is
+ * printed to stderr.
  */
 export async function planAndWrite(
   connections: Connections,
@@ -34,12 +34,12 @@ export async function planAndWrite(
   }
   if (planCounts(plan.lines).conflict > 0)
     return notWritten(
-      'Nothing is written while there are conflicts: end them, or leave such rows as they are with --keep-existing.',
+      'Nothing was written, because there are conflicts. Resolve them, or use --keep-existing to leave those rows as they are.',
       exitCodes.notWell,
     )
   if (changesNothing(plan)) return notWritten('There is nothing to write.', exitCodes.done)
-  if (!writes && (isJson || !(await terminal.agrees('Write it?', signal))))
-    return notWritten('Nothing is written: --yes writes it.', exitCodes.notWell)
+  if (!writes && (isJson || !(await terminal.agrees('Write these rows?', signal))))
+    return notWritten('Nothing was written. Add --yes to write it.', exitCodes.notWell)
   const keeper = await keeperForWriting()
   const written = await terminal.during('writing', () =>
     writeImport(connections, imported, { ...terms, keeper }),
@@ -47,8 +47,8 @@ export async function planAndWrite(
   if (isJson) terminal.printJson(planJson(written, true))
   else
     for (const { tenant, key, secret } of written.generated)
-      terminal.print(`New secret of key "${key}" of ${tenant}, shown only now: ${secret}`)
-  terminal.tell('It is written. Running gateways follow within a second.')
+      terminal.print(`New secret of key "${key}" of ${tenant}, shown only once: ${secret}`)
+  terminal.tell('Written. Running gateways follow within a second.')
   return exitCodes.done
 }
 
@@ -56,30 +56,32 @@ function planJson({ lines, problems, generated }: Plan, written: boolean) {
   return { written, counts: planCounts(lines), rows: lines, problems, generated_keys: generated }
 }
 
-/** The file must not exist: it may be in force. */
+/** Writes the gateway.yaml and its .env file. Neither may exist, because an existing file may be in use. */
 export function writeYaml(
   { yaml, problems }: Imported,
   { isJson }: ImportOptions,
   path: string,
   terminal: Terminal,
 ): number {
-  if (yaml === undefined) throw new ImportError('this format has no gateway.yaml to write')
+  if (yaml === undefined) throw new ImportError('--to-yaml cannot be used with this format')
   const envPath = `${path}.env`
   for (const each of [path, envPath]) {
-    if (existsSync(each)) throw new ImportError(`${each} is there already: name another file`)
+    if (existsSync(each)) throw new ImportError(`${each} already exists. Name another file.`)
   }
   const lines = [...yaml.variables].map(([name, value]) => `${name}=${quoted(name, value)}\n`)
   writeFileSync(envPath, lines.join(''), { mode: 0o600, flag: 'wx' })
   writeFileSync(path, yaml.text, { mode: 0o644, flag: 'wx' })
   if (isJson) terminal.printJson({ yaml: path, env: envPath, problems })
   else terminal.print(planTable({ lines: [], problems }, terminal.look).trimEnd())
-  terminal.tell(`${path} is written; ${envPath} has its ${yaml.variables.size} secrets.`)
+  terminal.tell(`Wrote ${path}, and its ${yaml.variables.size} secrets to ${envPath}.`)
   return exitCodes.done
 }
 
-/** As `node --env-file` and a shell read it. */
+/** Quotes a value so that both `node --env-file` and a shell can read it. */
 function quoted(name: string, value: string): string {
   if (/^[\w./:@%+=,-]*$/.test(value)) return value
   if (!value.includes("'") && !/[\r\n]/.test(value)) return `'${value}'`
-  throw new ImportError(`the value of ${name} has quotes or line breaks, which an .env file cannot hold`)
+  throw new ImportError(
+    `the value of ${name} contains quotes or line breaks, which an .env file cannot represent`,
+  )
 }

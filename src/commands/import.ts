@@ -14,29 +14,33 @@ const tokens = whole(1, 999_999_999)
 export const importCommand = command({
   name: 'import',
   group: 'Set up',
-  does: 'read the export or dump of new-api or LiteLLM, show a plan, and write it',
+  does: 'read an export or dump of new-api or LiteLLM, show a plan, and write it',
   details:
-    "FORMAT and FILE are: new-api with its tables as JSON, a dump in SQL, or an SQLite file; litellm with its config.yaml; gateway-yaml with our own file, whose rows become rows that admins manage. It writes nothing without --yes or a terminal's yes. Exit code 1: there are conflicts, or nothing was written.",
+    'FORMAT is one of: new-api, with FILE a JSON export of its tables, an SQL dump or an SQLite file; litellm, with its config.yaml; gateway-yaml, with our own file, whose rows become rows that admins manage. It writes only with --yes or after you confirm on a terminal. Exit code 1: there are conflicts, or nothing was written.',
   changes: true,
   options: {
     keys: value('FILE', "LiteLLM's keys, the JSON of /key/list?return_full_object=true", {
       completes: 'files',
     }),
-    keepExisting: flag('leave rows that exist as they are, and write only new ones'),
-    libraryPrices: flag('models without a price get that of the library'),
-    maxOutputTokens: value('N', 'size of models for which the file has none', { read: tokens }),
-    contextLength: value('N', 'the same: without sizes, a key with limited money must bound each answer', {
-      read: tokens,
-    }),
-    toYaml: value('FILE', 'write a gateway.yaml instead, and its secrets to FILE.env', {
+    keepExisting: flag('leave existing rows as they are, and write only new ones'),
+    libraryPrices: flag("use the library's price for models that have none"),
+    maxOutputTokens: value('N', 'the output limit of models for which the file has none', { read: tokens }),
+    contextLength: value(
+      'N',
+      'the context length of such models; without both, keys with limited money must limit each answer',
+      {
+        read: tokens,
+      },
+    ),
+    toYaml: value('FILE', 'write a gateway.yaml instead, with its secrets in FILE.env', {
       completes: 'files',
     }),
-    yes: flag('write it without asking'),
+    yes: flag('write without asking'),
     json,
   },
   arguments: {
     format: required('FORMAT', formats.join(', '), { completes: formats, read: oneOf(formats) }),
-    files: several('FILE', 'what the other gateway has written', { completes: 'files' }),
+    files: several('FILE', 'the files exported from the other gateway', { completes: 'files' }),
   },
   async run({ options, arguments: named, terminal, env, signal }) {
     try {
@@ -49,9 +53,9 @@ export const importCommand = command({
   },
 })
 
-const notImported = (error: unknown) => wrongUsage(`nothing is imported: ${messageWithCauses(error)}`, error)
+const notImported = (error: unknown) => wrongUsage(`nothing was imported: ${messageWithCauses(error)}`, error)
 
-/** Whatever goes wrong here is wrong with the file. */
+/** Any error here is caused by the file. */
 function reading<Read>(read: () => Read): Read {
   try {
     return read()

@@ -1,4 +1,4 @@
 import { required } from './options.ts'
 
-/** Names a key. */
-export const keyArgument = required('KEY', 'TENANT/NAME, as `keys list` shows it, or its id')
+/** The argument that names a key. */
+export const keyArgument = required('KEY', 'TENANT/NAME, as shown by `keys list`, or its id')

@@ -7,22 +7,22 @@ import { json, required, value, values } from './options.ts'
 export const keysCreate = command({
   name: 'keys create',
   group: 'Keys and money',
-  does: 'make a key, and print its secret, this once',
-  details: `--set takes every setting that a key has in gateway.yaml, as JSON or as text:
+  does: 'create a key, and print its secret once',
+  details: `--set accepts every setting of a key in gateway.yaml, as JSON or as text:
   --set limits.requests_per_minute=60
   --set budget.month=10.00
   --set 'allowed_models=["gpt-main"]'`,
   changes: true,
   options: {
-    group: value('GROUP', 'its group; default: default'),
-    expires: value('TIME', 'when it ends, such as 2027-01-31T00:00:00Z'),
-    set: values('NAME=VALUE', 'another setting'),
+    group: value('GROUP', 'the group of the key; default: default'),
+    expires: value('TIME', 'when the key expires, such as 2027-01-31T00:00:00Z'),
+    set: values('NAME=VALUE', 'set another setting of the key'),
     json,
     ...gatewayOptions,
   },
   arguments: {
-    tenant: required('TENANT', 'whose key it is, by name or id'),
-    name: required('NAME', 'of the key, unique within the tenant'),
+    tenant: required('TENANT', 'the name or id of the tenant that owns the key'),
+    name: required('NAME', 'the name of the key, unique within the tenant'),
   },
   async run({ options, arguments: { tenant, name }, terminal, ...call }) {
     const gateway = new GatewayClient({ options, ...call })
@@ -37,7 +37,9 @@ export const keysCreate = command({
     const made = await ask(madeKey, gateway, 'POST', 'keys', { body, idempotencyKey: randomUUID() })
     if (json) terminal.printJson(made)
     else {
-      terminal.tell(`Key ${made.tenant}/${made.name} in group ${made.group}. Its secret is shown only now:`)
+      terminal.tell(
+        `Created key ${made.tenant}/${made.name} in group ${made.group}. Its secret is shown only once:`,
+      )
       terminal.print(made.secret)
     }
     return exitCodes.done
@@ -46,7 +48,7 @@ export const keysCreate = command({
 
 type Body = Record<string, unknown>
 
-/** `limits.concurrency=5` sets a member of a member. */
+/** `limits.concurrency=5` sets a nested member. */
 function withSetting(body: Body, text: string): Body {
   const at = text.indexOf('=')
   if (at < 1) throw wrongUsage(`--set must be NAME=VALUE, not ${JSON.stringify(text)}`)
@@ -60,7 +62,7 @@ function setAt(body: Body, [first = '', ...rest]: readonly string[], value: unkn
   return { ...body, [first]: setAt(inner, rest, value) }
 }
 
-/** Money is a text, as in gateway.yaml: `10.00` would lose its digits as a number. */
+/** Money stays text, as in gateway.yaml, because `10.00` would lose digits as a number. */
 function settingOf(text: string): unknown {
   if (/^-?\d*\.\d+$/.test(text)) return text
   try {

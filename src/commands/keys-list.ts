@@ -9,13 +9,13 @@ export const keysList = command({
   name: 'keys list',
   group: 'Keys and money',
   does: 'list the keys of a running gateway',
-  details: 'Keys that are revoked are left out without --all. --json prints a line of JSON for each key.',
+  details: 'Revoked keys are listed only with --all. --json prints a line of JSON for each key.',
   options: {
-    tenant: value('TENANT', 'only its keys, by name or id'),
-    group: value('GROUP', 'only keys in this group, by name or id'),
-    search: value('TEXT', 'only keys with this text in their name'),
-    hint: value('TEXT', 'only the key whose secret begins so, such as tg-1a2b'),
-    all: flag('revoked keys too'),
+    tenant: value('TENANT', 'only the keys of this tenant, given by name or id'),
+    group: value('GROUP', 'only the keys of this group, given by name or id'),
+    search: value('TEXT', 'only keys whose name contains this text'),
+    hint: value('TEXT', 'only the key whose secret starts with this text, such as tg-1a2b'),
+    all: flag('include revoked keys'),
     json,
     ...gatewayOptions,
   },
@@ -54,5 +54,5 @@ function stateOf({ revoked_at, disabled, expires_at }: Key): string {
   if (revoked_at !== null) return `revoked ${revoked_at.slice(0, 10)}`
   if (disabled) return 'disabled'
   if (expires_at === null) return 'good'
-  return `${new Date(expires_at) < new Date() ? 'expired' : 'good until'} ${expires_at.slice(0, 10)}`
+  return `${new Date(expires_at) < new Date() ? 'expired' : 'valid until'} ${expires_at.slice(0, 10)}`
 }

@@ -7,11 +7,11 @@ import { flag, json } from './options.ts'
 export const keysRevoke = command({
   name: 'keys revoke',
   group: 'Keys and money',
-  does: 'refuse a key permanently, in all processes within a second',
+  does: 'revoke a key permanently, in all processes within a second',
   details:
-    'It asks on a terminal; --yes skips that. Exit code 1: it was not done. A key of gateway.yaml is changed there.',
+    'It asks for confirmation on a terminal unless --yes is given. Exit code 1: the key was not revoked. A key managed by gateway.yaml has to be changed in that file.',
   changes: true,
-  options: { yes: flag('do it without asking'), json, ...gatewayOptions },
+  options: { yes: flag('revoke without asking'), json, ...gatewayOptions },
   arguments: { key: keyArgument },
   async run({ options, arguments: { key }, terminal, ...call }) {
     const gateway = new GatewayClient({ options, ...call })
@@ -20,14 +20,14 @@ export const keysRevoke = command({
       import('./named-key.ts'),
     ])
     const { id } = await namedKey(gateway, key)
-    const asked = `Refuse ${key} permanently?`
+    const asked = `Revoke ${key} permanently?`
     if (!options.yes && (options.json || !(await terminal.agrees(asked, call.signal)))) {
-      terminal.tell('Nothing is done: --yes does it.')
+      terminal.tell('Nothing was revoked. Add --yes to revoke the key.')
       return exitCodes.notWell
     }
     const revoked = await ask(anyKey, gateway, 'POST', `keys/${id}/revoke`)
     if (options.json) terminal.printJson(revoked)
-    else terminal.print(`Key ${revoked.tenant}/${revoked.name} is revoked since ${revoked.revoked_at}.`)
+    else terminal.print(`Key ${revoked.tenant}/${revoked.name} has been revoked since ${revoked.revoked_at}.`)
     return exitCodes.done
   },
 })

@@ -10,11 +10,11 @@ const secondsMost = 30 * 24 * 3600
 export const keysRotate = command({
   name: 'keys rotate',
   group: 'Keys and money',
-  does: 'give a key a new secret, and print it, this once',
-  details: 'Without --grace the former secret ends at once: right for one that has leaked.',
+  does: 'give a key a new secret, and print it once',
+  details: 'Without --grace the old secret stops working at once, which is right for a leaked one.',
   changes: true,
   options: {
-    grace: value('SECONDS', `how long the former secret works still, at most ${secondsMost}; default 0`, {
+    grace: value('SECONDS', `how long the old secret keeps working, at most ${secondsMost}; default 0`, {
       read: whole(0, secondsMost),
     }),
     json,
@@ -34,9 +34,9 @@ export const keysRotate = command({
     })
     if (options.json) terminal.printJson(made)
     else {
-      const grace = options.grace ? `works for ${options.grace} s more` : 'is refused from now on'
+      const grace = options.grace ? `works for another ${options.grace} s` : 'no longer works'
       terminal.tell(
-        `Key ${made.tenant}/${made.name}: its former secret ${grace}. The new one is shown only now:`,
+        `Key ${made.tenant}/${made.name}: its old secret ${grace}. The new one is shown only once:`,
       )
       terminal.print(made.secret)
     }

@@ -9,21 +9,23 @@ import { json, optional, value } from './options.ts'
 export const ledgerInspect = command({
   name: 'ledger inspect',
   group: 'Repair',
-  does: 'show the journals of a folder, and what was set aside there',
+  does: 'show the journals of a folder, and the frames set aside there',
   details:
-    'It reads, and changes nothing. Without Postgres it shows the files alone. Exit code 1: something is set aside or damaged.',
+    'It is read-only. Without Postgres it shows only the files. Exit code 1: some frames are set aside or damaged.',
   options: {
-    show: value('ID', 'print the row of this frame as JSON, as `ledger replay --row` reads it'),
+    show: value('ID', 'print the row of this frame as JSON, in the format of `ledger replay --row`'),
     json,
   },
   arguments: {
-    folder: optional('FOLDER', 'of the journals; default DATA_DIR/journal', { completes: 'folders' }),
+    folder: optional('FOLDER', 'the folder of the journals; default: DATA_DIR/journal', {
+      completes: 'folders',
+    }),
   },
   async run({ options: { show, json }, arguments: { folder }, terminal, env }) {
     const config = commandConfig(env)
     const root = resolve(folder ?? join(config.dataDir, 'journal'))
     if (!existsSync(root))
-      throw wrongUsage(`there is no folder ${root}. Name the folder of the journals, or set DATA_DIR.`)
+      throw wrongUsage(`folder ${root} does not exist. Name the folder of the journals, or set DATA_DIR.`)
     if (show !== undefined) {
       terminal.printJson(await shownRow(root, show))
       return exitCodes.done

@@ -11,29 +11,32 @@ import { flag, json, several, value, values } from './options.ts'
 export const ledgerReplay = command({
   name: 'ledger replay',
   group: 'Repair',
-  does: 'put frames back into the usage log that were set aside, as they are or mended',
+  does: 'write frames that were set aside back to the usage log, unchanged or corrected',
   details:
-    'Exit code 0: all of them are in the usage log. 1: at least one is not, and its line says why. The ids are those of `ledger inspect`, or of requests.',
+    'The ids are those shown by `ledger inspect`, or those of requests. Exit code 0: all of them are in the usage log. 1: at least one is not; its line gives the reason.',
   changes: true,
   options: {
-    set: values('COLUMN=VALUE', 'change a column of the rows'),
-    row: value('FILE', 'take the row of this file, which `ledger inspect --show` has printed', {
+    set: values('COLUMN=VALUE', 'change a column of each row'),
+    row: value('FILE', 'use the row in this file, as printed by `ledger inspect --show`', {
       completes: 'files',
     }),
-    force: flag('put it back although a check speaks against it'),
+    force: flag('write the row even if a check advises against it'),
     json,
   },
-  arguments: { ids: several('ID', 'of a frame or of its request, or the path of its folder') },
+  arguments: { ids: several('ID', 'the id of a frame or of its request, or the path of its folder') },
   async run({ options: { json, ...mending }, arguments: { ids }, terminal, env }) {
     const { findSetAside } = await import('../ledger/set-aside-folders.ts')
     if (mending.row !== undefined && ids.length > 1)
-      throw wrongUsage('--row is the row of one frame: name only that one')
+      throw wrongUsage('--row applies to a single frame. Name only that frame.')
     const root = join(resolve(commandConfig(env).dataDir), 'journal')
     const frames = ids.map((id) => {
       try {
         return findSetAside(root, id, Date.now())
       } catch (error) {
-        throw wrongUsage(`${messageWithCauses(error)}. \`tollgate ledger inspect\` lists the ids.`, error)
+        throw wrongUsage(
+          `${messageWithCauses(error)}. Run \`tollgate ledger inspect\` to list the ids.`,
+          error,
+        )
       }
     })
     return await withDatabase('ledger replay', { env, terminal }, async ({ connections }) => {
@@ -52,9 +55,9 @@ export const ledgerReplay = command({
 function lineOf({ id }: SetAsideFolder, replayed: Replay): string {
   switch (replayed.verdict) {
     case 'replayed':
-      return `put back  ${id}: ${replayed.note}`
+      return `REPLAYED  ${id}: ${replayed.note}`
     case 'there':
-      return `is there  ${id}: it was put back before; nothing changed`
+      return `UNCHANGED ${id}: it was replayed before`
     case 'refused':
       return `REFUSED   ${id}: ${replayed.why}`
   }
@@ -89,7 +92,7 @@ async function replayOne(sql: Sql, frame: SetAsideFolder, { set, row, force }: M
   }
 }
 
-/** Postgres does not answer: not an error of the frame. */
+/** Whether the error is a failure of the connection to Postgres and not of the frame. */
 function isOfConnection(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   return /^(08|53|57|CONN|ECONN)/.test(code)
@@ -98,6 +101,6 @@ function isOfConnection(error: unknown): boolean {
 function whyOf(error: unknown): string {
   const isOfPostgres = error instanceof Error && 'severity' in error
   return isOfPostgres
-    ? `Postgres refuses it: ${error.message}. See its row with ledger inspect --show, and mend it with --set column=value or --row`
+    ? `Postgres refused the row: ${error.message}. View it with ledger inspect --show, and correct it with --set column=value or --row`
     : messageWithCauses(error)
 }

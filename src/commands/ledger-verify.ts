@@ -7,10 +7,10 @@ import { paint } from './terminal.ts'
 export const ledgerVerify = command({
   name: 'ledger verify',
   group: 'Repair',
-  does: 'recompute balances, budgets and sums, and say for each rule whether it holds',
-  details: 'It reads, and changes nothing. Exit code 1: a rule is broken.',
+  does: 'recompute balances, budgets and sums, and report for each rule whether it holds',
+  details: 'It is read-only. Exit code 1: a rule is broken.',
   options: {
-    since: value('MONTH', 'leave out sums, charges and requests before it, such as 2026-10', {
+    since: value('MONTH', 'ignore sums, charges and requests before this month, such as 2026-10', {
       read: firstDay,
     }),
     json,

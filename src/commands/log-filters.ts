@@ -1,7 +1,7 @@
 import { wrongUsage } from './exit-codes.ts'
 import { optional } from './options.ts'
 
-/** The names of the filters that the admin API has for the usage log. A test compares them with the API's. */
+/** The names of the admin API's usage-log filters. A test compares them with the API. */
 export const filterNames = [
   'tenant',
   'tenant_id',
@@ -55,7 +55,7 @@ export const filterNames = [
 
 const known = new Set<string>(filterNames)
 
-/** The argument that restricts the rows. */
+/** The argument that filters the rows. */
 export const filters = {
   ...optional('FILTER', 'NAME=VALUE, such as status=5xx tenant=acme not_model=gpt-main total_ms=5000..', {
     completes: filterNames.map((name) => `${name}=`),
@@ -64,14 +64,14 @@ export const filters = {
   read: (texts: readonly string[]) => texts.map(pairOf),
 }
 
-/** `status=5xx` -> ['status', '5xx']. Throws for a name that no filter has. */
+/** `status=5xx` becomes ['status', '5xx']. Throws if there is no filter of that name. */
 function pairOf(text: string): readonly [string, string] {
   const at = text.indexOf('=')
   if (at < 1) throw new Error(`must be NAME=VALUE, not ${JSON.stringify(text)}`)
   const name = text.slice(0, at)
   if (!known.has(name.replace(/^not_/, '')))
     throw wrongUsage(
-      `there is no filter ${JSON.stringify(name)}. Filters are ${filterNames.join(', ')}, each also with not_ before it.`,
+      `unknown filter ${JSON.stringify(name)}. The filters are ${filterNames.join(', ')}; each can be negated with the prefix not_.`,
     )
   return [name, text.slice(at + 1)]
 }

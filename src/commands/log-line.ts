@@ -9,7 +9,7 @@ const outcomes: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'grey'>> = 
 
 const widths = { key: 20, model: 22, channel: 14, status: 3, outcome: 9, ms: 8, tokens: 13, cost: 11 }
 
-/** A narrower terminal shows the id of the request in the second line. */
+/** A narrower terminal shows the request id on the second line. */
 const wideColumns = 166
 const indent = ''.padEnd(20)
 
@@ -31,7 +31,7 @@ export function logHead(look: Look): string {
   return paint(names.join(' '), 'bold', look)
 }
 
-/** A row of the usage log: one line, and its error in a second one. */
+/** Formats a row of the usage log as one line, with its error on a second line. */
 export function logLines(row: ShownLogRow, look: Look): string[] {
   const colour = outcomes[row.outcome] ?? 'red'
   const outcome = `${String(row.status ?? '-').padStart(widths.status)} ${row.outcome.padEnd(widths.outcome)}`
@@ -66,7 +66,7 @@ function tokensOf({ tokens }: ShownLogRow): string {
   return `${input + cache_read + cache_write}+${output + reasoning}`
 }
 
-/** Six decimals, rounded up, so that what cost something never looks free. */
+/** Six decimals, rounded up, so that a request with a cost never appears to be free. */
 function costOf(nano: string | null): string {
   if (nano === null) return '-'
   const micro = (BigInt(nano) + 999n) / 1000n

@@ -10,15 +10,19 @@ const pageRows = 200
 export const logsFind = command({
   name: 'logs find',
   group: 'Look',
-  does: 'find rows of the usage log of a running gateway, the newest first',
+  does: 'find rows in the usage log of a running gateway, newest first',
   details:
-    'The filters are those of the admin API (docs/reference/usage-log.md): all of them must match, several values of one: any of them, an empty value: rows without one. --json prints a line of JSON for each row.',
+    'The filters are those of the admin API (docs/reference/usage-log.md). A row must match all filters. A filter with several values matches any of them; an empty value matches rows that have none. --json prints a line of JSON for each row.',
   options: {
-    from: value('TIME', 'from this moment on: 2026-11-26, 2026-11-26T03:00:00Z, or 15m, 2h, 7d ago', {
-      read: momentText,
-    }),
-    to: value('TIME', 'before this moment', { read: momentText }),
-    limit: value('N', `the most rows to show; default 50`, { read: whole(1, rowsMost) }),
+    from: value(
+      'TIME',
+      'only rows from this time on: 2026-11-26, 2026-11-26T03:00:00Z, or 15m, 2h or 7d ago',
+      {
+        read: momentText,
+      },
+    ),
+    to: value('TIME', 'only rows before this time', { read: momentText }),
+    limit: value('N', `the maximum number of rows to show; default 50`, { read: whole(1, rowsMost) }),
     json,
     ...gatewayOptions,
   },
@@ -45,9 +49,10 @@ export const logsFind = command({
       }
       shown += page.data.length
       cursor = page.next_cursor
-      if (cursor !== null && shown >= limit) terminal.tell(`${shown} rows; there may be more: --limit`)
+      if (cursor !== null && shown >= limit)
+        terminal.tell(`Showing ${shown} rows. There may be more: raise --limit.`)
     }
-    if (shown === 0) terminal.tell('No row matches.')
+    if (shown === 0) terminal.tell('No rows match.')
     return exitCodes.done
   },
 })
@@ -58,12 +63,12 @@ function isUnit(text: string | undefined): text is keyof typeof units {
   return text !== undefined && text in units
 }
 
-/** `15m` is a quarter of an hour ago. Any other moment is for the gateway to read. */
+/** `15m` means a quarter of an hour ago. Any other time is parsed by the gateway. */
 function momentText(text: string): string {
   const [, amount = '', unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (isUnit(unit)) return new Date(Date.now() - Number(amount) * units[unit]).toISOString()
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) return text
   throw new Error(
-    `must be a moment such as 2026-11-26T03:00:00Z, or 15m, 2h or 7d for that long ago, not ${JSON.stringify(text)}`,
+    `must be a time such as 2026-11-26T03:00:00Z, or a time ago such as 15m, 2h or 7d, not ${JSON.stringify(text)}`,
   )
 }

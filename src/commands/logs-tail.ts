@@ -14,7 +14,7 @@ export const logsTail = command({
   group: 'Look',
   does: 'follow the usage log of a running gateway, until Ctrl-C',
   details:
-    'It continues where it was when the gateway restarts or does not answer for a while. The filters are those of `logs find`. --json prints a line of JSON for each row.',
+    'When the gateway restarts or does not respond for a while, it resumes where it stopped. The filters are those of `logs find`. --json prints a line of JSON for each row.',
   options: { json, ...gatewayOptions },
   arguments: { filters },
   async run({ options, arguments: { filters }, terminal, ...call }) {
@@ -46,7 +46,10 @@ interface Tail {
 
 const pausesMs = { least: 250, most: 5_000 }
 
-/** Until the signal aborts. Rejects when the first call finds no gateway, and whenever one refuses. */
+/**
+ * Runs until the signal aborts. Rejects if the first call cannot reach a gateway, and whenever a gateway
+ * refuses a call.
+ */
 async function follow(
   { gateway, query, terminal, signal }: Tail,
   take: (row: unknown) => void,
@@ -58,21 +61,21 @@ async function follow(
   while (!signal.aborted) {
     try {
       const stream = await gateway.stream('requests/tail', query, place)
-      if (isAway) terminal.tell(`${gateway.url} answers again; the tail continues where it was.`)
+      if (isAway) terminal.tell(`${gateway.url} is responding again; resuming where the output stopped.`)
       isAway = false
       isFirst = false
       pauses.reset()
       for await (const { event, data, id } of eventsOf(stream)) {
         if (event === 'row') take(JSON.parse(data))
         if (event === 'dropped')
-          terminal.tell(`${droppedIn(data)} rows were left out here: too many at once.`)
+          terminal.tell(`${droppedIn(data)} rows were left out here, because they arrived too fast.`)
         if (event === 'place') place = id
       }
     } catch (error) {
       if (signal.aborted) return
       const isLost = !(error instanceof CommandError) || error.exitCode === exitCodes.unreachable
       if (!isLost || isFirst) throw error
-      if (!isAway) terminal.tell(`${gateway.url} is not answering; trying again.`)
+      if (!isAway) terminal.tell(`${gateway.url} is not responding; retrying.`)
       isAway = true
     }
     await sleep(pauses.next(), undefined, { signal }).catch(() => {})

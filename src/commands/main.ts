@@ -2,7 +2,7 @@ import { enableCompileCache } from 'node:module'
 import { compiledCode } from '../compiled-code.ts'
 import { onEndSignal } from '../end-signals.ts'
 
-/** The command `tollgate`. runtime.cjs runs it under Node 24. */
+/** The entry point of `tollgate`. runtime.cjs runs it under Node 24. */
 
 enableCompileCache(compiledCode)
 const [{ codeOfSignal }, { runCommand }, { commands }, { OutputLoss }] = await Promise.all([
@@ -14,12 +14,10 @@ const [{ codeOfSignal }, { runCommand }, { commands }, { OutputLoss }] = await P
 
 const { env, stdin, stdout, stderr, argv } = process
 const loss = new OutputLoss(stdout)
-// Output on stderr may be lost.
+// Output written to stderr may be lost.
 stderr.on('error', () => {})
 
-/**
- * How long after a signal a command may still run. Postgres rolls back what it had not committed.
- */
+/** How long a command may keep running after a signal. Postgres rolls back whatever was not committed. */
 const endMs = 2_000
 
 const controller = new AbortController()
@@ -31,9 +29,10 @@ onEndSignal((signal) => {
 
 const streams = { env, stdin, stdout, stderr }
 const code = await runCommand(commands, argv.slice(2), streams, controller.signal, loss.signal)
-// A library may hold something open. What was printed is written before: a pipe's reader may be slow.
+// Exit explicitly, since a library may keep a handle open. The output is flushed first, because the reader of
+// a pipe may be slow.
 const leave = () => process.exit(loss.codeAfter(code, (line) => stderr.write(`${line}\n`)))
-// A stream that has failed does not call back. Of the last write the event comes a little later than the
+// A stream that has failed never calls back. The error event of the last write is emitted shortly after the
 // call.
 if (loss.signal.aborted) leave()
 else stdout.end(() => setImmediate(leave))

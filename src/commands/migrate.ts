@@ -11,9 +11,9 @@ export const migrate = command({
   group: 'Set up',
   does: 'show which migrations the database lacks, and apply them',
   details:
-    "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It also takes over a database of the last version before the first release, whose journals are shipped. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
+    'The gateway also migrates when it starts. Use this command to see the migrations first, or when gateways are not allowed to change tables. It also takes over a database of the last version before the first release, provided that its journals are shipped. It writes only with --yes or after you confirm on a terminal. Exit code 1: there are migrations that were not applied.',
   changes: true,
-  options: { yes: flag('apply it without asking'), json },
+  options: { yes: flag('apply the changes without asking'), json },
   arguments: {},
   async run({ options: { yes, json }, terminal, env, signal }) {
     const { planMigration } = await import('../db/migration-plan.ts')
@@ -23,7 +23,8 @@ export const migrate = command({
       if (plan.isFormer) await requireTakeOver(database)
       const nothing = !plan.isFormer && plan.missing.length === 0 && plan.functions.length === 0
       if (!json) for (const line of linesOf(plan)) terminal.print(line)
-      const applies = !nothing && (yes || (!json && (await terminal.agrees('Apply it?', signal))))
+      const applies =
+        !nothing && (yes || (!json && (await terminal.agrees('Apply these migrations?', signal))))
       if (applies) await terminal.during('migrating', () => prepare(database, plan))
       if (json) terminal.printJson({ ...planJson(plan), written: applies })
       tellWhat(terminal, { nothing, applies })
@@ -36,18 +37,20 @@ function requireNotNewer({ compatibleFrom, known, applied }: MigrationPlan): voi
   if (compatibleFrom <= known) return
   throw new CommandError(
     exitCodes.notWell,
-    `the database has the schema of a later release (${applied} migrations), on which releases with ${compatibleFrom} or more can run. This one has ${known}: use the later release.`,
+    `the database has the schema of a later release (${applied} migrations), which requires a release with at least ${compatibleFrom} migrations. This release has ${known}. Use the later release.`,
   )
 }
 
-/** Rejects with a CommandError when there is a reason against it. */
+/** Rejects with a CommandError if the database cannot be taken over. */
 async function requireTakeOver({ config, connections }: CommandDatabase): Promise<void> {
   const [{ takeOverProblems }, { formerJournals }, { FormerSchemaError }] = await Promise.all([
     import('../db/take-over.ts'),
     import('../db/former-journals.ts'),
     import('../db/schema-version.ts'),
   ])
-  const journals = formerJournals(resolve(config.dataDir)).map((folder) => `${folder} is not shipped`)
+  const journals = formerJournals(resolve(config.dataDir)).map(
+    (folder) => `the journal ${folder} has not been shipped`,
+  )
   const problems = [...(await takeOverProblems(connections.sql)), ...journals]
   if (problems.length === 0) return
   throw new CommandError(exitCodes.notWell, new FormerSchemaError(problems.join('; ')).message)
@@ -65,7 +68,9 @@ async function prepare({ config, url }: CommandDatabase, { isFormer }: Migration
 function linesOf({ applied, known, isFormer, missing, functions }: MigrationPlan): string[] {
   return [
     `The database has ${applied} migrations; this release has ${known}.`,
-    ...(isFormer ? ['It is of the last version before the first release: its schema is taken over.'] : []),
+    ...(isFormer
+      ? ['The database is from the last version before the first release. Its schema will be taken over.']
+      : []),
     ...missing.map((name) => `  + ${name}`),
     ...(functions.length === 0 ? [] : [`SQL functions to create or replace: ${functions.length}`]),
     ...functions.map((name) => `  ~ ${name}`),
@@ -78,6 +83,6 @@ function planJson({ applied, known, compatibleFrom, isFormer, missing, functions
 
 function tellWhat(terminal: Terminal, { nothing, applies }: { nothing: boolean; applies: boolean }): void {
   if (nothing) terminal.tell('There is nothing to do.')
-  else if (applies) terminal.tell('It is applied.')
-  else terminal.tell('Nothing is applied: --yes applies it.')
+  else if (applies) terminal.tell('Applied.')
+  else terminal.tell('Nothing was applied. Add --yes to apply the migrations.')
 }

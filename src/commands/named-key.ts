@@ -2,7 +2,7 @@ import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import type { GatewayClient } from './gateway.ts'
 import { ask, type Key, keyPage } from './gateway-answers.ts'
 
-/** The key that an operator has named. Rejects with a CommandError where it does not exist. */
+/** Returns the key with the given name or id. Rejects with a CommandError if there is none. */
 export async function namedKey(gateway: GatewayClient, called: string): Promise<Pick<Key, 'id'>> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(called)) return { id: called.toLowerCase() }
   const at = called.indexOf('/')
@@ -13,7 +13,7 @@ export async function namedKey(gateway: GatewayClient, called: string): Promise<
   if (key === undefined)
     throw new CommandError(
       exitCodes.refused,
-      `there is no key ${JSON.stringify(called)}. \`tollgate keys list\` shows all.`,
+      `key ${JSON.stringify(called)} does not exist. Run \`tollgate keys list\` to list all keys.`,
     )
   return key
 }

@@ -8,7 +8,7 @@ interface Shape {
   completes?: Completion
 }
 
-/** A switch. */
+/** An option without a value. */
 export function flag(does: string): Option<boolean> {
   return {
     placeholder: undefined,
@@ -19,7 +19,10 @@ export function flag(does: string): Option<boolean> {
   }
 }
 
-/** An option with one text; undefined where it is not given. The last one counts. */
+/**
+ * An option with one value; undefined if it is not given. If it is given several times, the last value is
+ * used.
+ */
 export function value(placeholder: string, does: string, shape?: Shape): Option<string | undefined>
 export function value<Value>(
   placeholder: string,
@@ -43,7 +46,7 @@ export function value<Value>(
   }
 }
 
-/** An option that may be given several times. */
+/** An option that can be given several times. */
 export function values(placeholder: string, does: string): Option<readonly string[]> {
   return { placeholder, does, repeats: true, completes: 'nothing', read: (texts) => texts }
 }
@@ -78,7 +81,7 @@ export function optional(
   return { placeholder, does, required: false, repeats: false, completes, read: ([text]) => text }
 }
 
-/** One or more. */
+/** An argument with one or more values. */
 export function several(
   placeholder: string,
   does: string,
@@ -87,7 +90,7 @@ export function several(
   return { placeholder, does, required: true, repeats: true, completes, read: (texts) => texts }
 }
 
-/** One of these words. */
+/** Accepts one of these words. */
 export function oneOf<const Word extends string>(words: readonly Word[]): Read<Word> {
   return (text) => {
     const word = words.find((one) => one === text)
@@ -96,7 +99,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Read<W
   }
 }
 
-/** A whole number within bounds, both included. */
+/** Accepts a whole number from `least` to `most`, inclusive. */
 export function whole(least: number, most: number): Read<number> {
   return (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -107,9 +110,9 @@ export function whole(least: number, most: number): Read<number> {
 
 export const json = flag('print JSON')
 
-/** Options of every command. run-command.ts reads the file before anything reads the environment. */
+/** The options of every command. run-command.ts reads the file before anything else reads the environment. */
 export const commonOptions = {
-  envFile: value('FILE', 'read variables from this file; those of the environment count before them', {
+  envFile: value('FILE', 'read variables from this file; those of the environment take precedence', {
     completes: 'files',
   }),
 }

@@ -1,11 +1,14 @@
 import { exitCodes } from './exit-codes.ts'
 
-/** Whether what a command prints arrives. Node ignores SIGPIPE: it tells each failed write by an event. */
+/**
+ * Tracks whether the output of a command is written. Node ignores SIGPIPE and emits an event for each failed
+ * write instead.
+ */
 export class OutputLoss {
   #error: Error | undefined
   readonly #lost = new AbortController()
 
-  /** Also keeps the process alive: an event `error` without a listener would end it. */
+  /** The listener also keeps the process alive, because an `error` event without a listener would end it. */
   constructor(stdout: Pick<NodeJS.EventEmitter, 'on'>) {
     stdout.on('error', (error: Error) => {
       this.#error ??= error
@@ -13,19 +16,19 @@ export class OutputLoss {
     })
   }
 
-  /** Aborts at the first text that could not be written. */
+  /** Aborts on the first write that fails. */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
 
   /**
-   * The exit code of a command that has ended with `code`. The caller must not take a lost output for
+   * Returns the final exit code of a command that ended with `code`, so that lost output does not look like
    * success.
    */
   codeAfter(code: number, tell: (line: string) => void): number {
     if (this.#error === undefined) return code
     const hasReader = !('code' in this.#error && this.#error.code === 'EPIPE')
-    if (hasReader) tell(`tollgate: what it printed could not be written: ${this.#error.message}`)
+    if (hasReader) tell(`tollgate: the output could not be written: ${this.#error.message}`)
     if (code !== exitCodes.done) return code
     return hasReader ? exitCodes.notWell : exitCodes.readerLeft
   }

@@ -10,12 +10,12 @@ export const pricesCheck = command({
   group: 'Look',
   does: 'compare the prices of a gateway.yaml with those of the library',
   details:
-    'For each channel whose vendor the library knows, model by model. It needs no database. Exit code 1: a price differs.',
+    'It compares the prices of each model on each channel whose vendor the library knows. It needs no database. Exit code 1: a price differs.',
   options: { json },
   arguments: { file: optional('FILE', 'a gateway.yaml; default GATEWAY_CONFIG', { completes: 'files' }) },
   async run({ options: { json }, arguments: { file: named }, terminal, env }) {
     const path = named ?? commandConfig(env).gatewayConfig
-    if (path === undefined) throw wrongUsage('name the file: tollgate prices check gateway.yaml')
+    if (path === undefined) throw wrongUsage('a file is required, as in: tollgate prices check gateway.yaml')
     const [{ readGatewaySource }, { bundledLibrary, libraryVersion }, { comparePrices }, { usd }] =
       await Promise.all([
         import('../catalog/gateway-source.ts'),
@@ -41,7 +41,7 @@ export const pricesCheck = command({
       const table = [head, ...rows.map((row) => Object.values(row).map((cell) => cell ?? '-'))]
       if (rows.length > 0) for (const line of tableText(table, terminal.look)) terminal.print(line)
       terminal.print(
-        `${compared} prices compared with @pydantic/genai-prices ${libraryVersion}; ${rows.length} parts differ`,
+        `${compared} prices compared with @pydantic/genai-prices ${libraryVersion}; ${rows.length} differ`,
       )
     }
     return rows.length === 0 ? exitCodes.done : exitCodes.notWell

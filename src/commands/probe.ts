@@ -10,18 +10,18 @@ import type { Terminal } from './terminal.ts'
 export const probe = command({
   name: 'probe',
   group: 'Look',
-  does: 'ask a channel of a running gateway what a model can do there',
+  does: 'probe what a model can do on a channel of a running gateway',
   details:
-    'A worker makes some 45 small requests for each protocol that the channel speaks, and their verdicts count from then on (docs/reference/probes.md). Ctrl-C ends the waiting, not the probe. Exit code 1: a run failed, or found something broken that every client needs.',
+    'A worker sends about 45 small requests for each protocol that the channel speaks; the resulting verdicts apply from then on (docs/reference/probes.md). Ctrl-C stops waiting for the probe, but does not cancel it. Exit code 1: a run failed, or something that every client needs is broken.',
   options: {
-    protocol: value('PROTOCOL', 'only this one; default: each that the channel speaks'),
-    costMax: value('USD', 'the most that each run may cost; default PROBE_MICRO_USD_MAX'),
+    protocol: value('PROTOCOL', 'only this protocol; default: every protocol that the channel speaks'),
+    costMax: value('USD', 'the maximum cost of each run; default: PROBE_MICRO_USD_MAX'),
     json,
     ...gatewayOptions,
   },
   arguments: {
-    channel: required('CHANNEL', 'its name'),
-    model: required('MODEL', 'by the name that clients use'),
+    channel: required('CHANNEL', 'the name of the channel'),
+    model: required('MODEL', 'the model name that clients use'),
   },
   async run({ options, arguments: { channel, model }, terminal, ...call }) {
     const gateway = new GatewayClient({ options, ...call })
@@ -37,7 +37,7 @@ export const probe = command({
     const runs: ShownProbeRun[] = []
     for (const { id, protocol } of begun.data) {
       const look = () => ask(probeRun, gateway, 'GET', `probes/${id}`)
-      const run = await terminal.during(`probing ${channel} by ${protocol}`, () => ended(look, call.signal))
+      const run = await terminal.during(`probing ${channel} over ${protocol}`, () => ended(look, call.signal))
       if (!options.json) await show(run, terminal)
       runs.push(run)
     }
@@ -58,9 +58,9 @@ async function ended(look: () => Promise<ShownProbeRun>, signal: AbortSignal): P
 
 async function show({ state, error, sections, cost_usd }: ShownProbeRun, terminal: Terminal): Promise<void> {
   const { sectionTable } = await import('../verify/table.ts')
-  if (state === 'failed') terminal.print(`The run failed: ${error ?? 'no reason is known'}`)
+  if (state === 'failed') terminal.print(`The run failed: ${error ?? 'the reason is unknown'}`)
   for (const section of sections ?? []) terminal.print(sectionTable(section, terminal.look).trimEnd())
-  terminal.print(cost_usd === null ? 'Its cost is not known.' : `It cost $${cost_usd}.`)
+  terminal.print(cost_usd === null ? 'The cost of the run is unknown.' : `The run cost $${cost_usd}.`)
 }
 
 function isWell({ state, sections }: ShownProbeRun): boolean {

@@ -9,7 +9,7 @@ import { CommandError, exitCodes, meanings, wrongUsage } from './exit-codes.ts'
 import { commonOptions } from './options.ts'
 import { paint, type Terminal } from './terminal.ts'
 
-/** The texts of the command line. */
+/** The values given on the command line. */
 interface Asked {
   options: Texts
   arguments: Texts
@@ -18,7 +18,7 @@ interface Asked {
 
 type Texts = Readonly<Record<string, readonly string[]>>
 
-/** The program for commander. `run` is called when a command was asked for. */
+/** Builds the commander program. `run` is called with the chosen command. */
 export function programOf(
   { version, commands }: { version: string; commands: readonly Command[] },
   terminal: Terminal,
@@ -29,7 +29,7 @@ export function programOf(
     .version(version, '-V, --version', 'print the version')
     .addHelpText(
       'after',
-      `\n${exitCodeText(terminal)}\n\ntollgate COMMAND --help shows the options of a command.`,
+      `\n${exitCodeText(terminal)}\n\nRun tollgate COMMAND --help for the options of a command.`,
     )
   settle(program, 'tollgate', terminal)
   for (const option of programOptions()) program.addOption(option)
@@ -55,7 +55,7 @@ export function programOf(
   return program
 }
 
-/** `ledger` of `ledger verify`. Alone it prints its help. */
+/** The parent command, such as `ledger` of `ledger verify`. Run alone, it prints its help. */
 function parentOf(
   program: CommanderCommand,
   {
@@ -79,12 +79,12 @@ function programOptions(): CommanderOption[] {
   return Object.entries(commonOptions).map(([name, option]) => optionOf(name, option))
 }
 
-/** Commands that do something: `ledger verify`, not `ledger`. */
+/** The commands that can be run: `ledger verify`, not `ledger`. */
 function leavesOf(program: CommanderCommand): CommanderCommand[] {
   return program.commands.flatMap((one) => (one.commands.length === 0 ? [one] : one.commands))
 }
 
-/** `ledger verify`, without the program. */
+/** The path of a command without the program's name, such as `ledger verify`. */
 function pathOf(command: CommanderCommand): string {
   const parent = command.parent?.name()
   return parent === undefined || parent === 'tollgate' ? command.name() : `${parent} ${command.name()}`
@@ -104,41 +104,41 @@ function settle(command: CommanderCommand, path: string, terminal: Terminal): vo
       writeErr: (text) => stderr.write(text),
       getOutHasColors: () => look.hasColour,
       getErrHasColors: () => look.hasColour && stderr.isTTY === true,
-      // The Error says it.
+      // The thrown Error already contains the message.
       outputError: () => {},
     })
     .configureHelp({
       helpWidth: Math.min(look.columns ?? columnsMost, columnsMost),
       showGlobalOptions: true,
       visibleGlobalOptions: () => (path === 'tollgate' ? [] : programOptions()),
-      // The list of all commands has those of `ledger` too.
+      // The list of all commands includes subcommands, such as those of `ledger`.
       ...(path === 'tollgate' && { visibleCommands: leavesOf, subcommandTerm: pathOf }),
       ...(path !== 'tollgate' && { subcommandTerm: (below: CommanderCommand) => below.name() }),
       styleTitle: (text) => paint(text, 'bold', look),
     })
 }
 
-/** The help was asked for, or the command line cannot be followed. */
+/** Either the help was requested, or the command line is invalid. */
 function failureOf(error: CommanderError, path: string): Error {
   if (error.exitCode === 0) return new HelpShown(exitCodes.done)
   if (error.code === 'commander.help') return new HelpShown(exitCodes.usage)
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ')
-  return wrongUsage(`${message}. ${path} --help shows what it takes.`)
+  return wrongUsage(`${message}. Run ${path} --help for usage.`)
 }
 
-/** Nothing is left to do. */
+/** Thrown after the help is shown, when there is nothing left to do. */
 export class HelpShown extends Error {
   readonly exitCode: number
 
   constructor(exitCode: number) {
-    super('the help is shown')
+    super('the help was shown')
     this.exitCode = exitCode
   }
 }
 
 function optionOf(name: string, { placeholder, does, repeats }: Option<unknown>): CommanderOption {
   const flags = placeholder === undefined ? optionName(name) : `${optionName(name)} <${placeholder}>`
-  const option = new CommanderOption(flags, repeats ? `${does}; may be given several times` : does)
+  const option = new CommanderOption(flags, repeats ? `${does}; can be given several times` : does)
   return placeholder === undefined ? option : option.argParser(gather)
 }
 
@@ -159,14 +159,14 @@ function textsOf(command: Command, parsed: CommanderCommand): { options: Texts; 
   return { options: Object.fromEntries(options), arguments: Object.fromEntries(named) }
 }
 
-/** A switch has one empty text. */
+/** A switch has one empty value. */
 function textsIn(given: unknown): readonly string[] {
   if (given === undefined || given === false) return []
   if (given === true) return ['']
   return [given].flat().map(String)
 }
 
-/** The values of these texts. Throws a CommandError that names the option or argument. */
+/** Parses the values. Throws a CommandError that names the option or argument. */
 export function valuesOf(
   readers: Readonly<Record<string, Option<unknown> | Argument<unknown>>>,
   texts: Texts,
@@ -190,5 +190,5 @@ function sentence(words: string): string {
 
 function exitCodeText({ look }: Terminal): string {
   const lines = Object.values(exitCodes).map((code) => `  ${String(code).padEnd(4)}${meanings[code]}`)
-  return [paint('Exit codes:', 'bold', look), ...lines, '  130 and 143: a signal ended it'].join('\n')
+  return [paint('Exit codes:', 'bold', look), ...lines, '  130 and 143: ended by a signal'].join('\n')
 }

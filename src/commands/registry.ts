@@ -24,8 +24,9 @@ import { verify } from './verify.ts'
 import { worker } from './worker.ts'
 
 /**
- * Every command, in the order of the help. Help, shell completion and the table in
- * docs/reference/command-line.md follow from this list. A new command is a file here, and a line in it.
+ * All commands, in the order of the help. The help, shell completion and the table in
+ * docs/reference/command-line.md are derived from this list. To add a command, add a file to this folder and
+ * a line to this list.
  */
 export const commands: readonly Command[] = [
   start,

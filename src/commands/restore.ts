@@ -14,13 +14,13 @@ import type { Terminal } from './terminal.ts'
 export const restore = command({
   name: 'restore',
   group: 'Repair',
-  does: 'put a backup where nothing is, and verify it',
+  does: 'restore a backup to an empty place, and verify it',
   details:
-    'DATABASE_URL names an empty database; without it, DATA_DIR gets the embedded one. Exit code 1: what is there is not what the backup says, or SECRET_KEY does not open it.',
+    'DATABASE_URL must name an empty database; without it, the embedded database is created in DATA_DIR. Exit code 1: the restored data does not match the backup, or SECRET_KEY cannot decrypt it.',
   changes: true,
   options: {
-    databaseOnly: flag('leave DATA_DIR as it is, as while gateways run'),
-    cluster: value('FOLDER', 'where the cluster of a backup by pg_basebackup goes', { completes: 'folders' }),
+    databaseOnly: flag('leave DATA_DIR as it is, for example while gateways are running'),
+    cluster: value('FOLDER', 'where to put the cluster of a pg_basebackup backup', { completes: 'folders' }),
     json,
   },
   arguments: { folder: required('FOLDER', 'the folder of the backup', { completes: 'folders' }) },
@@ -37,7 +37,7 @@ export const restore = command({
       signal,
     })
       .catch((error: unknown) => {
-        throw copyFailure('it is not restored', error)
+        throw copyFailure('nothing was restored', error)
       })
       .finally(progress.end)
     const restoredMs = performance.now() - begunMs
@@ -53,14 +53,14 @@ export const restore = command({
         })
       else
         terminal.print(
-          `The cluster is in ${cluster}. Give it to the user of Postgres, start Postgres ${postgres} on it, then run tollgate ledger verify.`,
+          `The cluster is in ${cluster}. Make the Postgres user its owner, start Postgres ${postgres} on it, then run tollgate ledger verify.`,
         )
       return exitCodes.done
     }
     terminal.tell('Verifying the ledger ...')
     const { restored, secretKey } = await look({ env, terminal }, manifest).catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error
-      const message = `it is restored, but cannot be verified: ${error.message}`
+      const message = `the backup was restored, but could not be verified: ${error.message}`
       throw new CommandError(error.exitCode, message, { cause: error })
     })
     const seconds = { restored: restoredMs / 1000, total: (performance.now() - begunMs) / 1000 }
@@ -83,7 +83,10 @@ async function look(
   }))
 }
 
-/** `opens`, or why not. Unlike a start, it makes no missing SECRET_KEY. */
+/**
+ * Returns `opens`, or the reason why the key cannot open the secrets. Unlike a start, it never creates a
+ * missing SECRET_KEY.
+ */
 async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
   const { readKeeper } = await import('../secrets/open-masters.ts')
   try {
@@ -97,7 +100,7 @@ async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
 }
 
 const missingKey =
-  'missing. Set SECRET_KEY, or put secret.key into DATA_DIR for the embedded database, before you start a gateway'
+  'it is missing. Before you start a gateway, set SECRET_KEY or, for the embedded database, put secret.key into DATA_DIR'
 
 function linesOf(
   { from, to, parts }: Manifest,
@@ -106,20 +109,20 @@ function linesOf(
   seconds: { restored: number; total: number },
 ): string[] {
   return [
-    `Restored in ${seconds.restored.toFixed(1)} s, verified after ${seconds.total.toFixed(1)} s: the state of ${from.at === to.at ? to.at : `a moment from ${from.at} to ${to.at}`}.`,
-    `There are ${facts.tenants} tenants, ${facts.keys} keys, ${facts.channels} channels, the newest request is ${facts.newestRequest ?? 'none'}.`,
-    `Of DATA_DIR: ${parts.join(', ') || 'nothing'}.`,
+    `Restored in ${seconds.restored.toFixed(1)} s, verified after ${seconds.total.toFixed(1)} s: the state as of ${from.at === to.at ? to.at : `a moment between ${from.at} and ${to.at}`}.`,
+    `It contains ${facts.tenants} tenants, ${facts.keys} keys and ${facts.channels} channels; newest request: ${facts.newestRequest ?? 'none'}.`,
+    `Parts of DATA_DIR: ${parts.join(', ') || 'none'}.`,
     ...differences.map((difference) => `DIFFERS  ${difference}`),
     ...(verification === null ? [notVerified(schema)] : verificationLines(verification)),
-    ...(secretKey === 'opens' ? [] : [`SECRET_KEY does not open the secrets of this database: ${secretKey}`]),
+    ...(secretKey === 'opens' ? [] : [`SECRET_KEY cannot open the secrets of this database: ${secretKey}`]),
   ]
 }
 
 function notVerified({ applied, known, compatibleFrom }: Restored['schema']): string {
-  const has = `The ledger is not verified: the backup has the schema of another release (${applied} migrations; this one has ${known}).`
+  const has = `The ledger was not verified, because the backup has the schema of another release (${applied} migrations; this release has ${known}).`
   return compatibleFrom > known
     ? `${has} Use that release.`
-    : `${has} Run tollgate migrate, or start a gateway, then tollgate ledger verify.`
+    : `${has} Run tollgate migrate or start a gateway, then run tollgate ledger verify.`
 }
 
 function verificationLines({ findings, requests }: NonNullable<Restored['verification']>): string[] {

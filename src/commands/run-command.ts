@@ -7,8 +7,9 @@ import { HelpShown, programOf, valuesOf } from './program.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
 /**
- * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong is
- * on stderr, as what happened and what to do. `lost` aborts when its output can no longer be written.
+ * Runs `tollgate` with these commands and arguments, and resolves to the exit code. Never rejects: errors are
+ * printed to stderr, with what happened and what to do. `lost` aborts when the output can no longer be
+ * written.
  */
 export async function runCommand(
   commands: readonly Command[],
@@ -18,7 +19,7 @@ export async function runCommand(
   lost: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const terminal = new Terminal(streams)
-  // What a shell asks at every Tab: the scripts of completion.ts.
+  // Called by the shell on every Tab, from the scripts in completion.ts.
   if (args[0] === '__complete') {
     const { completionsOf } = await import('./complete.ts')
     for (const line of completionsOf(commands, args.slice(2))) terminal.print(line)
@@ -53,8 +54,8 @@ export async function runCommand(
 }
 
 /**
- * Ends a command that only looks, as SIGPIPE would. The process ends then, and with it what the command has
- * begun.
+ * Ends a read-only command, as SIGPIPE would. The process then exits, along with any work the command
+ * started.
  */
 function whenLost(signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
@@ -63,12 +64,12 @@ function whenLost(signal: AbortSignal): Promise<number> {
   })
 }
 
-/** Add the variables of a file to those that are not set. */
+/** Adds the variables of the file that are not already set. */
 function readEnvFile(path: string, env: Streams['env']): void {
   try {
     for (const [name, value] of Object.entries(parseEnv(readFileSync(path, 'utf8')))) env[name] ??= value
   } catch (error) {
-    throw wrongUsage(`--env-file: ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+    throw wrongUsage(`--env-file: cannot read ${path}: ${error instanceof Error ? error.message : error}`)
   }
 }
 
@@ -79,13 +80,12 @@ function explained(error: unknown): { exitCode: number; message: string } {
   const message = causes.join(': ') || String(error)
   return {
     exitCode: exitCodes.fault,
-    message: `${message}. This should not happen: LOG_LEVEL=debug shows where it did.`,
+    message: `${message}. This is a bug in Tollgate. Set LOG_LEVEL=debug to see the stack trace.`,
   }
 }
 
 const isVerbose = ({ LOG_LEVEL }: Streams['env']) => LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'
 
-/** The version of this package. */
 function packageVersion(): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),

@@ -11,12 +11,12 @@ import type { Terminal } from './terminal.ts'
 export const secretsRotate = command({
   name: 'secrets rotate',
   group: 'Repair',
-  does: 'end the rotation of SECRET_KEY: from then on only the present one opens the master keys',
+  does: 'finish a rotation of SECRET_KEY, so that only the current one opens the master keys',
   details:
-    'It refuses while a process runs with another SECRET_KEY (exit code 1). docs/reference/secrets.md has the whole way.',
+    'It refuses to run while a process uses another SECRET_KEY (exit code 1). docs/reference/secrets.md describes the whole procedure.',
   changes: true,
   options: {
-    newMaster: flag('make a new master key, seal all secrets with it, and print what has to be renewed'),
+    newMaster: flag('create a new master key, seal all secrets with it, and print what has to be renewed'),
     json,
   },
   arguments: {},
@@ -38,7 +38,7 @@ export const secretsRotate = command({
   },
 })
 
-/** What was done, for a program and for people. */
+/** The result, as JSON and as text. */
 interface Done {
   json: object
   lines: readonly string[]
@@ -50,11 +50,14 @@ async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Pro
     import('../secrets/renewals.ts'),
   ])
   const id = await terminal
-    .during('waiting until every process follows', () => changeMaster(sql, keys, followMs))
+    .during('waiting for every process to follow', () => changeMaster(sql, keys, followMs))
     .catch((error: unknown) => {
-      // Postgres's have one.
+      // Errors from Postgres have a code.
       if (!(error instanceof Error) || 'code' in error) throw error
-      throw new CommandError(exitCodes.notWell, `${error.message}\nRun it again: it continues where it was.`)
+      throw new CommandError(
+        exitCodes.notWell,
+        `${error.message}\nRun this again to continue where it stopped.`,
+      )
     })
   const sealed = await sealAnew(sql, keys, terminal)
   const renewals = await readRenewals(sql)
@@ -71,7 +74,7 @@ async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Pro
       },
     },
     lines: [
-      `New master key ${id}: all processes seal with it`,
+      `New master key ${id}: all processes now seal with it`,
       ...sealed.flatMap(linesOf),
       renewalsText(renewals),
     ],
@@ -84,7 +87,7 @@ async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promi
     import('../secrets/master-key-queries.ts'),
     import('../secrets/new-master.ts'),
   ])
-  // Where a call with --new-master was interrupted.
+  // A run with --new-master may have been interrupted.
   const sealed = await sealAnew(sql, keys, terminal)
   const secretKeyId = idOfSecret(keys.secretKey)
   const others = (await liveProcesses(sql)).filter(
@@ -93,15 +96,15 @@ async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promi
   if (others.length > 0)
     throw new CommandError(
       exitCodes.notWell,
-      `these processes run with another SECRET_KEY than ${secretKeyId}. Restart them first:\n${others.map(processName).join('\n')}`,
+      `these processes use a SECRET_KEY other than ${secretKeyId}. Restart them first:\n${others.map(processName).join('\n')}`,
     )
   const dropped = await dropOtherWrappings(sql, secretKeyId)
-  const but = dropped.length === 0 ? '' : `; no longer by ${dropped.join(', ')}`
+  const but = dropped.length === 0 ? '' : `, no longer by ${dropped.join(', ')}`
   return {
     json: { secret_key: secretKeyId, dropped, sealed_anew: sealed },
     lines: [
       ...sealed.flatMap(linesOf),
-      `The master keys are wrapped by SECRET_KEY ${secretKeyId} only${but}`,
+      `The master keys are now wrapped only by SECRET_KEY ${secretKeyId}${but}`,
     ],
   }
 }
@@ -119,10 +122,13 @@ function linesOf({ name, resealed, unreadable }: Resealed): string[] {
   return [
     ...(resealed > 0 ? [`  ${name}: ${resealed} resealed`] : []),
     ...(unreadable > 0
-      ? [`  ${name}: ${unreadable} cannot be opened with any master key, and stay as they are`]
+      ? [`  ${name}: ${unreadable} cannot be opened with any master key, and were left as they are`]
       : []),
   ]
 }
 
-/** A process follows within a second. One that has died counts for 20 seconds. */
+/**
+ * How long to wait for the processes. A process follows within a second; one that has died is counted for 20
+ * seconds.
+ */
 const followMs = 30_000

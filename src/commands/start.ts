@@ -5,7 +5,7 @@ export const start = command({
   group: 'Run',
   does: 'start the gateway',
   details:
-    'The environment configures it, as docs/reference/configuration.md says. Without DATABASE_URL it starts a Postgres of its own in DATA_DIR, by default ./.tollgate. SIGTERM and Ctrl-C drain it, SIGHUP has GATEWAY_CONFIG applied again. Exit code 1: it could not start, or did not end well.',
+    'It is configured by the environment; see docs/reference/configuration.md. Without DATABASE_URL it starts its own Postgres in DATA_DIR, by default ./.tollgate. SIGTERM and Ctrl-C drain it; SIGHUP applies GATEWAY_CONFIG again. Exit code 1: the gateway could not start, or did not shut down cleanly.',
   changes: true,
   options: {},
   arguments: {},

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Where a command reads and writes. */
+/** The streams and the environment of a command. */
 export interface Streams {
-  /** `start` changes it. All else only reads it. */
+  /** Changed by `start` and --env-file; otherwise only read. */
   env: Record<string, string | undefined>
   stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   stdout: Output
@@ -15,17 +15,17 @@ export interface Output {
   columns?: number
 }
 
-/** How a terminal shows a text. */
+/** How text is shown on a terminal. */
 export interface Look {
   hasColour: boolean
-  /** Characters in a line; undefined: unlimited. */
+  /** The number of characters per line; undefined means no limit. */
   columns: number | undefined
 }
 
 const everyMs = 1_000
 const clearLine = '\r\u001b[2K'
 
-/** Results go to stdout, all else to stderr. */
+/** Prints results to stdout and everything else to stderr. */
 export class Terminal {
   readonly #streams: Streams
 
@@ -37,7 +37,9 @@ export class Terminal {
     return this.#streams
   }
 
-  /** Of stdout. Colours only on a terminal, and never with NO_COLOR: https://no-color.org */
+  /**
+   * The look of stdout. Colours are used only on a terminal, and never with NO_COLOR: https://no-color.org
+   */
   get look(): Look {
     const { stdout, env } = this.#streams
     const isTerminal = stdout.isTTY === true
@@ -51,22 +53,22 @@ export class Terminal {
     this.#streams.stdout.write(`${line}\n`)
   }
 
-  /** One value, for a program. */
+  /** Prints a single value for programs. */
   printJson(value: unknown): void {
     this.print(JSON.stringify(value, null, 2))
   }
 
-  /** One of many values, each in a line. */
+  /** Prints one of many values, one per line. */
   printJsonLine(value: unknown): void {
     this.print(JSON.stringify(value))
   }
 
-  /** For people, beside the result. */
+  /** Prints a message for people, separate from the result. */
   tell(line: string): void {
     this.#streams.stderr.write(`${line}\n`)
   }
 
-  /** Shows on a terminal what is running, and for how long already. Elsewhere it shows nothing. */
+  /** Shows on a terminal what is running and for how long. Elsewhere it shows nothing. */
   async during<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     const { stderr } = this.#streams
     if (stderr.isTTY !== true) return await work()
@@ -85,13 +87,13 @@ export class Terminal {
     }
   }
 
-  /** Whether the user says yes. False where there is no one to ask, and at Ctrl-C and Ctrl-D. */
+  /** Asks the user to confirm. Returns false without a terminal, and on Ctrl-C and Ctrl-D. */
   async agrees(prompt: string, signal: AbortSignal): Promise<boolean> {
     const { stdin, stdout, stderr } = this.#streams
     if (stdin.isTTY !== true || stdout.isTTY !== true) return false
     stderr.write(`${prompt} [y/N] `)
     const lines = createInterface({ input: stdin })
-    // After Ctrl-D a prompt stays open indefinitely.
+    // After Ctrl-D a prompt would stay pending forever.
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
     try {
       const answer = await Promise.race([lines.question('', { signal }), ended])
@@ -111,15 +113,14 @@ export function paint(text: string, colour: keyof typeof colours, { hasColour }:
   return hasColour && text !== '' ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text
 }
 
-/** Texts of others, such as names of models: no control character of theirs reaches the terminal. */
+/**
+ * Replaces control characters in foreign texts, such as model names, so that they never reach the terminal.
+ */
 export function plain(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }
 
-/**
- * Lines with columns of one width each, two blanks between them. The last column is cut where the terminal
- * ends.
- */
+/** Aligns the rows in columns separated by two spaces. Lines are cut at the width of the terminal. */
 export function tableText(rows: readonly (readonly string[])[], { columns }: Look): string[] {
   const shown = rows.map((row) => row.map(plain))
   const widths = (shown[0] ?? []).map((_, at) => Math.max(...shown.map((row) => row[at]?.length ?? 0)))

@@ -7,20 +7,20 @@ import { flag, json, required, value } from './options.ts'
 export const topup = command({
   name: 'topup',
   group: 'Keys and money',
-  does: "bring money to a tenant's account",
+  does: "add money to a tenant's account",
   details:
-    'An entry is booked once for its id. Where no answer comes, the command prints the id: run it again with --id, and it books what was not booked.',
+    'An entry with a given id is booked only once. If the gateway does not respond, the command prints the id: run it again with --id to book the entry if it was not booked.',
   changes: true,
   options: {
-    adjustment: flag('book an adjustment, whose amount may be below 0, as in `-- -5.00`'),
-    note: value('TEXT', 'why, for the ledger'),
-    id: value('UUID', 'of the entry; default: a new one', { read: uuid }),
+    adjustment: flag('book an adjustment, whose amount can be negative, as in `-- -5.00`'),
+    note: value('TEXT', 'the reason, stored in the ledger'),
+    id: value('UUID', 'the id of the entry; default: a new one', { read: uuid }),
     json,
     ...gatewayOptions,
   },
   arguments: {
-    tenant: required('TENANT', 'by name or id'),
-    amount: required('AMOUNT', 'in USD, such as 25.00', { read: decimal }),
+    tenant: required('TENANT', 'the name or id of the tenant'),
+    amount: required('AMOUNT', 'the amount in USD, such as 25.00', { read: decimal }),
   },
   async run({ options, arguments: { tenant, amount }, terminal, ...call }) {
     const gateway = new GatewayClient({ options, ...call })
@@ -36,7 +36,7 @@ export const topup = command({
     const path = `tenants/${encodeURIComponent(tenant)}/entries`
     const answer = await ask(booked, gateway, 'POST', path, { body }).catch((error: unknown) => {
       if (!(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error
-      const again = `Whether it is booked is not known: run it again, the same with --id ${id}: it is booked at most once.`
+      const again = `It is unknown whether the entry was booked. Run the same command again with --id ${id}: the entry is booked at most once.`
       throw new CommandError(error.exitCode, `${error.message}\n${again}`, { cause: error })
     })
     if (json) terminal.printJson(answer)

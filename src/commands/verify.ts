@@ -5,16 +5,16 @@ import { json, value } from './options.ts'
 export const verify = command({
   name: 'verify',
   group: 'Look',
-  does: 'call a gateway or a vendor as its clients do, and say what works there',
+  does: 'call a gateway or a vendor as its clients do, and report what works',
   details:
-    'It needs no database. Exit code 1: something that every client needs is broken. docs/reference/verify.md has the checks.',
+    'It needs no database. docs/reference/verify.md lists the checks. Exit code 1: something that every client needs is broken.',
   options: {
-    base: value('URL', 'where its paths begin, such as http://127.0.0.1:8787/v1'),
-    model: value('MODEL', 'the model to ask'),
-    keyEnv: value('NAME', 'the environment variable with the key; default TOLLGATE_KEY'),
-    only: value('FORMATS', 'chat, responses, messages, or several with commas; default all'),
-    imageModel: value('MODEL', 'also make one image with this model'),
-    timeout: value('SECONDS', 'how long one call may take, 1 to 600; default 60'),
+    base: value('URL', 'the base URL, such as http://127.0.0.1:8787/v1'),
+    model: value('MODEL', 'the model to test'),
+    keyEnv: value('NAME', 'the environment variable that contains the key; default: TOLLGATE_KEY'),
+    only: value('FORMATS', 'chat, responses, messages, or several separated by commas; default: all'),
+    imageModel: value('MODEL', 'also generate one image with this model'),
+    timeout: value('SECONDS', 'the timeout of each call, 1 to 600; default: 60'),
     json,
   },
   arguments: {},
@@ -28,7 +28,7 @@ export const verify = command({
       return await verify(options, { ...terminal.streams, env, signal })
     } catch (error) {
       if (error instanceof UsageError)
-        throw wrongUsage(`${error.message}\ntollgate verify --help shows all options.`, error)
+        throw wrongUsage(`${error.message}\nRun tollgate verify --help for all options.`, error)
       if (error instanceof KeyRefused)
         throw new CommandError(exitCodes.refused, error.message, { cause: error })
       if (error instanceof Unreachable)

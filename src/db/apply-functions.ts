@@ -4,14 +4,14 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
 
-/** SQL functions, one in each file, and their common version. */
+/** A folder with one SQL function per file, and their common version. */
 export interface FunctionFolder {
   path: string
-  /** Raised with every change of a file. */
+  /** Must be increased with every change of a file. */
   version: number
 }
 
-/** Raise it with every change in functions/. The tests show the hash that belongs to it. */
+/** Increase it with every change in functions/. The tests check it against a hash of the folder. */
 export const functionsVersion = 16
 
 const ownFunctions: FunctionFolder = {
@@ -20,19 +20,18 @@ const ownFunctions: FunctionFolder = {
 }
 
 /**
- * Create or replace the functions whose files have changed, all or none. Call it after the migrations,
- * under their lock. Returns the names of the changed functions.
- *
- * Does nothing when the database has functions of a newer version: in a rolling upgrade an old process may
- * start after a new one, and must not restore its old functions. The comment of each function says which
- * version and text it has.
+ * Creates or replaces the functions whose files have changed, in one transaction. Must be called after the
+ * migrations and under their lock. Returns the names of the changed functions.
+ * Does nothing if the database has functions of a newer version: during a rolling upgrade, an old process can
+ * start after a new one and must not restore its old functions. The comment of each function records its
+ * version and the hash of its text.
  */
 export async function applyFunctions(session: Sql, folder = ownFunctions): Promise<string[]> {
   const { version } = folder
   const changed = await changedFunctions(session, folder)
   if (changed.length === 0) return []
   await session.begin(async (tx) => {
-    // A function may call a function of a later file.
+    // A function can call a function of a later file.
     await tx`SET LOCAL check_function_bodies = off`
     for (const { name, text, hash } of changed) {
       await tx.unsafe(text)
@@ -42,7 +41,7 @@ export async function applyFunctions(session: Sql, folder = ownFunctions): Promi
   return changed.map(({ name }) => name)
 }
 
-/** Those that `applyFunctions` would create or replace. */
+/** The functions that `applyFunctions` would create or replace. */
 export async function changedFunctions(
   session: Sql,
   { path, version } = ownFunctions,
@@ -52,7 +51,7 @@ export async function changedFunctions(
   return readFunctions(path).filter(({ name, hash }) => applied.get(name)?.hash !== hash)
 }
 
-/** By the function's name. */
+/** Keyed by function name. */
 async function readApplied(session: Sql): Promise<Map<string, { version: number; hash: string }>> {
   const rows = await session<{ name: string; note: string }[]>`
     SELECT p.proname AS name, d.description AS note
@@ -69,11 +68,11 @@ async function readApplied(session: Sql): Promise<Map<string, { version: number;
 export interface FunctionFile {
   name: string
   text: string
-  /** SHA-256 of the text, hexadecimal. */
+  /** SHA-256 of the text, in hexadecimal. */
   hash: string
 }
 
-/** The files of a folder, in the order of their names. */
+/** The files of a folder, ordered by name. */
 export function readFunctions(path = ownFunctions.path): FunctionFile[] {
   const files = readdirSync(path).filter((file) => file.endsWith('.sql'))
   return files.sort().map((file) => {

@@ -1,7 +1,7 @@
 /**
- * The array types of our statements. Without them postgres.js asks the server for its array types on every
- * connection. We cannot catch an error of that query: a connection that breaks meanwhile ends the process
- * (fetchArrayTypes in connection.js, 3.4.9).
+ * The array types that our statements use. Without them, postgres.js queries the server for its array types
+ * on every connection. An error of that query cannot be caught, so a connection that breaks at that moment
+ * would end the process (fetchArrayTypes in connection.js, 3.4.9).
  */
 export const arrayTypes = Object.fromEntries(
   // https://www.postgresql.org/docs/18/catalog-pg-type.html: int4, text, int8, timestamptz, numeric, uuid.
@@ -25,7 +25,7 @@ function itemText(item: unknown): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** An array of one dimension. Every item is text. */
+/** A one-dimensional array whose items are all text. */
 export function parseArray(text: string): (string | null)[] {
   const items = text.matchAll(/[{,](?:"((?:[^"\\]|\\.)*)"|([^{},"]+))/gs)
   return [...items].map(([, quoted, plain]) =>

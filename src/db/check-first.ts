@@ -3,8 +3,8 @@ import { ownMigrations } from './migrate.ts'
 import { FormerSchemaError, isFormer, readSchemaVersion } from './schema-version.ts'
 
 /**
- * Run a check of the start before anything in the database changes. Rejects with FormerSchemaError before the
- * check.
+ * Runs a startup check before anything in the database changes. Rejects with FormerSchemaError before the
+ * check if the schema is from before the first release.
  */
 export async function checkFirst<T>(
   url: string,

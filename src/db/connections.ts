@@ -6,7 +6,7 @@ import type { PostgresJsDatabase } from './drizzle.cjs'
 import { drizzle } from './drizzle.cjs'
 import * as schema from './schema.ts'
 
-/** A few connections to Postgres. They open at their first use, and again after an outage. */
+/** A few connections to Postgres. They open on first use, and reopen after an outage. */
 export interface Connections {
   /**
    * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number
@@ -14,46 +14,46 @@ export interface Connections {
    * Date.
    */
   sql: postgres.Sql
-  /** Typed queries, prepared on first use as well. */
+  /** Typed queries, also prepared on first use. */
   db: TypedQueries
-  /** Waits two seconds for running statements, then ends them. */
+  /** Waits two seconds for running statements, then cancels them. */
   end(): Promise<void>
 }
 
 export type TypedQueries = PostgresJsDatabase<typeof schema>
 
 export interface ConnectionOptions {
-  /** Default 5. */
+  /** The maximum number of connections. Default 5. */
   max?: number
   /** Connect timeout in seconds. Default 2. */
   connectSeconds?: number
   /** The name in `pg_stat_activity`. Default `tollgate`. */
   applicationName?: string
-  /** The server ends a statement after this time. Absent: it ends none. */
+  /** The server cancels a statement after this time. If absent, there is no limit. */
   statementMs?: number
   /**
-   * Postgres plans each statement for its values. Default: it keeps one plan of each statement for all
-   * values.
+   * Postgres plans each statement for its values. By default it keeps one generic plan for each statement.
    */
   plansEach?: boolean
   /**
-   * The address is a pooler in transaction mode, where two statements may meet two sessions: nothing is
-   * prepared, and the session gets no settings. So it excludes `statementMs` and `plansEach`.
+   * The address is a pooler in transaction mode, where two statements can run in different sessions, so
+   * nothing is prepared and no session settings are sent. Cannot be combined with `statementMs` or
+   * `plansEach`.
    */
   pooled?: boolean
 }
 
 /**
- * Open a separate pool. It makes no connection yet. Connecting takes `connectSeconds` at most, then it
- * rejects the statement. If Postgres goes away while a statement runs, it rejects the statement and never
- * repeats it.
+ * Opens a separate pool without connecting yet. If a connection cannot be made within `connectSeconds`, the
+ * statement is rejected. If Postgres goes away while a statement runs, the statement is rejected and never
+ * repeated.
  */
 export function openConnections(url: string, options: ConnectionOptions = {}): Connections {
   const sql = postgres(url, clientSettings(options))
   return {
     sql,
     db: drizzle({ client: clientForDrizzle(sql), schema }),
-    // Without a limit, postgres.js may wait indefinitely for a connection that died at the wrong moment.
+    // Without a limit, postgres.js can wait indefinitely for a connection that died at the wrong moment.
     async end(): Promise<void> {
       const ended = Promise.allSettled([sql.end({ timeout: endSeconds })])
       await Promise.race([ended, sleep((endSeconds + 1) * 1000, undefined, { ref: false })])
@@ -64,9 +64,9 @@ export function openConnections(url: string, options: ConnectionOptions = {}): C
 const endSeconds = 2
 
 /**
- * A view of the client for drizzle. drizzle changes the serializers of its client
- * (https://github.com/drizzle-team/drizzle-orm/issues/4426), so it gets a copy of them. It also asks for
- * unprepared statements, which Postgres would parse and plan each time, so we prepare them.
+ * A view of the client for drizzle. It has its own copy of the serializers, because drizzle changes those of
+ * its client (https://github.com/drizzle-team/drizzle-orm/issues/4426). It also prepares statements, because
+ * drizzle requests unprepared ones, which Postgres would parse and plan each time.
  */
 function clientForDrizzle(client: postgres.Sql): postgres.Sql {
   const options = { ...client.options, parsers: {}, serializers: {} }
@@ -78,7 +78,7 @@ function clientForDrizzle(client: postgres.Sql): postgres.Sql {
   })
 }
 
-/** Settings of every postgres.js client of ours. */
+/** The settings of all our postgres.js clients. */
 export function clientSettings({
   max = 5,
   connectSeconds = 2,
@@ -88,10 +88,11 @@ export function clientSettings({
   pooled = false,
 }: ConnectionOptions) {
   const session = {
-    // The usage log has a partition a day: a new plan takes several times longer than reading a page.
-    // It compiles where it expects much to read. A page ends long before.
+    // The usage log has one partition per day, so planning anew takes several times longer than reading a
+    // page. Postgres compiles a query (JIT) if it expects to read many rows, although a page ends long
+    // before.
     ...(plansEach ? { jit: 'off' } : {}),
-    // A query of one takes one processor, so that the others serve requests.
+    // A time-limited query uses a single processor, so that the other processors are free to serve requests.
     ...(statementMs === undefined ? {} : { max_parallel_workers_per_gather: 0 }),
     plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
@@ -99,22 +100,24 @@ export function clientSettings({
   return {
     max,
     connect_timeout: connectSeconds,
-    // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends
-    // them too. To plan over all partitions, a new connection must first read what they are.
+    // In seconds. After the end of a pool, postgres.js can still open connections for waiting statements,
+    // which this timeout ends as well. It is longer with `plansEach`, because a new connection must first
+    // read the definitions of all partitions to plan a query.
     idle_timeout: plansEach ? 600 : 60,
-    // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
+    // In seconds. The default backs off to as much as 20 seconds, which would prolong an outage.
     backoff: (retries: number) => pauseAfter(retries + 1, { least: 0.02, most: 1 }),
     onnotice: () => {},
-    // A kept statement holds memory of the connection, so we keep none whose plan is not kept.
+    // A prepared statement uses memory of its connection, so statements whose plans are not kept are not
+    // prepared.
     prepare: !plansEach && !pooled,
     fetch_types: false,
     types: { ...arrayTypes, json: jsonType },
-    // PgBouncer ends a connection that asks for a setting it does not know.
+    // PgBouncer closes a connection that requests a setting it does not know.
     connection: { application_name: applicationName, ...(pooled ? {} : session) },
   }
 }
 
-/** json and jsonb. drizzle passes JSON text as a string. */
+/** The json and jsonb types. drizzle passes JSON text as a string. */
 const jsonType = {
   to: 114,
   from: [114, 3802],

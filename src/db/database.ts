@@ -7,44 +7,44 @@ import { openTransactions, type Transactions } from './transactions.ts'
 /**
  * The only access to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
  *
- * Each purpose has connections of its own, so that many queries for one purpose do not delay those for
- * another. Connections are made when first used.
+ * Each purpose has its own connections, so that many queries for one purpose do not delay those for another.
+ * Connections are opened on first use.
  *
  * A serving process never pins a connection of postgres.js (`begin`, `transaction`, `reserve`): when a pinned
- * one dies, postgres.js 3.4.9 throws an error that we cannot catch, and the process ends
- * (https://github.com/porsager/postgres/issues/1208). So each transaction is one statement or one SQL
- * function. Changes by admins are transactions on connections of `pg`: `admin`.
+ * connection dies, postgres.js 3.4.9 throws an error that cannot be caught, and the process ends
+ * (https://github.com/porsager/postgres/issues/1208). Each transaction is therefore one statement or one SQL
+ * function. Changes by admins are transactions on `pg` connections: see `admin`.
  */
 export interface Database extends Record<PoolPurpose, Pick<Pool, 'ask'>> {
-  /** Changes by admins, each with its audit lines. */
+  /** Changes by admins, together with their audit lines. */
   admin: Pick<Transactions, 'transact' | 'pool'>
-  /** Listen to a channel until the caller calls the returned function, which never rejects. */
+  /** Listens to a channel until the returned function is called. That function never rejects. */
   listen(channel: string, listener: NotificationListener): () => Promise<void>
-  /** Waits two seconds for running statements, then ends them. */
+  /** Waits two seconds for running statements, then cancels them. */
   close(): Promise<void>
 }
 
 export type PoolPurpose =
-  /** Admission: it holds the money that requests may cost, and gives it back. Also manual entries. */
+  /** Admission: holds the money that requests can cost, and releases it. Also used for manual entries. */
   | 'money'
-  /** Look-ups of keys by their secret. Every caller can cause one, even without a good key. */
+  /** Look-ups of keys by their secret. Any caller can cause one, even without a valid key. */
   | 'keys'
-  /** The state that all processes share: revisions, catalog, reports of breakers. No request waits for it. */
+  /** State shared by all processes: revisions, catalog, breaker reports. No request waits for it. */
   | 'state'
-  /** Answers kept for an Idempotency-Key, and the channels that hold answers. */
+  /** Answers stored for an Idempotency-Key, and the record of channels that hold answers. */
   | 'answers'
   /**
-   * Reads of tenants: usage log, budgets, lists. Each has a bound; the server ends a statement that takes too
-   * long.
+   * Reads by tenants: usage log, budgets, lists. The number of queries is limited for each tenant, and the
+   * server cancels a statement that takes too long.
    */
   | 'reads'
-  /** Queries of admins over the usage log of all tenants. Postgres plans each for its values. */
+  /** Queries by admins over the usage log of all tenants. Postgres plans each query for its values. */
   | 'log'
-  /** Image jobs. Statements for one tenant wait for each other. */
+  /** Image jobs. Statements for the same tenant wait for each other. */
   | 'jobs'
-  /** Making partitions and deleting old rows. One statement at a time, which may take long. */
+  /** Creation of partitions and deletion of old rows. One statement at a time, which can take long. */
   | 'upkeep'
-  /** Verifying the ledger. One statement at a time, which may take long. */
+  /** Verification of the ledger. One statement at a time, which can take long. */
   | 'verify'
 
 export interface DatabaseBounds {
@@ -56,15 +56,15 @@ export interface DatabaseBounds {
   logConnections: number
   jobsConnections: number
   adminConnections: number
-  /** The server ends a tenant's query after this time. */
+  /** The server cancels a tenant's query after this time. */
   readsMs: number
-  /** Longest time for Postgres to admit a request, or to change a job. */
+  /** The maximum time that Postgres can take to admit a request or change a job. */
   admitMs: number
 }
 
 /**
- * Open it. It makes no connection yet. `poolerUrl` leads to the same database through a pooler in transaction
- * mode: queries that need no session of their own go there.
+ * Opens the database without connecting yet. `poolerUrl` is the address of the same database through a pooler
+ * in transaction mode, which is used for queries that do not depend on a session.
  */
 export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: string): Database {
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
@@ -79,8 +79,8 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
         poolerUrl !== undefined && pooledPurposes.has(purpose)
           ? openConnections(poolerUrl, { ...place, pooled: true })
           : openConnections(url, { ...place, ...limits }),
-      // With more queries than connections, postgres.js would pipeline them, and a slow one would delay
-      // those after it.
+      // With more queries than connections, postgres.js would pipeline them, so a slow query would delay
+      // those behind it.
       atOnce: max,
       withinMs,
       onAnswer() {
@@ -92,7 +92,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const { admitMs, readsMs } = bounds
   const others = {
     money: pool('money', bounds.moneyConnections, admitMs),
-    // These queries use an index and wait for no lock: pipelining them costs less than more connections.
+    // These queries use an index and wait for no lock, so pipelining them costs less than more connections.
     keys: pool('keys', bounds.keysConnections, keysMs, { atOnce: keysAtOnce }),
     answers: pool('answers', bounds.answersConnections, admitMs, {
       atOnce: bounds.answersConnections * answersPerConnection,
@@ -106,18 +106,18 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const pools = Object.values(others)
   const admin = openTransactions(url, bounds)
   const state = pool('state', bounds.stateConnections, stateMs, {
-    // We read revisions several times a second, so this pool is the first to see that Postgres does not
+    // Revisions are read several times per second, so this pool is the first to detect that Postgres does not
     // answer.
     onSilence(begunAt, late) {
       unansweredSince ??= begunAt
       if (late) {
-        // If the network has dropped connections, those of all pools are dead.
+        // If the network has dropped connections, those of all pools may be dead.
         subscriptions.renew()
         for (const other of pools) other.renew()
       }
       const silentForMs = performance.now() - unansweredSince
       if (silentForMs < silentMs) return
-      const cause = new LateError(`the database has answered nothing for ${Math.round(silentForMs)} ms`)
+      const cause = new LateError(`the database has not answered any query for ${Math.round(silentForMs)} ms`)
       for (const other of pools) other.refuseAll(cause)
     },
   })
@@ -134,9 +134,9 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
 }
 
 /**
- * What may go through a pooler: each query is one transaction, and has no setting of its session. Reads
- * have one that bounds their time. `state` finds out first that Postgres does not answer, so it does not wait
- * in a pooler's queue.
+ * The purposes that can use a pooler: each of their queries is one transaction and depends on no session
+ * setting. Reads are excluded because a session setting limits their time, and `state` because it is used to
+ * detect an outage and must not wait in a pooler's queue.
  */
 export const pooledPurposes: ReadonlySet<PoolPurpose> = new Set(['money', 'keys', 'answers', 'jobs'])
 
@@ -145,13 +145,16 @@ const keysAtOnce = 1_000
 const stateMs = 1_000
 const upkeepMs = 60 * 60_000
 const verifyMs = 60 * 60_000
-/** Of one tenant, so that its long queries leave connections for those of others. */
+/** Per tenant, so that its long queries leave connections free for other tenants. */
 const tenantReads = { atOnce: 2, waitingMax: 20 }
-/** Statements of the log are slices, each far shorter than this. It includes the wait for those of others. */
+/**
+ * Statements over the log are slices, each far shorter than this. The time includes waiting for other
+ * queries.
+ */
 const logMs = 20_000
-/** Of one admin, whose page asks several things at once. */
+/** Per admin, whose page runs several queries at once. */
 const adminQueries = { atOnce: 2, waitingMax: 20 }
-/** Each statement waits for one commit. A repeat of a request waits for the commit of the first. */
+/** Each statement waits for one commit. A repeated request waits for the commit of the first. */
 const answersPerConnection = 20
-/** When Postgres has not answered any query for this time, all pools refuse their queries. */
+/** After Postgres has answered no query for this time, all pools reject their queries. */
 const silentMs = 2_000

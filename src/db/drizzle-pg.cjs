@@ -1,2 +1,5 @@
-/** drizzle over `pg`, by its CommonJS files: see drizzle.cjs. Apart from it, because most starts need no `pg`. */
+/**
+ * drizzle for `pg`, loaded from its CommonJS files: see drizzle.cjs. It is separate because most starts do
+ * not need `pg`.
+ */
 module.exports = require('drizzle-orm/node-postgres')

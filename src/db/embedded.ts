@@ -28,14 +28,14 @@ import {
   stopPostmaster,
 } from './postmaster.ts'
 
-/** The Postgres of a data directory, kept running until `stop`. */
+/** The Postgres of a data directory, which is kept running until `stop`. */
 export interface EmbeddedPostgres {
   /**
-   * The address of the database `postgres`, with the superuser. It stays valid when Postgres is restarted.
+   * The address of the database `postgres`, as the superuser. It remains valid when Postgres is restarted.
    */
   url: string
   /**
-   * Stops Postgres if this process started it. Another process on the same data directory then starts it
+   * Stops Postgres if this process started it. Another process using the same data directory then starts it
    * again.
    */
   stop(): Promise<void>
@@ -44,17 +44,18 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   dataDir: string
   log: Log
-  /** Server settings, e.g. `{ fsync: 'off' }`. The settings of the process that starts Postgres count. */
+  /**
+   * Server settings, e.g. `{ fsync: 'off' }`. Only those of the process that starts Postgres have an effect.
+   */
   settings?: Record<string, string>
 }
 
 /**
- * Start the Postgres that came with the packages, or attach to the one that another process on this `dataDir`
- * started.
- *
- * It ends when its owner ends, even by kill -9; another process on the directory then starts it again. For
- * development and small installations: loopback only, one machine. Throws an Error that says what to do when
- * it cannot run here.
+ * Starts the Postgres that was installed with the packages, or attaches to one that another process using
+ * this `dataDir` has started.
+ * Postgres ends when the process that started it ends, even after kill -9; another process using the
+ * directory then starts it again. Intended for development and small installations: loopback only, one
+ * machine. If it cannot run on this machine, throws an Error that explains what to do.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(options.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
@@ -78,10 +79,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       postmaster = up.postmaster
       complaint = ''
       if (postmaster.leash)
-        options.log.info({}, `Postgres was gone and is started again on port ${postmaster.port}`)
+        options.log.info({}, `Postgres had stopped and was restarted on port ${postmaster.port}`)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (message !== complaint) options.log.info({}, `Postgres is gone and does not start: ${message}`)
+      if (message !== complaint)
+        options.log.info({}, `Postgres has stopped and cannot be restarted: ${message}`)
       complaint = message
     }
   }
@@ -105,7 +107,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 /**
- * The address of the Postgres that a process on this data directory keeps; undefined: it never had one.
+ * The address of the Postgres that belongs to this data directory; undefined if there has never been one.
  * Starts nothing.
  */
 export function embeddedUrl(dataDir: string): string | undefined {
@@ -114,19 +116,19 @@ export function embeddedUrl(dataDir: string): string | undefined {
 }
 
 /**
- * The folder of the cluster of a data directory, and the text of the record that leads to it, which has its
- * password. Throws an Error where there is none.
+ * The folder of a data directory's cluster and the text of its record, which contains the password. Throws an
+ * Error if there is no cluster.
  */
 export function embeddedCluster(dataDir: string): { cluster: string; record: string } {
   const record = readRecord(dataDir)
-  if (record?.initialized !== true) throw new Error(`${dataDir} has no embedded database`)
+  if (record?.initialized !== true) throw new Error(`${dataDir} does not contain an embedded database`)
   return { cluster: record.cluster, record: readFileSync(join(dataDir, recordFile), 'utf8') }
 }
 
 /**
- * Make a new folder for a cluster of this data directory, which has none, and have `fill` put a cluster into
- * it that was copied together with `record`. Then write the record. Nothing starts here. When `fill` rejects,
- * the folder is removed.
+ * Creates the cluster folder of a data directory that has none, lets `fill` copy a cluster into it, and then
+ * writes `record`, which was copied together with that cluster. Nothing is started. If `fill` rejects, the
+ * folder is removed.
  */
 export async function placeCluster(
   dataDir: string,
@@ -135,7 +137,7 @@ export async function placeCluster(
 ): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   const real = realpathSync(dataDir)
-  if (existsSync(join(real, recordFile))) throw new Error(`${real} has an embedded database already`)
+  if (existsSync(join(real, recordFile))) throw new Error(`${real} already contains an embedded database`)
   const cluster = await makeCluster(real)
   try {
     await fill(cluster)
@@ -157,13 +159,13 @@ const recordFile = 'postgres.json'
 const superviseMs = 300
 const startMs = 30_000
 
-/** `postgres.json` (`recordFile`): how to reach the cluster of a data directory. */
+/** The contents of `postgres.json` (`recordFile`): how to reach the cluster of a data directory. */
 interface ClusterRecord {
   port: number
   password: string
   /**
-   * Absolute here. In the file it is relative when it is in the data directory, so that the directory may
-   * move.
+   * Absolute in memory. In the file, a path inside the data directory is relative, so that the directory can
+   * be moved.
    */
   cluster: string
   initialized: boolean
@@ -174,8 +176,8 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
   if (record === undefined) {
     if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) {
       throw new Error(
-        `${join(dataDir, 'postgres.json')} is gone, and with it the password of the database beside it. ` +
-          'Restore it, or move the directory `postgres` away to begin with an empty database',
+        `${join(dataDir, 'postgres.json')} is missing, and it contains the password of the database next to it. ` +
+          'Restore it, or move the directory `postgres` elsewhere to begin with an empty database',
       )
     }
     record = {
@@ -188,7 +190,7 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
     if (dirname(record.cluster) !== dataDir) {
       log.info(
         {},
-        `Postgres does not run as root and its user cannot enter ${dataDir}: the database is in ${record.cluster}`,
+        `Postgres cannot run as root, and its user has no access to ${dataDir}, so the database is in ${record.cluster}`,
       )
     }
   }
@@ -199,7 +201,7 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
   }
   if (!existsSync(join(record.cluster, 'PG_VERSION'))) {
     throw new Error(
-      `the database of ${dataDir} was in ${record.cluster} and is gone. ` +
+      `the database of ${dataDir}, which was in ${record.cluster}, is missing. ` +
         `Restore it, or remove ${join(dataDir, 'postgres.json')} to begin with an empty database`,
     )
   }
@@ -207,7 +209,8 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
 }
 
 /**
- * Run initdb in a draft directory and rename that: if this process dies, the cluster is complete or absent.
+ * Runs initdb in a draft directory and then renames it, so that the cluster is either complete or absent if
+ * this process dies.
  */
 async function initialize(record: ClusterRecord): Promise<void> {
   const draft = `${record.cluster}.new`
@@ -232,7 +235,7 @@ async function initialize(record: ClusterRecord): Promise<void> {
   } catch (cause) {
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : String(cause)
     throw new Error(
-      `cannot make the embedded database (set DATABASE_URL to a Postgres of your own): ${said}`,
+      `cannot create the embedded database (set DATABASE_URL to use your own Postgres): ${said}`,
       {
         cause,
       },
@@ -242,10 +245,10 @@ async function initialize(record: ClusterRecord): Promise<void> {
   }
 }
 
-// It makes one syncfs instead of a thousand fsyncs.
+// This runs one syncfs instead of a thousand fsyncs.
 const initdbSync = process.platform === 'linux' ? ['--sync-method=syncfs'] : []
 
-/** Attach to the running Postgres of the cluster, or start it. Call it with the lock held. */
+/** Attaches to the cluster's running Postgres, or starts it. The caller must hold the lock. */
 async function bringUp(
   { dataDir, settings = {} }: EmbeddedOptions,
   record: ClusterRecord,
@@ -260,9 +263,9 @@ async function bringUp(
     }
     if (Date.now() > deadline)
       throw new Error(
-        `Postgres neither starts nor ends within ${startMs} ms; see ${join(dataDir, 'postgres.log')}`,
+        `Postgres neither started nor stopped within ${startMs} ms: see ${join(dataDir, 'postgres.log')}`,
       )
-    // It is starting, or ending because its owner is gone.
+    // It is starting, or ending because its owner has ended.
     if (running) {
       await sleep(20)
       continue
@@ -273,7 +276,7 @@ async function bringUp(
     }
     const user = postgresUser(cluster)
     if (user && statSync(cluster).uid !== user.uid) giveTo(user, cluster)
-    // A restored data directory is often open to other users, and Postgres refuses that.
+    // A restored data directory is often accessible to other users, which Postgres does not accept.
     if (statSync(cluster).mode & 0o077) chmodSync(cluster, 0o700)
     const binary = join(await findBinaries(dirname(cluster), user), 'postgres')
     const logFile = join(dataDir, 'postgres.log')
@@ -289,7 +292,10 @@ async function bringUp(
   }
 }
 
-/** A port below the range of outgoing connections, so that it is probably free at the next start. */
+/**
+ * Picks a port below the range used for outgoing connections, so that it is probably still free at the next
+ * start.
+ */
 async function pickPort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_432, 32_000)

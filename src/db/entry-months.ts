@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { changePartitions, type PartitionCounts } from './make-partitions.ts'
 
-/** What a pass over the partitions of `entries` did. */
+/** The result of a pass over the partitions of `entries`. */
 export interface EntryPass {
   made: number
   closed: number
@@ -10,7 +10,7 @@ export interface EntryPass {
   postponed: number
 }
 
-/** Make the monthly partitions of `entries` that are missing: of this month and of the next (UTC). */
+/** Creates the missing monthly partitions of `entries`, for the current and the next month (UTC). */
 export async function makeEntryMonths(sql: Sql): Promise<PartitionCounts> {
   const missing = await sql<{ month: string }[]>`
     SELECT g.month::date::text AS month FROM generate_series((SELECT max(ends_at) AT TIME ZONE 'UTC' FROM entry_months),
@@ -24,9 +24,9 @@ export async function makeEntryMonths(sql: Sql): Promise<PartitionCounts> {
 }
 
 /**
- * One pass: make the months that are missing, close those that ended a week ago, and prune closed ones of
- * more than `retentionMonths`; 0: none. Each step is one transaction, which never waits long for a lock,
- * because all writers would wait behind it. Any number of processes may make a pass at once.
+ * Makes one pass: creates missing months, closes those that ended a week ago, and prunes closed months older
+ * than `retentionMonths` (0: none). Each step is one transaction that never waits long for a lock, because
+ * all writers would wait behind it. Any number of processes can make a pass at once.
  */
 export async function keepEntryMonths(sql: Sql, retentionMonths: number): Promise<EntryPass> {
   const pass: EntryPass = { made: 0, closed: 0, pruned: 0, postponed: 0 }
@@ -39,7 +39,7 @@ export async function keepEntryMonths(sql: Sql, retentionMonths: number): Promis
   pass.made = made.done
   pass.postponed += made.postponed
 
-  // In their order, so that all months before an open one are closed.
+  // In order, so that all months before an open one are closed.
   for (const month of await months(sql, 'closed_at IS NULL', week)) {
     if ((await step('watch_entry_month', month)).isLocked) break
     if (!(await step('close_entry_month', month)).done) break
@@ -71,13 +71,13 @@ type Step =
   | 'keep_entries_by_hand'
   | 'prune_entry_month'
 
-/** Call a function of functions/, which is a transaction of its own. */
+/** Calls an SQL function from functions/, in its own transaction. */
 function change(sql: Sql, step: Step, month: string): Promise<PartitionCounts> {
   const make = () => sql.unsafe<{ done: boolean }[]>(`SELECT ${step}($1::text::date) AS done`, [month])
   return changePartitions([{ parent: 'entries', make }])
 }
 
-/** The months that ended at least this long ago, the oldest first. */
+/** The months that ended at least this long ago, oldest first. */
 async function months(sql: Sql, which: string, ago: string): Promise<string[]> {
   const rows = await sql.unsafe<{ month: string }[]>(
     `SELECT month::text FROM entry_months WHERE ${which} AND ends_at < now() - $1::text::interval ORDER BY month`,

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { livesHere, ownerIn, ownerText } from '../runtime/owner.ts'
 
 /**
- * Run `work` while no other process of this machine runs work under the same lock file.
- *
- * The file names its holder. A dead holder loses the lock. Throws when a live holder keeps it for `waitMs`.
+ * Runs `work` while no other process on this machine does so under the same lock file.
+ * The file names its holder, and a dead holder loses the lock. Throws if a live holder keeps the lock for
+ * longer than `waitMs`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, waitMs = 120_000): Promise<T> {
   const deadline = Date.now() + waitMs
   while (!tryLock(path)) {
     if (Date.now() > deadline)
-      throw new Error(`${path} is held by process ${ownerIn(read(path))?.pid} for too long`)
+      throw new Error(`timed out waiting for ${path}, which is held by process ${ownerIn(read(path))?.pid}`)
     await sleep(20)
   }
   try {
@@ -23,7 +23,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, wait
 }
 
 function tryLock(path: string): boolean {
-  // Write a draft and link it, so that no process reads half of the holder.
+  // A draft is written and linked, so that no process can read an incomplete file.
   const draft = `${path}.${randomUUID()}`
   writeFileSync(draft, ownerText())
   try {
@@ -39,15 +39,15 @@ function tryLock(path: string): boolean {
 }
 
 /**
- * Remove the lock of a dead holder. Only the process that makes a directory named for this holder may do so,
- * and only while the file still names it: a slow process cannot remove the lock of the next holder.
+ * Removes the lock of a dead holder. Only the process that creates a directory named after this holder does
+ * so, and only while the file still names it, so a slow process cannot remove the lock of the next holder.
  */
 function breakLock(path: string, holder: string): void {
   const claim = `${path}.${createHash('sha256').update(holder).digest('hex').slice(0, 8)}.broken`
   try {
     mkdirSync(claim)
   } catch {
-    // The process that made it died in the middle of this function.
+    // The process that created it died during this function.
     if (Date.now() - (statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > 10_000)
       rmdirSync(claim)
     return
@@ -57,7 +57,8 @@ function breakLock(path: string, holder: string): void {
 }
 
 /**
- * A lock excludes the processes that see each other. One of another machine or container does not keep it.
+ * A lock only works between processes that can see each other. A holder on another machine or in another
+ * container counts as dead.
  */
 function lives(holder: string): boolean {
   const owner = ownerIn(holder)

@@ -1,5 +1,5 @@
 /**
- * The lowest uuid of a moment, in ms since the epoch: the uuidv7s that are made from then on are higher.
+ * The lowest uuid for a time in ms since the epoch: uuidv7s created from then on are higher.
  * https://www.rfc-editor.org/rfc/rfc9562#section-5.7
  */
 export function firstIdAt(ms: number): string {

@@ -4,9 +4,7 @@ import { isLocked } from './failures.ts'
 /** A change of partitions, and the table that it locks. */
 export interface PartitionChange {
   parent: string
-  /**
-   * One transaction that raises 55P03 when a lock is not free soon. It answers whether it changed anything.
-   */
+  /** One transaction, which raises 55P03 if a lock is not free soon. Returns whether it changed anything. */
   make(): PromiseLike<readonly { done: boolean }[]>
 }
 
@@ -17,8 +15,8 @@ export interface PartitionCounts {
 }
 
 /**
- * Make the daily partitions of the usage log that are missing: of today, of the days ahead, and of rows
- * without one. Until their partition is made, rows go to the DEFAULT partition.
+ * Creates the missing daily partitions of the usage log: for today, for the days ahead, and for rows without
+ * a partition. Until their partition is created, rows are stored in the DEFAULT partition.
  */
 export async function makePartitions(sql: Sql, daysAhead: number): Promise<PartitionCounts> {
   const missing = await sql<{ parent: string; day: string }[]>`
@@ -32,8 +30,8 @@ export async function makePartitions(sql: Sql, daysAhead: number): Promise<Parti
 }
 
 /**
- * Make each change in a transaction of its own. All writers of a table wait while a change waits for its
- * lock, so a table whose lock was not free is left for the next pass.
+ * Makes each change in its own transaction. While a change waits for its lock, all writers of the table wait
+ * too, so a table whose lock is not free is left for the next pass.
  */
 export async function changePartitions(changes: readonly PartitionChange[]): Promise<PartitionCounts> {
   const locked = new Set<string>()
@@ -49,7 +47,7 @@ export async function changePartitions(changes: readonly PartitionChange[]): Pro
   return counts
 }
 
-/** Undefined: a lock was not free. */
+/** Undefined if a lock was not free. */
 async function ifUnlocked(make: PartitionChange['make']): Promise<boolean | undefined> {
   try {
     return (await make()).some(({ done }) => done)

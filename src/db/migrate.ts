@@ -26,12 +26,11 @@ import {
 } from './schema-version.ts'
 
 /**
- * Migrate the database to this release, then run `then`, which may write the catalog. `functions` and
- * `migrations` replace the SQL functions and the folder of migrations of this release.
- *
- * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others
- * find the work done. Throws when another process holds the lock for two minutes, SchemaTooNewError and
- * FormerSchemaError before it changes anything, and SchemaTooOldError when this user may not migrate.
+ * Migrates the database to this release, then runs `then`, which can write the catalog. `functions` and
+ * `migrations` replace the SQL functions and the migrations folder of this release.
+ * Any number of processes can call it at once. An advisory lock lets one work at a time, and the others find
+ * the work done. Throws if another process holds the lock for two minutes; throws SchemaTooNewError or
+ * FormerSchemaError before it changes anything, and SchemaTooOldError if this user is not allowed to migrate.
  */
 export async function prepareDatabase(
   url: string,
@@ -39,9 +38,9 @@ export async function prepareDatabase(
   functions?: FunctionFolder,
   migrations = ownMigrations,
 ): Promise<void> {
-  // The lock belongs to a session, so all of this runs on one connection.
+  // The lock belongs to a session, so everything runs on one connection.
   const session = postgres(url, {
-    // No client waits for it.
+    // A long timeout is fine because no client waits for this connection.
     ...clientSettings({ max: 1, connectSeconds: 10, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
     idle_timeout: 0,
@@ -51,7 +50,7 @@ export async function prepareDatabase(
     await session`select pg_advisory_lock(${prepareLock})`
     await migrateSchema(session, migrations)
     await applyFunctions(session, functions)
-    // Enough to write rows now. keepPartitions makes the partitions of later days.
+    // Enough to write rows now; keepPartitions creates the partitions of later days.
     await makePartitions(session, 1)
     await makeEntryMonths(session)
     if (then) await withConnections(url, then)
@@ -61,7 +60,7 @@ export async function prepareDatabase(
   }
 }
 
-/** Any number that is the same in all versions, and that nothing else uses. */
+/** An arbitrary number that is the same in all versions and that nothing else uses. */
 export const prepareLock = 7_023_911
 export const ownMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
@@ -70,7 +69,7 @@ async function migrateSchema(session: postgres.Sql, migrationsFolder: string): P
   const known = knownMigrations(migrationsFolder)
   if (isFormer(migrationsFolder, version)) throw new FormerSchemaError('the database')
   if (version.compatibleFrom > known.count) throw new SchemaTooNewError(known.count, version)
-  // Also true where a later release has migrated.
+  // This also holds if a later release has migrated.
   if (version.newestAt >= known.newestAt) return
   try {
     await migrateWhenUnlocked(session, migrationsFolder)
@@ -81,8 +80,9 @@ async function migrateSchema(session: postgres.Sql, migrationsFolder: string): P
 }
 
 /**
- * All migrations are one transaction. Writers wait behind a lock that it waits for, as while a backup reads
- * the table, so it does not wait for long: it gives up all its locks, and starts over a little later.
+ * Runs all migrations in one transaction. Writers wait behind a lock that it waits for (for example while a
+ * backup reads the table), so it does not wait long: it releases all its locks and starts over a little
+ * later.
  */
 async function migrateWhenUnlocked(session: postgres.Sql, migrationsFolder: string): Promise<void> {
   const endAt = performance.now() + longestTryMs
@@ -100,7 +100,7 @@ async function migrateWhenUnlocked(session: postgres.Sql, migrationsFolder: stri
 }
 
 const longestTryMs = 120_000
-/** Longer than a try waits, so that writers catch up. */
+/** Longer than an attempt waits, so that writers can catch up. */
 const unlockedMs = 2_000
 
 async function withConnections(
@@ -116,10 +116,10 @@ async function withConnections(
 }
 
 /**
- * Do the work of a start once the database answers, for which it waits at most `waitMs`. It begins the work
- * again when the database cannot go on with it now, as when it takes no more connections. A wrong password or
- * database name fails at once: waiting cannot help. The Error says in one line what is wrong and where, never
- * with the password.
+ * Runs the start-up work once the database answers, waiting for it for at most `waitMs`. The work is repeated
+ * if the database cannot serve it at the moment, for example because it accepts no more connections. A wrong
+ * password or database name fails at once, because waiting cannot help. The Error states in one line what is
+ * wrong and where, and never contains the password.
  */
 export async function whenReachable<T>(
   url: string,
@@ -142,7 +142,7 @@ export async function whenReachable<T>(
     const message = `cannot use the database ${databaseNamed(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
-      log.info({}, `${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
+      log.info({}, `${message}; retrying for ${Math.ceil((deadline - Date.now()) / 1000)} s`)
     complaint = message
     await sleep(retryMs)
   }
@@ -165,7 +165,7 @@ async function findProblem(url: string): Promise<AddressProblem | undefined> {
 
 function problemOf(error: unknown): AddressProblem {
   const cause = error instanceof SchemaTooOldError ? error : reasonOf(causeOf(error))
-  // Another process may migrate meanwhile.
+  // Another process may migrate in the meantime.
   const isPassed = cause instanceof SchemaTooOldError || cause instanceof PoolerError || isPassing(cause)
   return { message: described(cause).message, final: !isPassed }
 }
@@ -175,7 +175,7 @@ function described(error: unknown): { message: string; code: string } {
   return { message: error instanceof Error ? error.message || code : String(error), code }
 }
 
-/** Which database an address leads to, and as whom, without the password. */
+/** The database and user of an address, without the password. */
 export function databaseNamed(url: string): string {
   const { hostname, port, pathname, username } = new URL(url)
   const database = decodeURIComponent(pathname.slice(1)) || username

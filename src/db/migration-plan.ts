@@ -5,21 +5,21 @@ import { isFormer, knownMigrations, missingMigrations, readSchemaVersion } from 
 
 /** What `prepareDatabase` would do. */
 export interface MigrationPlan {
-  /** Migrations that the database has. */
+  /** The number of migrations applied to the database. */
   applied: number
-  /** Migrations of this release. */
+  /** The number of migrations in this release. */
   known: number
-  /** The number of migrations that a release must know to run on the database as it is. */
+  /** The number of migrations that a release must know to run on the database in its current state. */
   compatibleFrom: number
-  /** The database is of a version before the first release. It can only be taken over. */
+  /** The database was created by a version before the first release and can only be taken over. */
   isFormer: boolean
-  /** Names of the migrations that would be applied, in their order. */
+  /** Names of the migrations that would be applied, in order. */
   missing: string[]
-  /** Names of SQL functions that would be created or replaced. */
+  /** Names of the SQL functions that would be created or replaced. */
   functions: string[]
 }
 
-/** Read it. Nothing is written, and the database may be empty. */
+/** Reads the plan without writing anything. The database can be empty. */
 export async function planMigration(sql: Sql): Promise<MigrationPlan> {
   const version = await readSchemaVersion(sql)
   return {

@@ -6,54 +6,56 @@ import type { Connections } from './connections.ts'
 import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
 
 /**
- * One statement, or a few that belong together. It runs when a connection is free for it, at most once.
- * `Terms.signal` ends it on the server if it returns the statement itself.
+ * One statement, or a few that belong together. It runs at most once, when a connection is free.
+ * `Terms.signal` can cancel it on the server if the function returns the statement itself.
  */
 export type PoolQuery<T> = (connections: Connections) => PromiseLike<T>
 
 export interface Terms {
-  /** How long the caller waits, for a free connection and for the answer together. Default: the pool's. */
+  /**
+   * The maximum time that the caller waits for a free connection and the answer together. Default: the
+   * pool's.
+   */
   withinMs?: number
-  /** The error message for the client when there is no answer. It must say to try again. */
+  /** The error message for the client if there is no answer. It must tell the client to try again. */
   unavailable?: string
   /** Default 2. */
   retryAfterSeconds?: number
-  /** The tenant that asks, where `PoolOptions.perOwner` bounds the queries of each. */
+  /** The tenant making the query, if `PoolOptions.perOwner` limits queries per owner. */
   owner?: string
   /**
-   * The caller has left. A waiting query is never sent; a running one ends on the server. `ask` rejects with
-   * its reason.
+   * Aborts when the caller has left. A waiting query is then never sent, a running one is cancelled on the
+   * server, and `ask` rejects with the signal's reason.
    */
   signal?: AbortSignal
 }
 
 export interface PoolOptions {
   open(): Connections
-  /** The most queries that run at once. The others wait, in the order of arrival. */
+  /** The maximum number of concurrent queries. Further ones wait in order of arrival. */
   atOnce: number
-  /** Default of `Terms.withinMs`. */
+  /** The default of `Terms.withinMs`. */
   withinMs: number
   /**
-   * The server ends a statement after this time. Until then, a late answer does not mean that the connection
-   * is dead.
+   * The server cancels a statement after this time. Until then, a late answer does not mean that the
+   * connection is dead.
    */
   statementMs?: number
   /**
-   * Bounds the queries of each owner. Beyond `waitingMax` that wait for their turn, a query is
-   * `rate_limited`.
+   * Limits the queries of each owner. If `waitingMax` queries already wait, further ones are `rate_limited`.
    */
   perOwner?: { atOnce: number; waitingMax: number }
-  /** Postgres answered, if only with an error. */
+  /** Called when Postgres has answered, even with an error. */
   onAnswer?(): void
-  /** Postgres did not answer a query that began at `begunAt`, a time of performance.now(). */
+  /** Called when Postgres has not answered a query that began at `begunAt`, a time from performance.now(). */
   onSilence?(begunAt: number, late: boolean): void
 }
 
-/** Asks Postgres for one purpose, on connections that no other purpose can take. */
+/** Runs queries for one purpose, on connections that no other purpose can use. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #turns: Bulkhead<PendingQuestion>
-  /** The generations whose connections have not ended. */
+  /** The generations whose connections have not been closed. */
   readonly #generations = new Set<Generation>()
   #current: Generation
   #closed = false
@@ -71,13 +73,12 @@ export class Pool {
   }
 
   /**
-   * Ask, and wait no longer than the terms allow. A query that still waits for its turn then is never
-   * sent. Postgres may still run one that was sent. After a connection that does not answer, later queries
-   * get new connections.
-   *
-   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and
-   * `rate_limited` when too many queries of the owner wait, or the storage of the tenant is full. Rejects
-   * with the error of Postgres when the statement itself is wrong, which is a bug of ours.
+   * Runs a query and waits no longer than the terms allow. If the query is still waiting for its turn by
+   * then, it is never sent; if it was sent, Postgres may still run it. Once a connection has not answered,
+   * later queries get new connections.
+   * Rejects with GatewayError `unavailable` if Postgres does not answer or is temporarily unable to, and with
+   * `rate_limited` if too many queries of the owner are waiting or the tenant's storage is full. Rejects with
+   * the Postgres error if the statement itself is wrong, which is a bug of ours.
    */
   ask<T>(query: PoolQuery<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs, owner, signal } = terms
@@ -88,7 +89,7 @@ export class Pool {
       const pending: PendingQuestion = {
         owner,
         begin: () => void this.#run(pending),
-        // A signal may outlive many queries.
+        // A signal can outlive many queries.
         forget: () => signal?.removeEventListener('abort', abandon),
         run: async (connections) => {
           const asked = query(connections)
@@ -100,7 +101,7 @@ export class Pool {
         refuse: (cause, reason = 'database_away') =>
           reject(isPassing(cause) ? unavailable(reason, cause, terms) : (asStorageFull(cause) ?? cause)),
         begun: undefined,
-        // Timers run before sockets are read: one more turn lets an answer that waits there come first.
+        // Timers run before sockets are read, so one more turn lets an answer that has already arrived win.
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
       }
       signal?.addEventListener('abort', abandon, { once: true })
@@ -108,7 +109,7 @@ export class Pool {
     })
   }
 
-  /** The caller has left. A running query keeps its place until the server has ended it. */
+  /** Called when the caller has left. A running query keeps its slot until the server has cancelled it. */
   #abandon(pending: PendingQuestion, reason: unknown): void {
     pending.refuse(reason)
     if (this.#turns.withdraw(pending)) clearTimeout(pending.timer)
@@ -117,14 +118,14 @@ export class Pool {
   }
 
   /**
-   * Give later queries new connections, at most once a second. Statements on the old connections may end:
-   * we do not cut off a statement that is only slow.
+   * Gives later queries new connections, at most once per second. Statements on the old connections can still
+   * finish, because a statement that is merely slow must not be cut off.
    */
   renew(): void {
     if (this.#current.used) this.#renew(this.#current)
   }
 
-  /** Refuse all queries with `cause`, and renew the connections of those that run. */
+  /** Rejects all queries with `cause` and renews the connections of the running ones. */
   refuseAll(cause: unknown): void {
     this.#refuseWaiting(cause)
     for (const pending of this.#turns.running) {
@@ -133,11 +134,11 @@ export class Pool {
     }
   }
 
-  /** Waits two seconds for running queries, then ends them. Refuses the waiting ones. */
+  /** Waits two seconds for running queries, then cancels them. Rejects the waiting ones. */
   async close(): Promise<void> {
     this.#closed = true
     const ended = [...this.#generations].map(({ connections }) => connections.end())
-    this.#refuseWaiting(new LateError('the process ends'))
+    this.#refuseWaiting(new LateError('the process is shutting down'))
     await Promise.all(ended)
   }
 
@@ -162,7 +163,7 @@ export class Pool {
     } catch (error) {
       const cause = reasonOf(error)
       if (isAnswer(cause)) onAnswer?.()
-      // For a query that was given up, onSilence has been called already.
+      // If the caller gave up on the query, onSilence has already been called.
       else if (isPassing(cause) && this.#turns.running.has(pending)) onSilence?.(begunAt, false)
       pending.refuse(cause)
     }
@@ -171,11 +172,11 @@ export class Pool {
     this.#leave(pending)
   }
 
-  /** The caller has waited long enough. */
+  /** Called when the caller has waited long enough. */
   #endWait(pending: PendingQuestion, waitedMs: number): void {
     const { statementMs } = this.#options
     const late = new LateError(`the database did not answer within ${waitedMs} ms`)
-    // It waited for other queries: that says nothing about Postgres.
+    // The query was waiting for other queries, which says nothing about Postgres.
     if (this.#turns.withdraw(pending) || pending.begun === undefined) {
       pending.refuse(late, 'database_pool_full')
       pending.forget()
@@ -188,7 +189,7 @@ export class Pool {
     else pending.timer = setTimeout(() => this.#giveUp(pending), graceMs).unref()
   }
 
-  /** Stop waiting for a query in flight: its connection may be dead. */
+  /** Stops waiting for a running query, because its connection may be dead. */
   #giveUp(pending: PendingQuestion): void {
     const { begun } = pending
     if (begun === undefined || !this.#leave(pending)) return
@@ -196,7 +197,7 @@ export class Pool {
     this.#options.onSilence?.(begun.at, true)
   }
 
-  /** Returns false if it had left before. */
+  /** Returns false if the query had already left. */
   #leave(pending: PendingQuestion): boolean {
     clearTimeout(pending.timer)
     pending.forget()
@@ -243,26 +244,26 @@ export class Pool {
 
 const unbounded = { atOnce: Number.POSITIVE_INFINITY, waitingMax: Number.POSITIVE_INFINITY }
 const renewMs = 1_000
-/** The server may report the end of a statement this much after `statementMs`. */
+/** How long after `statementMs` the server may take to report the end of a statement. */
 const lateMs = 1_000
 
-/** Why there is no answer: Postgres gave none, or no connection was free for the query. */
+/** Why there was no answer: Postgres did not respond, or no connection was free for the query. */
 type Away = 'database_away' | 'database_pool_full'
 
-/** A query, and the promise of its caller. */
+/** A query and its caller's promise. */
 interface PendingQuestion extends BulkheadEntry {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown, reason?: Away): void
-  /** The caller's signal no longer matters. */
+  /** Stops listening to the caller's signal. */
   forget(): void
   /**
-   * What the query returned, a statement of postgres.js or a promise; undefined when it has not begun, or
+   * What the query returned: a postgres.js statement or a promise. Undefined before it begins and after it
    * has ended.
    */
   statement: unknown
-  /** Set when the caller has left: resolves when the server has been asked to end the statement. */
+  /** Set once the caller has left. Resolves when the server has been told to cancel the statement. */
   cancelling: Promise<void> | undefined
-  /** Undefined while it waits for its turn. */
+  /** Undefined while the query waits for its turn. */
   begun: { at: number; generation: Generation } | undefined
   timer: NodeJS.Timeout
 }
@@ -274,7 +275,7 @@ interface Generation {
   running: Set<PendingQuestion>
   used: boolean
   renewing: boolean
-  /** They get no more queries. */
+  /** True if no more queries are sent on these connections. */
   retired: boolean
 }
 
@@ -290,12 +291,11 @@ function unavailable(
 }
 
 /**
- * End a statement of postgres.js on the server, if it is one. Calls `isRunning` until Postgres has the
- * statement: a statement that postgres.js still keeps cannot be taken back without losing its connection.
- * Resolves when the server has the order, so that it cannot hit the next statement of the connection; never
- * rejects.
- *
- * We do not call `Query.cancel()`: it drops a promise that rejects when the server cannot be reached, which
+ * Cancels a postgres.js statement on the server; does nothing for anything else. While postgres.js still
+ * queues the statement, it cannot be withdrawn without losing its connection, so this waits until Postgres
+ * has it, as long as `isRunning` returns true. Resolves when the server has received the request, so that it
+ * cannot hit the connection's next statement; never rejects.
+ * `Query.cancel()` is not used, because it drops a promise that rejects if the server is unreachable, which
  * would end the process.
  */
 async function cancelStatement(statement: unknown, isRunning: () => boolean): Promise<void> {

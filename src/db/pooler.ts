@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { inTime, LateError } from '../runtime/in-time.ts'
 import { clientSettings } from './connections.ts'
 
-/** Why an address of Postgres cannot be used. `final`: to wait cannot help. */
+/** Why a Postgres address cannot be used. `final` means that waiting cannot help. */
 export interface AddressProblem {
   message: string
   final: boolean
@@ -11,22 +11,22 @@ export interface AddressProblem {
 const advice =
   'LISTEN, advisory locks and settings need a session: set DATABASE_URL to Postgres itself, and DATABASE_POOLER_URL to the pooler'
 
-/** What PgBouncer says to a client that asks for a setting it does not know. */
+/** PgBouncer's error for a client that requests a setting it does not know. */
 export const unknownSetting = /unsupported startup parameter/
 
-export const refusesSettings = `it is a PgBouncer, which refuses the settings of a session. ${advice}`
+export const refusesSettings = `it is a PgBouncer, which rejects session settings. ${advice}`
 
 /**
- * Why DATABASE_URL cannot be used, where it leads to a pooler: its sessions must belong to one client each.
- * Undefined: it can be used. `session` has one connection, with our settings. Throws the error of a
- * connection that fails.
+ * Returns why DATABASE_URL cannot be used if it is the address of a pooler that does not give each session to
+ * a single client. Undefined if it can be used. `session` has one connection, with our settings. Throws the
+ * error of a connection that fails.
  */
 export async function findPoolerProblem(
   url: string,
   session: postgres.Sql,
 ): Promise<AddressProblem | undefined> {
   const rows = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-  // The server that greets a client says its process. A pooler greets with a number of its own.
+  // A server reports its process id when a client connects. A pooler reports a number of its own.
   if (rows[0]?.pid === pidOf(rows)) return undefined
   const other = postgres(url, clientSettings({ max: 1, pooled: true }))
   try {
@@ -37,17 +37,19 @@ export async function findPoolerProblem(
     return undefined
   } catch (error) {
     if (!(error instanceof LateError)) throw error
-    return { message: 'it is a pooler that gives no second connection', final: false }
+    return { message: 'it is a pooler that does not provide a second connection', final: false }
   } finally {
     await other.end({ timeout: 0 })
   }
 }
 
-/** A pooler gives the server that it got back last. Other clients of it may be quicker. */
+/**
+ * A pooler hands out the server connection that was returned last, but its other clients may get it first.
+ */
 const turns = 5
 const withinMs = 2_000
 
-/** Whether the session meets another server while another client has a transaction. */
+/** True if the session is moved to another server connection while another client has a transaction. */
 async function changesServer(session: postgres.Sql, other: postgres.Sql): Promise<boolean> {
   const [before] = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
   return await other.begin(async (tx) => {
@@ -57,13 +59,15 @@ async function changesServer(session: postgres.Sql, other: postgres.Sql): Promis
   })
 }
 
-/** The process that the server named when the connection began. postgres.js keeps it with the result. */
+/**
+ * The process id that the server reported when the connection began. postgres.js keeps it with the result.
+ */
 function pidOf(rows: object): unknown {
   const state: unknown = Reflect.get(rows, 'state')
   return typeof state === 'object' && state !== null ? Reflect.get(state, 'pid') : undefined
 }
 
-/** Throws PoolerError unless `poolerUrl` leads to the database of `session`. */
+/** Throws PoolerError unless `poolerUrl` is an address of the same database as `session`. */
 export async function checkPooler(poolerUrl: string, session: postgres.Sql): Promise<void> {
   const pooler = postgres(
     poolerUrl,
@@ -79,11 +83,11 @@ export async function checkPooler(poolerUrl: string, session: postgres.Sql): Pro
     })
     const [direct] = await askFor(session)
     if (through?.database !== direct?.database || through?.started !== direct?.started)
-      throw new PoolerError(`DATABASE_POOLER_URL (${host}) leads to another database than DATABASE_URL`)
+      throw new PoolerError(`DATABASE_POOLER_URL (${host}) leads to a different database than DATABASE_URL`)
   } finally {
     await pooler.end({ timeout: 0 })
   }
 }
 
-/** A pooler that does not lead to the database, currently or at all. Both may change while a start waits. */
+/** The pooler cannot reach the database, or leads to a different one. Both can change while a start waits. */
 export class PoolerError extends Error {}

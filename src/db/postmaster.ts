@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemUser } from './embedded-home.ts'
 
-/** How to start the Postgres of one cluster. */
+/** How to start the Postgres of a cluster. */
 export interface Launch {
-  /** Absolute path of the postgres binary. */
+  /** The absolute path of the postgres binary. */
   binary: string
   cluster: string
   port: number
@@ -18,7 +18,7 @@ export interface Launch {
 }
 
 /**
- * A running Postgres: its process, and the pipe that stops it when it ends, where this process started it.
+ * A running Postgres. `leash` is the pipe that stops it when this process ends, if this process started it.
  */
 export interface Postmaster {
   pid: number
@@ -26,7 +26,7 @@ export interface Postmaster {
   leash: Socket | undefined
 }
 
-/** Postgres did not start. `retry`: the reason passes by itself. */
+/** Postgres did not start. `retry` means that the cause is temporary. */
 export class StartError extends Error {
   readonly retry: boolean
   constructor(message: string, retry: boolean) {
@@ -35,7 +35,7 @@ export class StartError extends Error {
   }
 }
 
-// A Ctrl-C in the terminal does not reach Postgres, which has a session of its own. But it ends with its
+// Postgres runs in its own session, so a Ctrl-C in the terminal does not reach it. It still ends with its
 // owner: fd 3 is a pipe that closes when the owner ends, even by SIGKILL.
 const leashed = `
 "$@" 3<&- &
@@ -47,7 +47,7 @@ status=$?
 kill $leash 2>/dev/null
 exit $status`
 
-/** Start Postgres and wait until it accepts connections, crash recovery included. Throws StartError. */
+/** Starts Postgres and waits until it accepts connections, including crash recovery. Throws StartError. */
 export async function startPostmaster(launch: Launch): Promise<Postmaster> {
   replaceDeadPid(launch.cluster)
   const log = openSync(launch.logFile, 'w', 0o600)
@@ -88,8 +88,7 @@ export async function startPostmaster(launch: Launch): Promise<Postmaster> {
   throw new StartError(`Postgres did not start: ${said}`, passing.test(said))
 }
 
-// Lines of ERROR and DETAIL may quote rows, and with them texts of people: the server logs only its own
-// state.
+// ERROR and DETAIL lines can quote rows, and therefore personal data, so the server only logs its own state.
 const quiet = {
   max_connections: '100',
   timezone: 'UTC',
@@ -100,11 +99,13 @@ const quiet = {
   log_checkpoints: 'off',
 }
 
-// Backends of a killed postmaster hold its shared memory for a moment; a postmaster that starts has an empty
-// file.
+// Backends of a killed postmaster hold its shared memory for a moment, and a starting postmaster has an empty
+// pid file.
 const passing = /still in use|lock file .* (?:already exists|is empty)|could not bind|Address already in use/
 
-/** The live Postgres of this cluster, by its pid file. Undefined: there is none, or only an old file. */
+/**
+ * The live Postgres of this cluster, found by its pid file. Undefined if there is none or the file is stale.
+ */
 export function findPostmaster(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
   const lines = readLines(join(cluster, 'postmaster.pid'))
   const pid = Number(lines[0])
@@ -112,11 +113,11 @@ export function findPostmaster(cluster: string): { pid: number; port: number; re
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
 }
 
-/** True while the process with this pid is the Postgres of this cluster, and no zombie. */
+/** True while the process with this pid is this cluster's Postgres, and not a zombie. */
 export function isPostmaster(pid: number, cluster: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
-    // The command line of a zombie is empty. A backend has a title without the name of the cluster.
+    // A zombie's command line is empty. A backend's title does not contain the name of the cluster.
     const command =
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -127,7 +128,7 @@ export function isPostmaster(pid: number, cluster: string): boolean {
   }
 }
 
-/** Stop Postgres fast: running statements are aborted, everything committed is kept. */
+/** Stops Postgres in fast mode: running statements are aborted, and everything committed is kept. */
 export async function stopPostmaster(postmaster: Postmaster, cluster: string): Promise<void> {
   const immediateAt = Date.now() + 10_000
   signal(postmaster.pid, 'SIGINT')
@@ -142,7 +143,7 @@ export async function stopPostmaster(postmaster: Postmaster, cluster: string): P
   }
 }
 
-/** True when something accepts connections on this loopback port. */
+/** True if something accepts connections on this loopback port. */
 export function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
@@ -156,7 +157,7 @@ export function answers(port: number): Promise<boolean> {
   })
 }
 
-/** True when this process could listen on this loopback port. */
+/** True if this process can listen on this loopback port. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -166,9 +167,9 @@ export function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Postgres refuses to start while any process has the pid of its pid file, even a zombie or another program.
- * Write a pid that cannot exist. Keep the rest of the file: Postgres needs it to find backends that still
- * hold the shared memory.
+ * Writes a pid that cannot exist into a stale pid file, because Postgres refuses to start while any process
+ * has that pid, even a zombie or another program. The rest of the file is kept, because Postgres needs it to
+ * find backends that still hold the shared memory.
  */
 function replaceDeadPid(cluster: string): void {
   const path = join(cluster, 'postmaster.pid')
@@ -179,7 +180,8 @@ function replaceDeadPid(cluster: string): void {
 }
 
 /**
- * Postgres fills its pid file as soon as it has made it. A file that stays empty is left from a killed start.
+ * True if the file was left by a killed start: Postgres fills its pid file right after creating it, so it
+ * only stays empty then.
  */
 function isRemnant(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
@@ -192,7 +194,7 @@ function signal(pid: number, name: 'SIGINT' | 'SIGQUIT'): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It is gone already.
+    // The process has already ended.
   }
 }
 

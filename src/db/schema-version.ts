@@ -4,21 +4,21 @@ import type { ISql } from 'postgres'
 import { z } from 'zod'
 
 /**
- * A later release has taken away what this one needs. Each migration that does so says in `schema_state` how
- * many migrations a release must know to run on its schema.
+ * A later release has removed something that this one needs. Each such migration records in `schema_state`
+ * how many migrations a release must know to run on its schema.
  */
 export class SchemaTooNewError extends Error {
   override readonly name = 'SchemaTooNewError'
 
   constructor(known: number, { applied, compatibleFrom }: SchemaVersion) {
     super(
-      `the database has the schema of a later release (${applied} migrations), on which releases with ${compatibleFrom} or more can run. ` +
-        `This one has ${known}: start the later release`,
+      `the database has the schema of a later release (${applied} migrations), which requires a release with at least ${compatibleFrom} migrations. ` +
+        `This release has ${known}: start the later release`,
     )
   }
 }
 
-/** This process may not migrate, and no other process has done so yet. */
+/** This process is not allowed to migrate, and no other process has done so yet. */
 export class SchemaTooOldError extends Error {
   override readonly name = 'SchemaTooOldError'
 
@@ -31,43 +31,49 @@ export class SchemaTooOldError extends Error {
   }
 }
 
-/** The last commit whose migrations were many. `tollgate migrate` takes over its schema and no other. */
+/**
+ * The last commit before the migrations were merged into one. `tollgate migrate` takes over its schema and no
+ * other.
+ */
 export const formerCommit = '17e1c317'
-/** The newest of them. */
+/** The time of the newest of those migrations. */
 const formerNewestAt = 1_795_928_776_602
 
-/** The database or a journal is of a version before the first release. Nothing was changed. */
+/** The database or a journal was written by a version before the first release. Nothing was changed. */
 export class FormerSchemaError extends Error {
   override readonly name = 'FormerSchemaError'
 
   constructor(problem: string) {
     super(
-      `what is here is of a version before the first release (${problem}). Nothing was changed. Either start commit ${formerCommit} ` +
-        'here, stop it with SIGTERM, so that it ships its journals, and call `tollgate migrate`, which takes over its database; or ' +
-        'start empty, with another DATA_DIR and another database',
+      `the data was written by a version before the first release (${problem}). Nothing was changed. Either start commit ${formerCommit} ` +
+        'with it, stop that process with SIGTERM so that it ships its journals, and run `tollgate migrate`, which takes over its database; or ' +
+        'start with an empty DATA_DIR and an empty database',
     )
   }
 }
 
 export interface SchemaVersion {
-  /** Migrations that the database has. */
+  /** The number of migrations applied to the database. */
   applied: number
-  /** When the first of them was made, in ms since 1970. 0: there are none. */
+  /** When the first migration was made, in ms since 1970; 0 if there are none. */
   oldestAt: number
-  /** When the last of them was made, in ms since 1970. 0: there are none. */
+  /** When the last migration was made, in ms since 1970; 0 if there are none. */
   newestAt: number
-  /** The number of migrations that a release must know at least. */
+  /** The minimum number of migrations that a release must know. */
   compatibleFrom: number
 }
 
-/** How many migrations the folder of a release has, and when the first and the last of them were made. */
+/** The number of migrations in a release's folder, and when the first and last were made. */
 export function knownMigrations(folder: string): { count: number; oldestAt: number; newestAt: number } {
   const entries = entriesOf(folder)
   const moments = entries.map(({ when }) => when)
   return { count: entries.length, oldestAt: moments[0] ?? 0, newestAt: Math.max(0, ...moments) }
 }
 
-/** True: other migrations than those of the folder have made the database, those before the first release. */
+/**
+ * True if the database was created by other migrations than those in the folder, that is, before the first
+ * release.
+ */
 export function isFormer(folder: string, { applied, oldestAt }: SchemaVersion): boolean {
   return applied > 0 && oldestAt !== knownMigrations(folder).oldestAt
 }
@@ -76,7 +82,7 @@ export function isOfFormerCommit({ newestAt }: SchemaVersion): boolean {
   return newestAt === formerNewestAt
 }
 
-/** The names of the migrations that a database of this version does not have, in their order. */
+/** The names of the migrations that a database of this version lacks, in order. */
 export function missingMigrations(folder: string, { newestAt }: SchemaVersion): string[] {
   return entriesOf(folder)
     .filter(({ when }) => when > newestAt)
@@ -89,7 +95,9 @@ function entriesOf(folder: string): { when: number; tag: string }[] {
 
 const journal = z.object({ entries: z.array(z.object({ when: z.number(), tag: z.string() })) })
 
-/** The schema of a database, which may be empty, or of a former version that had no `schema_state`. */
+/**
+ * Reads the schema version of a database, which can be empty or of a former version without `schema_state`.
+ */
 export async function readSchemaVersion(session: ISql): Promise<SchemaVersion> {
   const [there] = await session<{ migrations: boolean; state: boolean }[]>`
     SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS migrations,

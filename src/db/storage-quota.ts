@@ -1,6 +1,8 @@
 import type { Sql } from 'postgres'
 
-/** From now on no tenant may leave more in storage, in whatever statement, of whatever process. */
+/**
+ * Sets the maximum that a tenant can keep in storage. It applies at once to every statement of every process.
+ */
 export async function writeStorageQuota(sql: Sql, bytesMax: number): Promise<void> {
   await sql`
     INSERT INTO storage_quota AS q (bytes_max) VALUES (${bytesMax})

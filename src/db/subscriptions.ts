@@ -7,17 +7,15 @@ export interface NotificationListener {
   /** Called with the payload of every notification. */
   onNotify(payload: string): void
   /**
-   * Called whenever the subscription begins, also after an outage. Notifications during the outage are lost,
-   * so read the state again here.
+   * Called whenever the subscription begins, including after an outage. Notifications during the outage are
+   * lost, so the listener must read the state again.
    */
   onListening?(): void
-  /** Called when the subscription cannot begin, once for each outage. We try again. */
+  /** Called when the subscription cannot begin, once per outage. It is retried. */
   onRefused?(error: unknown): void
 }
 
-/**
- * LISTEN, on one connection for all channels. A subscription survives every outage, until its caller ends it.
- */
+/** LISTEN, with one connection for all channels. A subscription survives outages until its caller ends it. */
 export class Subscriptions {
   readonly #open: () => postgres.Sql
   readonly #subscriptions = new Set<Subscription>()
@@ -26,12 +24,12 @@ export class Subscriptions {
   #closed = false
 
   constructor(url: string, options: ConnectionOptions) {
-    // postgres.js listens on a connection beside those of the client.
+    // postgres.js opens a separate connection for LISTEN, in addition to those of the client.
     this.#open = () => postgres(url, clientSettings({ ...options, max: 1 }))
     this.#client = this.#open()
   }
 
-  /** Returns the function that ends the subscription, which never rejects. */
+  /** Returns a function that ends the subscription and never rejects. */
   listen(channel: string, listener: NotificationListener): () => Promise<void> {
     const subscription: Subscription = {
       channel,
@@ -43,12 +41,12 @@ export class Subscriptions {
     this.#begin(subscription)
     return async () => {
       this.#subscriptions.delete(subscription)
-      // Without the connection there is nothing to unsubscribe from.
+      // Without the connection, there is nothing to unsubscribe from.
       await inTime(subscription.unlisten(), endMs, 'the database').catch(() => {})
     }
   }
 
-  /** Listen on a new connection: the current one may be dead although it looks alive. */
+  /** Listens on a new connection, because the current one may be dead although it looks alive. */
   renew(): void {
     clearTimeout(this.#retry)
     this.#retry = undefined
@@ -68,7 +66,7 @@ export class Subscriptions {
   #begin(subscription: Subscription): void {
     const { channel, listener } = subscription
     const client = this.#client
-    // postgres.js goes on trying by itself. What a refused client listens to ends with it, when we renew it.
+    // postgres.js keeps retrying. The subscriptions of a rejected client end with it when it is replaced.
     let isRefused = false
     const isWanted = () => !isRefused && client === this.#client && this.#subscriptions.has(subscription)
     const listening = client.listen(
@@ -87,7 +85,7 @@ export class Subscriptions {
       isRefused = true
       if (!subscription.refused) listener.onRefused?.(error)
       subscription.refused = true
-      // Retry with a new client: this one would deliver each notification twice.
+      // Retry with a new client, because this one would deliver each notification twice.
       this.#retry ??= setTimeout(() => this.renew(), retryMs).unref()
     })
   }

@@ -7,8 +7,8 @@ import { ownMigrations, prepareLock } from './migrate.ts'
 import { FormerSchemaError, formerCommit, isOfFormerCommit, readSchemaVersion } from './schema-version.ts'
 
 /**
- * What `formerCommit` has and nothing calls any more. All else is as the first migration makes it, but for
- * the name of `jobs`.
+ * The functions of `formerCommit` that nothing calls any more. Apart from these and the name of `jobs`, its
+ * schema equals the result of the first migration.
  */
 const gone = [
   'accept_image_job',
@@ -31,9 +31,9 @@ const gone = [
 ]
 
 /**
- * Have the database of `formerCommit` count as one that the first migration has made: all or nothing. It does
- * not raise the functions to ours, as `prepareDatabase` does next. Rejects with FormerSchemaError, having
- * changed nothing, where there is a problem.
+ * Marks the database of `formerCommit` as created by the first migration, in one transaction. Its functions
+ * stay as they are, because `prepareDatabase` replaces them next. If there is a problem, rejects with
+ * FormerSchemaError and changes nothing.
  */
 export async function takeOver(url: string): Promise<void> {
   const session = postgres(url, clientSettings({ max: 1, applicationName: 'tollgate take over' }))
@@ -53,23 +53,28 @@ export async function takeOver(url: string): Promise<void> {
   }
 }
 
-/** Why a former database cannot be taken over; none: it can be. */
+/** Why a former database cannot be taken over; empty if it can. */
 export async function takeOverProblems(sql: ISql): Promise<string[]> {
   if (!isOfFormerCommit(await readSchemaVersion(sql)))
-    return [`the database has another schema than that of commit ${formerCommit}`]
+    return [`the schema of the database is not that of commit ${formerCommit}`]
   const processes = await sql<{ host: string; pid: number; state: string }[]>`
     SELECT host, pid, state FROM instances WHERE state IN ('live', 'lost') ORDER BY host, pid`
   const [{ moved } = { moved: false }] = await sql<{ moved: boolean }[]>`
     SELECT relkind = 'p' AS moved FROM pg_class WHERE oid = to_regclass('entries')`
   return [
     ...processes.map(
-      ({ host, pid, state }) => `process ${pid} on ${host} is ${state}: its journal is not shipped`,
+      ({ host, pid, state }) => `process ${pid} on ${host} is ${state}: its journal has not been shipped`,
     ),
-    ...(moved ? [] : ['the table entries has no months yet, which the upkeep of that commit makes']),
+    ...(moved
+      ? []
+      : ['the table entries has not been partitioned by month yet, which the upkeep of that commit does']),
   ]
 }
 
-/** With the names that Postgres made of the table's: of its primary key and, from 18 on, of NOT NULL. */
+/**
+ * Also renames what Postgres named after the table: the primary key and, from version 18 on, the NOT NULL
+ * constraints.
+ */
 async function renameJobs(sql: ISql): Promise<void> {
   await sql`ALTER TABLE image_jobs RENAME TO jobs`
   const constraints = await sql<{ name: string }[]>`
@@ -83,7 +88,7 @@ async function renameJobs(sql: ISql): Promise<void> {
     await sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(name.replace(/^image_/, ''))}`
 }
 
-/** As drizzle notes it. */
+/** The first migration, in the form that drizzle records. */
 function firstMigration(): { hash: string; when: number } {
   const { entries } = JSON.parse(readFileSync(join(ownMigrations, 'meta/_journal.json'), 'utf8'))
   const text = readFileSync(join(ownMigrations, `${entries[0].tag}.sql`), 'utf8')

@@ -7,7 +7,7 @@ import type { NodePgQueryResultHKT } from './drizzle-pg.cjs'
 import { isConflict, isPassing, reasonOf } from './failures.ts'
 import * as schema from './schema.ts'
 
-/** Typed queries of any client: of postgres.js, of `pg`, inside of a transaction or not. */
+/** Typed queries of any client: postgres.js or `pg`, inside a transaction or not. */
 export type Queries = PgDatabase<PgQueryResultHKT, typeof schema>
 
 export type TypedTransaction = PgTransaction<
@@ -17,22 +17,23 @@ export type TypedTransaction = PgTransaction<
 >
 
 export interface TransactionTerms {
-  /** How long the caller waits, for a free connection and for the commit together. Default 5,000. */
+  /** The maximum time that the caller waits for a free connection and the commit together. Default 5,000. */
   withinMs?: number
-  /** The error message for the client when there is no answer. It must say to try again. */
+  /** The error message for the client if there is no answer. It must tell the client to try again. */
   unavailable?: string
 }
 
-/** Transactions of a serving process, for changes that admins make. */
+/** Transactions for changes by admins, in a serving process. */
 export interface Transactions {
   /**
-   * Run `work` in one transaction (READ COMMITTED), and commit it. `work` changes nothing but rows: when two
-   * transactions block each other, or a connection is found dead, it runs again, up to three times. Rejects
-   * with what `work` throws, after a rollback, and with GatewayError `unavailable` when Postgres does not
-   * answer in time: whether it has committed is then not known.
+   * Runs `work` in one transaction (READ COMMITTED) and commits it. `work` must change nothing but rows,
+   * because it runs again, up to three times, if two transactions block each other or a connection turns out
+   * to be dead. After a rollback, rejects with what `work` has thrown. Rejects with GatewayError
+   * `unavailable` if Postgres does not answer in time; it is then unknown whether the transaction was
+   * committed.
    */
   transact<T>(work: (tx: TypedTransaction) => Promise<T>, terms?: TransactionTerms): Promise<T>
-  /** For libraries that take a pool. */
+  /** For libraries that need a pool. */
   pool(): Promise<Pool>
   close(): Promise<void>
 }
@@ -42,9 +43,8 @@ const withinMsDefault = 5_000
 const connectMs = 2_000
 
 /**
- * Open it. It makes no connection yet. The pool is one of `pg`: when a pinned connection dies, its client
- * gets an error that we can catch, which postgres.js does not promise
- * (docs/decisions/0037-admin-transactions.md).
+ * Opens the pool without connecting yet. It is a `pg` pool: when a pinned connection dies, its client gets an
+ * error that can be caught, which postgres.js does not guarantee (docs/decisions/0037-admin-transactions.md).
  */
 export function openTransactions(
   url: string,
@@ -60,8 +60,8 @@ export function openTransactions(
       const { pool, over } = await opened()
       const late = AbortSignal.timeout(withinMs)
       for (let tries = 1; ; tries++) {
-        // A connection that waited in the pool may be dead before the pool knows it. Nothing has been done
-        // then.
+        // An idle connection may have died before the pool has noticed. In that case nothing has been done
+        // yet.
         let mayRepeat = false
         const begin = (client: PoolClient) => {
           mayRepeat = true
@@ -84,7 +84,7 @@ export function openTransactions(
       return (await opened()).pool
     },
     async close() {
-      // It waits for running transactions, and their server may be gone.
+      // The pool waits for running transactions, but their server may be gone.
       const ended = opening?.then(({ pool }) => pool.end()).catch(() => {})
       await Promise.race([ended, sleep(endMs, undefined, { ref: false })])
     },
@@ -111,14 +111,14 @@ async function open(url: string, max: number): Promise<Opened> {
     idle_in_transaction_session_timeout: 30_000,
     statement_timeout: 30_000,
   })
-  // A connection that waits in the pool has ended. The pool removes it.
+  // An idle connection has ended; the pool removes it.
   pool.on('error', () => {})
   return { pool, over: (client) => drizzle({ client, schema }) }
 }
 
 /**
- * Run `work` on one connection. One that does not answer in time is closed, and its server ends the
- * transaction.
+ * Runs `work` on one connection. If the connection does not answer in time, it is closed, and the server
+ * rolls back the transaction.
  */
 async function runIn<T>(
   pool: Pool,
@@ -158,5 +158,5 @@ async function runIn<T>(
   }
 }
 
-/** The statement that runs rejects with the same error. */
+/** The running statement rejects with the same error. */
 const ignore = () => {}

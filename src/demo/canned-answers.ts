@@ -2,13 +2,16 @@ import { isRecord } from '../canonical/json.ts'
 import { DemoRefusal, type DemoRequest, type DemoTool, type DemoTurn } from './request.ts'
 import { sampleOf } from './sample.ts'
 
-/** One answer: a text or a tool call, perhaps after a thought. Texts are in pieces of one token each. */
+/**
+ * A response: a text or a tool call, optionally after a thought. Texts are split into pieces of one token
+ * each.
+ */
 export interface Answer {
   thought: string[]
   text: string[]
-  /** `json` is the input in JSON, in pieces. */
+  /** `json` is the input as JSON, in pieces. */
   call: { name: string; input: unknown; json: string[] } | undefined
-  /** The answer did not fit into the output tokens that the client allows. */
+  /** Whether the response exceeded the output tokens that the client allows. */
   isCut: boolean
   inputTokens: number
   outputTokens: number
@@ -17,10 +20,10 @@ export interface Answer {
 const label = 'This is the demo channel of Tollgate; no model is behind it.'
 const cannedThought = 'The demo channel thinks in canned words too.'
 
-/** The same request gets the same answer. Throws Refusal. */
+/** Returns the same response for the same request. Throws a DemoRefusal. */
 export function answerTo(request: DemoRequest): Answer {
   const { turns, tools, outputTokensMax } = request
-  if (turns.length === 0) throw new DemoRefusal(400, 'The demo channel found no message to answer.')
+  if (turns.length === 0) throw new DemoRefusal(400, 'The request contains no message to respond to.')
   const tool = toolToCall(request)
   const input = sampleOf(tool?.parameters)
   const thought = inPieces(request.wantsThought ? cannedThought : '').slice(0, outputTokensMax)
@@ -38,14 +41,14 @@ export function answerTo(request: DemoRequest): Answer {
   }
 }
 
-/** About four bytes a token. */
+/** About four bytes per token. */
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4)
 }
 
 /**
- * The client's choice names a tool or asks for any; otherwise the user's text has to name one. The demo
- * answers tool results in text, so that an agent's loop ends.
+ * Returns the tool to call. The client's choice must name a tool or require any; otherwise the user's text
+ * must name one. The demo responds to tool results with text, so that an agent's loop ends.
  */
 function toolToCall({ tools, toolChoice, turns }: DemoRequest): DemoTool | undefined {
   if (toolChoice === 'none' || lastResults(turns).length > 0) return undefined
@@ -53,7 +56,7 @@ function toolToCall({ tools, toolChoice, turns }: DemoRequest): DemoTool | undef
   const named = tools.find(({ name }) => words.includes(name))
   if (named !== undefined || toolChoice === 'auto') return named
   if (isRecord(toolChoice) || tools[0] === undefined) {
-    throw new DemoRefusal(400, 'The demo channel knows no function that this tool choice allows.')
+    throw new DemoRefusal(400, 'The request contains no function that its tool choice allows.')
   }
   return tools[0]
 }
@@ -69,7 +72,7 @@ function lastText(turns: DemoTurn[]): string {
   return turns.findLast(({ from, text }) => from === 'user' && text !== '')?.text ?? ''
 }
 
-/** The tool results that came after the model's last turn. */
+/** Returns the tool results that follow the model's last turn. */
 function lastResults(turns: DemoTurn[]): string[] {
   const last = turns.findLastIndex(({ from }) => from === 'model')
   return turns.slice(last + 1).flatMap(({ from, text }) => (from === 'tool' ? [text] : []))

@@ -34,7 +34,7 @@ function* events(answer: Answer, head: Head): Generator<Json | string> {
       yield choice({ tool_calls: [{ index: 0, function: { arguments: piece } }] })
   }
   yield choice({}, finishReason(answer))
-  // The gateway always asks for usage, and keeps it from clients that did not ask.
+  // The gateway always requests usage, and hides it from clients that did not request it.
   yield { ...chunk, choices: [], usage: usageOf(answer) }
   yield '[DONE]'
 }

@@ -4,17 +4,17 @@ import type { Head } from './format.ts'
 import { drawPicture, type Size } from './picture.ts'
 import { DemoRefusal } from './request.ts'
 
-/** The members of a request for images that the demo reads. It ignores all others. */
+/** The members of an image request that the demo reads. It ignores all others. */
 export interface DemoImages {
   prompt: string
   count: number
   size: Size
   quality: string
-  /** For each picture. */
+  /** One per picture. */
   previews: number
 }
 
-/** Throws Refusal. https://platform.openai.com/docs/api-reference/images/create */
+/** Throws a DemoRefusal. https://platform.openai.com/docs/api-reference/images/create */
 export function readDemoImages(body: Json): DemoImages {
   const size = textOf(body.size) ?? 'auto'
   const [, width, height] =
@@ -30,22 +30,22 @@ export function readDemoImages(body: Json): DemoImages {
 
 function wholeNumber(value: unknown, name: string, least: number, most: number): number {
   const isIn = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
-  return isIn ? value : refuse(name, `whole numbers from ${least} to ${most}`)
+  return isIn ? value : refuse(name, `a whole number from ${least} to ${most}`)
 }
 
 function refuse(name: string, wanted: string): never {
-  throw new DemoRefusal(400, `${name}: the demo channel takes ${wanted}.`)
+  throw new DemoRefusal(400, `${name}: the demo channel expects ${wanted}.`)
 }
 
 export async function wholeImages(wanted: DemoImages, { createdAtSeconds }: Head): Promise<Json> {
   const data: Json[] = []
-  // One after the other: a picture takes some megabytes while it is drawn.
+  // One after the other, because a picture takes several megabytes while it is drawn.
   for (let index = 0; index < wanted.count; index++)
     data.push({ b64_json: await draw(wanted, wanted.size, index) })
   return { created: createdAtSeconds, data, ...settingsOf(wanted), usage: usageOf(wanted) }
 }
 
-/** The events of a stream: each picture after its previews. */
+/** The events of a stream: each picture follows its previews. */
 export async function* imageEvents(wanted: DemoImages, { createdAtSeconds }: Head): AsyncGenerator<Json> {
   const opening = { created_at: createdAtSeconds, ...settingsOf(wanted) }
   const coarse = { width: wanted.size.width >> 2, height: wanted.size.height >> 2 }
@@ -67,7 +67,7 @@ function settingsOf({ size, quality }: DemoImages): Json {
   return { background: 'opaque', output_format: 'png', quality, size: `${size.width}x${size.height}` }
 }
 
-/** Of the whole request, at about a thousand pixels a token. */
+/** The usage of the whole request, at about a thousand pixels per token. */
 function usageOf({ prompt, size, count }: DemoImages): Json {
   const text = tokensOf(prompt)
   const image = Math.ceil((size.width * size.height) / 1024) * count

@@ -38,7 +38,7 @@ function error(status: number, message: string): Json {
 
 interface Block {
   whole: Json
-  /** As a stream opens it. */
+  /** As at the beginning of a stream. */
   empty: Json
   deltas: Json[]
 }

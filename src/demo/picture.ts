@@ -8,8 +8,9 @@ export interface Size {
 }
 
 /**
- * A PNG with "TOLLGATE DEMO" on a gradient, so that it is not taken for a model's. The seed chooses the
- * colours. The same size and seed give the same bytes. The picture is at least 64 pixels wide and high.
+ * Returns a PNG with "TOLLGATE DEMO" on a gradient, so that it is not mistaken for a model's output. The seed
+ * determines the colours, and the same size and seed always yield the same bytes. The picture is at least 64
+ * pixels wide and high.
  *
  * https://www.w3.org/TR/png-3/
  */
@@ -22,7 +23,7 @@ export async function drawPicture(size: Size, seed: string): Promise<Buffer> {
     signature,
     chunk('IHDR', header),
     chunk('PLTE', paletteOf(seed)),
-    // Packed in a thread, because this is the gateway's process.
+    // Compressed in a thread, because this runs in the gateway's process.
     chunk('IDAT', await deflate(drawRows(size), { level: 1 })),
     chunk('IEND', Buffer.alloc(0)),
   ])
@@ -33,11 +34,11 @@ const signature = Buffer.from('89504e470d0a1a0a', 'hex')
 const bitsPerPixel = 8
 const colourTypePalette = 3
 
-/** The first colour of the palette is for letters; the others are the gradient. */
+/** The first colour of the palette is for letters; the others form the gradient. */
 const letterColour = 0
 const shades = 255
 
-/** Each row is the byte 0, which says that the row is not filtered, and then a colour for each pixel. */
+/** Each row consists of the byte 0, which means that the row is not filtered, and a colour for each pixel. */
 function drawRows({ width, height }: Size): Buffer {
   const ramp = Buffer.alloc(width + height)
   for (let at = 0; at < ramp.length; at++) ramp[at] = 1 + Math.floor((at * shades) / ramp.length)
@@ -46,7 +47,7 @@ function drawRows({ width, height }: Size): Buffer {
   const rows = Buffer.alloc((width + 1) * height)
   for (let y = 0; y < height; y++) {
     const start = y * (width + 1) + 1
-    // Each row is the one above, moved by a pixel.
+    // Each row is the previous one shifted by a pixel.
     ramp.copy(rows, start, y, y + width)
     for (const { index } of (dots[Math.floor((y - top) / scale)] ?? '').matchAll(/#/g)) {
       rows.fill(letterColour, start + left + index * scale, start + left + (index + 1) * scale)
@@ -55,7 +56,7 @@ function drawRows({ width, height }: Size): Buffer {
   return rows
 }
 
-/** White, and then the shades from one colour to another. Both are dark enough for white letters. */
+/** White, followed by the shades between two colours. Both are dark enough for white letters. */
 function paletteOf(seed: string): Buffer {
   const hash = createHash('sha256').update(seed).digest()
   const palette = Buffer.alloc((1 + shades) * 3, 255)

@@ -2,12 +2,12 @@ import { isRecord, type Json, recordsOf } from '../canonical/json.ts'
 
 /** The members of a request that the demo reads. It ignores all others. */
 export interface DemoRequest {
-  /** One for each part of each message. */
+  /** One turn for each part of each message. */
   turns: DemoTurn[]
   tools: DemoTool[]
-  /** An object names the one tool that must be called. */
+  /** An object names the tool that must be called. */
   toolChoice: 'auto' | 'none' | 'required' | { name: string }
-  /** JSON Schema of the answer; undefined: plain text. */
+  /** The JSON Schema of the response; undefined means plain text. */
   schema: unknown
   wantsThought: boolean
   outputTokensMax: number
@@ -20,11 +20,11 @@ export interface DemoTurn {
 
 export interface DemoTool {
   name: string
-  /** JSON Schema. */
+  /** A JSON Schema. */
   parameters: unknown
 }
 
-/** The reason why the demo cannot answer a request. */
+/** The reason why the demo cannot respond to a request. */
 export class DemoRefusal extends Error {
   readonly status: number
 
@@ -34,7 +34,7 @@ export class DemoRefusal extends Error {
   }
 }
 
-/** Under these paths, the four text formats have the same things. */
+/** The paths under which the four text formats have equivalent members. */
 const names = {
   answers: ['n', 'generationConfig.candidateCount'],
   turns: ['messages', 'input', 'contents'],
@@ -50,10 +50,10 @@ const names = {
   tokensMax: ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'generationConfig.maxOutputTokens'],
 }
 
-/** Reads a body of any text format. Throws Refusal. */
+/** Reads a body in any text format. Throws a DemoRefusal. */
 export function readDemoRequest(body: Json): DemoRequest {
   if ((find(body, 'answers') ?? 1) !== 1)
-    throw new DemoRefusal(400, 'The demo channel gives one answer only.')
+    throw new DemoRefusal(400, 'The demo channel supports only one choice.')
   const turns = find(body, 'turns')
   const tokensMax = find(body, 'tokensMax')
   const thought = String(find(body, 'thought') ?? 'none')
@@ -87,20 +87,20 @@ function fromOf({ role, type }: Json, part: Json): DemoTurn['from'] {
   const isResult = part.type === 'tool_result' || part.functionResponse !== undefined
   if (isResult || role === 'tool' || String(type).endsWith('_call_output')) return 'tool'
   if (role === 'system' || role === 'developer') return 'system'
-  // Items without a role are calls and reasoning in Responses; Gemini's contents without a role are the
+  // In Responses, items without a role are calls and reasoning. In Gemini, contents without a role are the
   // user's.
   const isModel = role === 'assistant' || role === 'model' || (role === undefined && type !== undefined)
   return isModel ? 'model' : 'user'
 }
 
-/** Media have no text. */
+/** Media contain no text. */
 function textOf(part: Json): string {
   const text = find(part, 'text') ?? ''
   if (Array.isArray(text)) return recordsOf(text).map(textOf).join(' ')
   return typeof text === 'string' ? text : JSON.stringify(text)
 }
 
-/** Without tools that the vendor runs itself: these have no parameters. */
+/** Excludes tools that the vendor runs itself, which have no parameters. */
 function toolsOf(tool: Json): DemoTool[] {
   const [name, parameters] = [find(tool, 'tool'), find(tool, 'parameters')]
   if (typeof name === 'string' && parameters !== undefined) return [{ name, parameters }]

@@ -3,7 +3,7 @@ import type { Answer } from './canned-answers.ts'
 import { error } from './chat.ts'
 import type { DemoFormat, Head } from './format.ts'
 
-/** Without thoughts. https://platform.openai.com/docs/api-reference/responses */
+/** The Responses format, without thoughts. https://platform.openai.com/docs/api-reference/responses */
 export const responses: DemoFormat = { whole, events, error }
 
 function whole(answer: Answer, head: Head): Json {
@@ -50,7 +50,7 @@ function* events(answer: Answer, head: Head): Generator<Json> {
 
 interface Item {
   whole: Json
-  /** As a stream opens it. */
+  /** As at the beginning of a stream. */
   empty: Json
   deltas: (Json & { type: string })[]
 }

@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../canonical/json.ts'
 
-/** A schema may contain itself, many times over. */
+/** The maximum depth, because a schema may contain itself many times over. */
 const depthMax = 16
 const valuesMax = 1000
 
@@ -10,8 +10,8 @@ interface Sampling {
 }
 
 /**
- * A small value for a JSON Schema, with the properties that the schema requires, or with all where it
- * requires none.
+ * Returns a small value that matches a JSON Schema, with the required properties, or with all properties if
+ * none are required.
  */
 export function sampleOf(schema: unknown): unknown {
   return sample(schema, 0, { root: schema, valuesLeft: valuesMax })
@@ -26,7 +26,7 @@ function sample(schema: unknown, depth: number, sampling: Sampling): unknown {
   const inner = typeof schema.$ref === 'string' ? resolve(schema.$ref, sampling.root) : optionOf(schema)
   if (inner !== undefined) return sample(inner, depth + 1, sampling)
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
-  // Gemini writes types in capitals.
+  // Gemini writes types in upper case.
   switch (String(type).toLowerCase()) {
     case 'string':
       return 'demo'
@@ -44,7 +44,7 @@ function sample(schema: unknown, depth: number, sampling: Sampling): unknown {
   }
 }
 
-/** It chooses null where null is allowed, which ends most recursive schemas. */
+/** Chooses null where null is allowed, which terminates most recursive schemas. */
 function optionOf({ anyOf, oneOf, allOf }: Json): unknown {
   const options: unknown = anyOf ?? oneOf ?? allOf
   if (!Array.isArray(options)) return undefined
@@ -57,7 +57,7 @@ function sampleObject({ properties, required }: Json, depth: number, sampling: S
   return Object.fromEntries(names.map((name) => [name, sample(all[name], depth + 1, sampling)]))
 }
 
-/** The schema at `#/a/b`. */
+/** Returns the schema at `#/a/b`. */
 function resolve(reference: string, root: unknown): unknown {
   const names = reference.split('/').slice(1)
   return names.reduce((at, name) => (isRecord(at) ? at[name] : undefined), root)

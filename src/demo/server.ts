@@ -13,16 +13,16 @@ import { DemoRefusal, readDemoRequest } from './request.ts'
 import { responses } from './responses.ts'
 
 export interface Demo {
-  /** Base URL without a path: the APIs are below `/v1` and `/v1beta`. */
+  /** The base URL without a path. The APIs are below `/v1` and `/v1beta`. */
   url: string
   close(): Promise<void>
 }
 
 /**
- * Start the upstream behind the demo channel: a small server on the loopback address, with canned answers
- * instead of a model, so that a first run needs no account anywhere. It speaks every upstream format, and
- * reads of a request only what it needs. `eventDelayMs` is the pause between the events of a stream; default
- * 5.
+ * Starts the upstream of the demo channel: a small server on the loopback address that returns canned
+ * responses instead of those of a model, so that a first run needs no account anywhere. It supports all
+ * upstream formats and reads only the necessary parts of a request. `eventDelayMs` is the pause between the
+ * events of a stream; default: 5.
  */
 export async function startDemo({ eventDelayMs = 5 } = {}): Promise<Demo> {
   const server = createServer((request, response) => void serve(request, response, eventDelayMs))
@@ -69,7 +69,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length
     if (bytes > bodyBytesMax)
-      throw new DemoRefusal(413, `The demo channel takes at most ${bodyBytesMax} bytes.`)
+      throw new DemoRefusal(413, `The demo channel accepts at most ${bodyBytesMax} bytes.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -104,7 +104,7 @@ async function replyTo(call: string, raw: Buffer): Promise<Reply> {
         : { whole: await wholeImages(wanted, head) }
     }
     default:
-      throw new DemoRefusal(404, `The demo channel answers chats and draws images; it has no ${call}.`)
+      throw new DemoRefusal(404, `The demo channel supports only chats and images, not ${call}.`)
   }
 }
 
@@ -119,7 +119,10 @@ function inputTokensOf(body: Json): number {
   return answerTo(readDemoRequest(body)).inputTokens
 }
 
-/** The format of a path, also of one that does not exist. Errors of images look as those of chats. */
+/**
+ * Returns the format of a path, even of one that does not exist. Errors for images have the same format as
+ * those for chats.
+ */
 function formatOf(path: string): DemoFormat {
   if (path.startsWith('/v1beta/')) return gemini
   if (path.startsWith('/v1/messages')) return messages

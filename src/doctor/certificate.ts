@@ -7,10 +7,10 @@ import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 const { well, warning, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#the-certificate-cannot-be-used'
 const dayMs = 24 * 3600 * 1000
-/** Those who renew by themselves do so a month before. */
+/** Automatic renewal normally takes place a month before the certificate expires. */
 const soonMs = 14 * dayMs
 
-/** TLS_CERT and TLS_KEY. `now`: in ms since 1970. */
+/** Checks TLS_CERT and TLS_KEY. `now` is in milliseconds since 1970. */
 export function checkCertificate(
   { tlsCert, tlsKey, publicUrl, trustedProxies }: Config,
   now: number,
@@ -34,8 +34,8 @@ function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
   const why = causes.join(': ')
   if (what.includes('do not belong together'))
     return wrong('tls.mismatch', what, {
-      why: 'The key is not the one of the first certificate in the file.',
-      fix: 'Take the key that was made with the certificate. These must print the same:',
+      why: 'The key does not belong to the first certificate in the file.',
+      fix: 'Use the key that was created with the certificate. Both commands must print the same public key:',
       run: `openssl x509 -in ${inShell(tlsCert)} -noout -pubkey; openssl pkey -in ${inShell(tlsKey)} -pubout`,
       docs,
     })
@@ -49,22 +49,22 @@ function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
 
 function checkTime({ validFromDate, validToDate }: X509Certificate, tlsCert: string, now: number): Finding[] {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
-  const fix = 'Renew it. A gateway that runs notices the new files by itself.'
+  const fix = 'Renew it. A running gateway picks up the new files automatically.'
   const run = `openssl x509 -in ${inShell(tlsCert)} -noout -dates`
   const until = validToDate.toISOString()
   if (to <= now)
     return [
       wrong('tls.expired', `the certificate expired on ${until}`, {
-        why: 'Clients refuse it.',
+        why: 'Clients reject it.',
         fix,
         run,
         docs,
       }),
     ]
   if (from > now) {
-    const why = 'Clients refuse it until then; or the clock of this machine is wrong.'
+    const why = 'Clients reject it until then, unless the clock of this machine is wrong.'
     return [
-      wrong('tls.early', `the certificate is valid from ${validFromDate.toISOString()} on`, {
+      wrong('tls.early', `the certificate is not valid before ${validFromDate.toISOString()}`, {
         why,
         run: 'timedatectl status',
         docs,
@@ -88,11 +88,11 @@ function checkTime({ validFromDate, validToDate }: X509Certificate, tlsCert: str
 function checkName(certificate: X509Certificate, host: string | undefined, hasProxy: boolean): Finding[] {
   if (host === undefined) return []
   const covers = (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
-  if (covers) return [well('tls.name', `it is for ${host}, the host of PUBLIC_URL`)]
-  const what = `the certificate is not for ${host}, the host of PUBLIC_URL`
+  if (covers) return [well('tls.name', `the certificate covers ${host}, the host of PUBLIC_URL`)]
+  const what = `the certificate does not cover ${host}, the host of PUBLIC_URL`
   const advice = {
-    why: `It is for ${certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', ')}.${hasProxy ? ' A proxy may have one of its own for clients.' : ''}`,
-    fix: 'Get a certificate with this name, or correct PUBLIC_URL.',
+    why: `It covers ${certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', ')}.${hasProxy ? ' A proxy may present its own certificate to clients.' : ''}`,
+    fix: 'Get a certificate for this host, or correct PUBLIC_URL.',
     docs,
   }
   return [hasProxy ? warning('tls.name', what, advice) : wrong('tls.name', what, advice)]

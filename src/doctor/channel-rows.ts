@@ -5,7 +5,10 @@ import type { CheckedChannel, StoredRows } from './stored-rows.ts'
 
 const { well, warning } = findingsOf('channels')
 
-/** What the rows of the channels say, without a call. Nothing where they cannot be read. */
+/**
+ * Checks the stored rows of the channels without calling them. Returns no findings if the rows could not be
+ * read.
+ */
 export function checkChannelRows({ privateAddresses }: Config, rows: StoredRows | undefined): Finding[] {
   if (rows === undefined) return []
   const most = privateAddresses ?? []
@@ -17,7 +20,7 @@ export function checkChannelRows({ privateAddresses }: Config, rows: StoredRows 
     ...shared.map(({ name }) =>
       well(
         'channels.shared_state',
-        `several tenants reach ${name}: ids of what its vendor keeps are refused, unless it has shared_state: allow`,
+        `several tenants can use ${name}: requests that name objects stored at its vendor are refused, unless the channel has shared_state: allow`,
       ),
     ),
   ]
@@ -31,7 +34,7 @@ function isBeyond(
   return allowPrivateAddress || privateAddresses?.some((block) => !isCovered(block, most)) === true
 }
 
-/** Whether the keys of several tenants reach a channel. */
+/** Returns whether keys of several tenants can use a channel. */
 function isShared(name: string, groups: StoredRows['groups']): boolean {
   const reaching = groups.filter(({ channels }) => channels.includes('*') || channels.includes(name))
   return new Set(reaching.flatMap(({ first, last }) => [first, last]).filter((id) => id !== null)).size > 1
@@ -40,10 +43,10 @@ function isShared(name: string, groups: StoredRows['groups']): boolean {
 function beyond(name: string): Finding {
   return warning(
     'channels.beyond_private_addresses',
-    `${name} may call more private addresses than the API may set`,
+    `${name} can call private addresses that are outside PRIVATE_ADDRESSES`,
     {
-      why: 'It was made before PRIVATE_ADDRESSES, or when that had other blocks. It goes on as it is.',
-      fix: 'Name the blocks that it needs in PRIVATE_ADDRESSES and set its allow_private_address again, or write it into gateway.yaml.',
+      why: 'The channel was created before PRIVATE_ADDRESSES was set, or when it contained other blocks. It keeps working.',
+      fix: 'Add the blocks that it needs to PRIVATE_ADDRESSES and set its allow_private_address again, or define the channel in gateway.yaml.',
       docs: 'docs/reference/deployment.md#upstreams',
     },
   )

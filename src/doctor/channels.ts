@@ -23,12 +23,15 @@ import { fromDatabase } from './stored-rows.ts'
 const { well, skipped, warning, wrong } = findingsOf('channels')
 
 const atOnce = 8
-/** Of one channel. */
+/** The maximum number of credentials to check per channel. */
 const credentialsMost = 10
 const channelsMost = 100
 const bounds = { modelListMs: 8_000, modelListBytesMax: 8 * 1024 * 1024, modelListNamesMax: 100_000 }
 
-/** Ask each channel for its list of models, with each of its credentials: the one call that costs nothing. */
+/**
+ * Requests the list of models from each channel with each of its credentials, because that call costs
+ * nothing.
+ */
 export async function checkChannels(
   config: Config,
   file: GatewayFile | undefined,
@@ -36,9 +39,14 @@ export async function checkChannels(
 ): Promise<Finding[]> {
   const channels = await channelsOf(config, file)
   if (channels === undefined)
-    return [skipped('channels.unread', 'the channels could not be read: see gateway.yaml and the database')]
+    return [
+      skipped(
+        'channels.unread',
+        'the channels could not be read; see the findings about gateway.yaml and the database',
+      ),
+    ]
   const real = channels.filter(({ protocols }) => !Object.values(protocols).includes(demoBaseUrl))
-  if (real.length === 0) return [well('channels.none', 'there is no channel but the demo')]
+  if (real.length === 0) return [well('channels.none', 'there are no channels other than the demo')]
   const upstreams = new Upstreams({ ...config.bounds, upstreamConnectMs: 5_000 }, new ChannelLoad(atOnce))
   try {
     const turns = new Bulkhead({ running: atOnce })
@@ -50,14 +58,14 @@ export async function checkChannels(
     const left = real.length - channelsMost
     return [
       ...asked.flat(),
-      ...(left > 0 ? [skipped('channels.many', `${left} further channels were not asked`)] : []),
+      ...(left > 0 ? [skipped('channels.many', `${left} more channels were not checked`)] : []),
     ]
   } finally {
     await upstreams.destroy()
   }
 }
 
-/** Those of the file, else those of the database. Undefined: they cannot be read. */
+/** Returns the channels of the file, or else those of the database. Undefined if they cannot be read. */
 async function channelsOf(config: Config, file: GatewayFile | undefined): Promise<Channel[] | undefined> {
   if (file !== undefined) {
     const keeper = new SecretKeeper(randomBytes(32).toString('hex'))
@@ -88,7 +96,7 @@ async function checkChannel(upstreams: Upstreams, channel: Channel, signal: Abor
     } catch (error) {
       const { finding, isOfPlace } = failureOf(error, channel, turn)
       findings.push(finding)
-      // Another credential goes to the same place.
+      // The other credentials would fail at the same address.
       if (isOfPlace) break
     }
   }
@@ -100,9 +108,9 @@ function ordinal({ credentials }: Channel, turn: number): string {
 }
 
 function privateAddress({ name }: Channel, why: string): Finding {
-  return wrong('channels.private_address', `${name}: its address is refused`, {
+  return wrong('channels.private_address', `${name}: the address of the channel is not allowed`, {
     why,
-    fix: `Set allow_private_address: true for ${name}, or the blocks that it may call.`,
+    fix: `Set allow_private_address for ${name} to true or to the blocks that it is allowed to call.`,
     docs: 'docs/reference/deployment.md#upstreams',
   })
 }
@@ -123,8 +131,8 @@ function failureOf(error: unknown, channel: Channel, turn: number): { finding: F
       docs: 'docs/runbook.md#a-channel-fails',
     }
     const finding = late
-      ? wrong('channels.silent', `${name} does not answer in time`, advice)
-      : warning('channels.strange', `${name} did not answer with a list of models`, advice)
+      ? wrong('channels.silent', `${name} does not respond in time`, advice)
+      : warning('channels.strange', `${name} did not return a list of models`, advice)
     return { finding, isOfPlace: true }
   }
   const { kind, ...advice } = failure
@@ -143,22 +151,22 @@ function answered(
   turn: number,
 ): { finding: Finding; isOfPlace: boolean } {
   const { name } = channel
-  const said = typeof error.details?.said === 'string' ? ` It says: ${error.details.said}` : ''
+  const said = typeof error.details?.said === 'string' ? ` The upstream's message: ${error.details.said}` : ''
   if (status === 401 || status === 403)
     return {
-      finding: wrong('channels.credential', `${name} refuses its credential${ordinal(channel, turn)}`, {
-        why: `The list of models answers with status ${status}.${said}`,
-        fix: `Put a credential that works into api_keys of ${name}. Then:`,
+      finding: wrong('channels.credential', `${name} rejects its credential${ordinal(channel, turn)}`, {
+        why: `The request for the list of models failed with status ${status}.${said}`,
+        fix: `Put a valid credential into api_keys of ${name}, then run:`,
         run: `tollgate probe ${inShell(name)} MODEL`,
         docs: 'docs/runbook.md#an-upstream-refuses-a-credential',
       }),
       isOfPlace: false,
     }
   if (hasNoList(error)) {
-    const what = `${name} answers; it has no list of models, so its credential was not tried`
+    const what = `${name} responds, but has no list of models, so its credential was not checked`
     return { finding: well('channels.no_list', what), isOfPlace: true }
   }
-  const finding = warning('channels.status', `${name} answers with status ${status}`, {
+  const finding = warning('channels.status', `${name} responds with status ${status}`, {
     why: said.trim() || error.message,
     run: `tollgate probe ${inShell(name)} MODEL`,
     docs: 'docs/runbook.md#a-channel-fails',
@@ -170,7 +178,7 @@ function firstUrl({ protocols }: Channel): string {
   return Object.values(protocols)[0] ?? ''
 }
 
-/** Where the connection goes: a proxy, if there is one. */
+/** The host and port to which the connection is made: those of the proxy, if there is one. */
 function placeOf(channel: Channel): string {
   const proxy = channel.connection?.proxy
   if (proxy !== undefined) return `${proxy.hostname}:${proxy.port}`

@@ -8,8 +8,8 @@ const { well, warning, wrong } = findingsOf('configuration')
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What is wrong with the variables, and the configuration without the wrong ones, so that the other checks
- * can go on. Undefined: it cannot be had.
+ * Returns the findings about the variables, and the configuration without the invalid ones, so that the other
+ * checks can continue. The configuration is undefined if it cannot be read even then.
  */
 export function checkConfiguration(env: Environment): { findings: Finding[]; config: Config | undefined } {
   const faults = wrongVariables(env)
@@ -17,8 +17,8 @@ export function checkConfiguration(env: Environment): { findings: Finding[]; con
   const findings = [
     ...faults.map(({ name, message }) =>
       wrong('configuration.value', `${name} ${message}`, {
-        why: 'The gateway does not start with it.',
-        fix: `Correct ${name} in the environment of the gateway, or unset it to have its default.`,
+        why: 'The gateway cannot start with this value.',
+        fix: `Correct ${name} in the gateway's environment, or unset it to use the default.`,
         docs: 'docs/reference/configuration.md#environment',
       }),
     ),
@@ -29,12 +29,12 @@ export function checkConfiguration(env: Environment): { findings: Finding[]; con
   const names = variableNames().filter((name) => env[name])
   const set =
     names.length === 0
-      ? 'no variable is set: all have their defaults'
-      : `${names.length} variables are set, and each is right`
+      ? 'no variables are set; all have their defaults'
+      : `${names.length} variables are set, and all are valid`
   return { findings: [well('configuration.values', set)], config }
 }
 
-/** Those that belong together fall together: TLS_CERT and TLS_KEY, or all of OIDC. */
+/** If one variable of a family such as TLS_ or OIDC_ is invalid, the whole family is left out. */
 function configWithout(env: Environment, faults: ReadonlySet<string>): Config | undefined {
   const families = ['TLS_', 'OIDC_'].filter((family) => [...faults].some((name) => name.startsWith(family)))
   const kept = Object.entries(env).filter(
@@ -52,38 +52,41 @@ function missingSecretKey(config: Config | undefined): Finding[] {
   const generated = existsSync(join(resolve(config.dataDir), 'secret.key'))
   return [
     wrong('configuration.secret_key', 'SECRET_KEY must be set when DATABASE_URL is', {
-      why: `It opens the secrets in the database.${generated ? ' DATA_DIR/secret.key counts only for the embedded Postgres.' : ''}`,
-      fix: 'Set the one of the other processes. For a new database make one:',
+      why: `It decrypts the secrets in the database.${generated ? ' DATA_DIR/secret.key is used only with the embedded Postgres.' : ''}`,
+      fix: 'Set the same value as in the other processes. For a new database, create one:',
       run: 'openssl rand -hex 32',
       docs: 'docs/reference/secrets.md#secrets',
     }),
   ]
 }
 
-/** Names that nothing reads, and that look like ones of ours. */
+/** Finds variables that nothing reads and whose names resemble ours. */
 function unknownVariables(env: Environment): Finding[] {
   const known = new Set(variableNames())
   return Object.keys(env).flatMap((name) => {
     if (known.has(name) || others.has(name) || !env[name] || isServiceLink(name, env[name])) return []
     const meant = nearest(name, known)
     if (meant === undefined) return []
-    const fault = `${name} is not a variable of Tollgate; ${meant} is`
+    const fault = `${name} is not a variable of Tollgate, but ${meant} is`
     return [
       warning('configuration.unknown', fault, {
         why: env[meant]
-          ? `${meant} is set too, and counts.`
-          : `Nothing reads ${name}, and ${meant} has its default.`,
-        fix: `Name it ${meant}, or unset it.`,
+          ? `${meant} is set as well, and is used.`
+          : `${name} has no effect, and ${meant} has its default.`,
+        fix: `Rename it to ${meant}, or unset it.`,
         docs: 'docs/reference/configuration.md#environment',
       }),
     ]
   })
 }
 
-/** Common variables of others that are one letter away from ours, and those of the command. */
+/**
+ * Common variables of other programs that differ from ours by one letter, and the variables of our own
+ * commands.
+ */
 const others = new Set(['PAGER', 'HOSTNAME', 'LOGNAME', 'TOLLGATE_URL', 'TOLLGATE_TOKEN', 'TOLLGATE_KEY'])
 
-/** Kubernetes sets `TOLLGATE_PORT=tcp://...` for a service of that name. */
+/** Kubernetes sets `TOLLGATE_PORT=tcp://...` for a service named tollgate. */
 function isServiceLink(name: string, value: string): boolean {
   return (
     /^TOLLGATE_(PORT|SERVICE)/.test(name) &&
@@ -100,7 +103,7 @@ function nearest(name: string, known: ReadonlySet<string>): string | undefined {
   return near.filter(({ edits }) => edits <= most).sort((a, b) => a.edits - b.edits)[0]?.one
 }
 
-/** Letters to change, add or remove, or neighbours to swap; more than `most` is some larger number. */
+/** Counts the letters to change, add, remove or swap with a neighbour. Any result above `most` is inexact. */
 function editsBetween(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let before: number[] = []

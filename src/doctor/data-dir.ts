@@ -19,7 +19,7 @@ import { isSetAside } from '../ledger/set-aside-folders.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
-const place = 'docs/reference/configuration.md#place'
+const place = 'docs/reference/configuration.md#general'
 const MiB = 1024 * 1024
 
 export async function checkDataDir(config: Config): Promise<Finding[]> {
@@ -28,7 +28,7 @@ export async function checkDataDir(config: Config): Promise<Finding[]> {
   const closed = closedIn(folder)
   if (closed !== undefined) return [unwritable(closed.path, closed.error)]
   return [
-    well('data_dir.writable', `${folder} can be written`),
+    well('data_dir.writable', `${folder} is writable`),
     ...foreignOwner(folder),
     ...checkSpace(folder, config),
     ...checkSync(folder, config),
@@ -41,13 +41,13 @@ function notThere(folder: string): Finding[] {
   while (!existsSync(parent) && dirname(parent) !== parent) parent = dirname(parent)
   try {
     accessSync(parent, constants.W_OK | constants.X_OK)
-    return [well('data_dir.absent', `${folder} is not there yet; the first start makes it`)]
+    return [well('data_dir.absent', `${folder} does not exist yet; the first start creates it`)]
   } catch (error) {
     return [unwritable(parent, error)]
   }
 }
 
-/** The first of the folders that the gateway writes and this user may not. */
+/** Returns the first of the gateway's folders that this user cannot write to. */
 function closedIn(folder: string): { path: string; error: unknown } | undefined {
   const journal = join(folder, 'journal')
   for (const path of [
@@ -81,45 +81,45 @@ function unwritable(path: string, error: unknown): Finding {
   const owner =
     info === undefined ? '' : ` It belongs to uid ${info.uid}, with mode ${(info.mode & 0o777).toString(8)}.`
   const isReadOnly = codeOf(error) === 'EROFS'
-  return wrong('data_dir.unwritable', `${path} cannot be written by this user (uid ${uid})`, {
-    why: `${isReadOnly ? 'Its file system is mounted read-only.' : `${codeOf(error)}.`}${owner} Without a journal the gateway does not start.`,
+  return wrong('data_dir.unwritable', `this user (uid ${uid}) cannot write to ${path}`, {
+    why: `${isReadOnly ? 'Its file system is mounted read-only.' : `${codeOf(error)}.`}${owner} Without a journal the gateway cannot start.`,
     ...(isReadOnly
-      ? { fix: 'Mount a volume that can be written at DATA_DIR.' }
+      ? { fix: 'Mount a writable volume at DATA_DIR.' }
       : {
-          fix: 'Call this as the user of the gateway. If that is this one:',
+          fix: "Run this as the gateway's user. If that is the current user:",
           run: `chown -R ${uid}:${gid} ${inShell(path)}`,
         }),
     docs: place,
   })
 }
 
-/** Root writes everywhere; what it makes, the gateway's own user cannot open later. */
+/** Root can write everywhere, but the gateway's own user cannot open the files that root creates. */
 function foreignOwner(folder: string): Finding[] {
   const uid = process.getuid?.()
   const owner = statSync(folder).uid
   if (uid === undefined || owner === uid) return []
   return [
     warning('data_dir.owner', `${folder} belongs to uid ${owner}, and this command runs as uid ${uid}`, {
-      why: 'A gateway that runs as another user than before makes files that the other one cannot open.',
-      fix: 'Run gateway and commands as one user. This command as that one:',
+      why: 'A gateway that runs as a different user than before creates files that the earlier user cannot open.',
+      fix: 'Run the gateway and the commands as the same user. To run this command as the owner:',
       run: `sudo -u '#${owner}' tollgate doctor`,
       docs: place,
     }),
   ]
 }
 
-/** With less, the journal has no room for a segment beside the one that it writes. */
+/** With less free space, the journal has no room for a segment besides the one being written. */
 const leastBytes = 32 * MiB
 
 function checkSpace(folder: string, { bounds }: Config): Finding[] {
   const { bavail, bsize, files, ffree } = statfsSync(folder)
   const free = bavail * bsize
   const isFull = free < leastBytes || (files > 0 && ffree < 100)
-  const what = `${sizeOf(free)} are free, and the journal may take ${sizeOf(bounds.journalBytesMax)} while Postgres is down`
+  const what = `${sizeOf(free)} are free, and the journal can grow to ${sizeOf(bounds.journalBytesMax)} while Postgres is down`
   const advice = {
     why: isFull
       ? 'The gateway refuses requests that it cannot record.'
-      : 'The disk is full before JOURNAL_BYTES_MAX refuses requests in good order.',
+      : 'The disk would be full before JOURNAL_BYTES_MAX is reached and requests are refused in an orderly way.',
     fix: 'Free space, or lower JOURNAL_BYTES_MAX.',
     run: `df -h ${inShell(folder)}; df -i ${inShell(folder)}`,
     docs: 'docs/runbook.md#the-journal-cannot-be-written',
@@ -134,8 +134,8 @@ const syncs = 9
 const slowMs = 20
 
 /**
- * Measures on a file that has no name any more. Some file systems sync nothing: what they are decides, not
- * their speed.
+ * Measures fdatasync on an unlinked file. Some file systems do not sync at all, so a volatile file system is
+ * recognised by its type and not by its speed.
  */
 function checkSync(folder: string, { durability }: Config): Finding[] {
   const system = volatile.get(statfsSync(folder).type)
@@ -149,14 +149,14 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
       run: `df -h ${inShell(folder)}`,
       docs: 'docs/runbook.md#the-journal-cannot-be-written',
     }
-    return [wrong('data_dir.sync', `${folder}: a file cannot be written and synced there`, advice)]
+    return [wrong('data_dir.sync', `a file in ${folder} cannot be written and synced`, advice)]
   }
   const speed = `one fdatasync takes ${medianMs < 1 ? medianMs.toFixed(2) : medianMs.toFixed(1)} ms`
   return [
     medianMs < slowMs
       ? well('data_dir.sync', speed)
       : warning('data_dir.sync', speed, {
-          why: 'The journal syncs every 10 ms. With JOURNAL_SYNC=disk each request waits for it.',
+          why: 'The journal syncs every 10 ms. With JOURNAL_SYNC=disk, each request waits for the sync.',
           fix: 'Put DATA_DIR on a local SSD.',
           docs: place,
         }),
@@ -164,9 +164,9 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
       ? [
           warning(
             'data_dir.volatile',
-            `${folder} is on ${system}, whose content goes with the machine or container`,
+            `${folder} is on ${system}, whose contents are lost with the machine or container`,
             {
-              why: 'Rows that Postgres does not have yet are lost with it (DURABILITY=journal).',
+              why: 'Rows that have not reached Postgres yet are lost with it (DURABILITY=journal).',
               fix: 'Mount a volume at DATA_DIR, or set DURABILITY=postgres.',
               docs: 'docs/reference/deployment.md#disks-that-go-with-their-machine',
             },
@@ -176,14 +176,14 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
   ]
 }
 
-/** By the number of the file system: https://man7.org/linux/man-pages/man2/statfs.2.html */
+/** File systems by their magic number: https://man7.org/linux/man-pages/man2/statfs.2.html */
 const volatile: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x858458f6, 'ramfs'],
   [0x794c7630, 'overlayfs'],
 ])
 
-/** The median, in ms. */
+/** Returns the median time in milliseconds. */
 function measureSync(folder: string): number {
   const path = join(folder, `.doctor.${process.pid}`)
   const file = openSync(path, 'wx', 0o600)
@@ -212,7 +212,7 @@ function checkJournals(root: string): Finding[] {
       : [
           well(
             'data_dir.journals',
-            `${left} ${left === 1 ? 'journal' : 'journals'} of processes that do not run here; the next one ships what is left in them`,
+            `${left} ${left === 1 ? 'journal' : 'journals'} left by processes that no longer run here; the next process ships their contents`,
           ),
         ]),
     ...(setAside === 0
@@ -222,7 +222,7 @@ function checkJournals(root: string): Finding[] {
             'data_dir.set_aside',
             `${setAside} ${setAside === 1 ? 'frame was' : 'frames were'} set aside`,
             {
-              why: 'Postgres refused them, or they could not be read. Rows or charges are missing.',
+              why: 'Postgres rejected them, or they could not be read. Rows or charges are missing.',
               run: 'tollgate ledger inspect',
               docs: 'docs/runbook.md#a-journal-frame-is-set-aside-or-damaged',
             },

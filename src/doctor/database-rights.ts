@@ -11,13 +11,16 @@ interface Rights {
   createsSchemas: boolean
   createsTables: boolean
   hasSchemas: boolean
-  /** Of the tables; null: there are none. */
+  /** The owner of the tables; null if there are no tables. */
   owner: string | null
   owns: boolean | null
   uses: boolean | null
 }
 
-/** Whether this user may do what a start does: make tables, functions, triggers and partitions. */
+/**
+ * Checks whether this user has the rights that a start needs: to create tables, functions, triggers and
+ * partitions.
+ */
 export async function checkRights(sql: Sql): Promise<Finding[]> {
   const rights = await readRights(sql)
   if (rights === undefined) return []
@@ -26,8 +29,8 @@ export async function checkRights(sql: Sql): Promise<Finding[]> {
   if (lacking.length > 0) {
     return [
       wrong('database.rights', `the user "${user}" lacks rights in the database`, {
-        why: `It may not ${lacking.join(', nor ')}.`,
-        fix: 'As a superuser:',
+        why: `It is not allowed to ${lacking.join(', or to ')}.`,
+        fix: 'Run this as a superuser:',
         run: grantsOf(rights),
         docs,
       }),
@@ -36,14 +39,14 @@ export async function checkRights(sql: Sql): Promise<Finding[]> {
   if (owner !== null && rights.owns !== true) {
     return [
       warning('database.not_owner', `the user "${user}" does not own the tables; "${owner}" does`, {
-        why: 'It serves. It cannot migrate to a later release, and makes no partitions for days to come.',
-        fix: `Keep a process running as "${owner}", or as a superuser:`,
+        why: 'The gateway can serve requests, but cannot migrate to a later release or create partitions for future days.',
+        fix: `Keep a process running as "${owner}", or run this as a superuser:`,
         run: psql(`GRANT "${owner}" TO "${user}"`, rights.database),
         docs: 'docs/reference/deployment.md#upgrade',
       }),
     ]
   }
-  const role = owner === null ? 'may make tables, functions, triggers and partitions' : 'owns the tables'
+  const role = owner === null ? 'can create tables, functions, triggers and partitions' : 'owns the tables'
   return [well('database.rights', `the user "${user}" ${role}`)]
 }
 
@@ -74,8 +77,10 @@ function lackingIn({
 }: Rights): string[] {
   if (owner !== null && owns !== true) return uses === true ? [] : ['read and write the tables']
   return [
-    ...(createsTables ? [] : [`make tables in the schema "${schema ?? 'public'}"`]),
-    ...(createsSchemas || (owner !== null && hasSchemas) ? [] : ['make the schemas of migrations and queue']),
+    ...(createsTables ? [] : [`create tables in the schema "${schema ?? 'public'}"`]),
+    ...(createsSchemas || (owner !== null && hasSchemas)
+      ? []
+      : ['create the schemas of the migrations and the queue']),
   ]
 }
 

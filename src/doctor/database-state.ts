@@ -10,7 +10,7 @@ import { type Finding, findingsOf, messagesIn } from './finding.ts'
 const { well, skipped, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'
 
-/** 15 is the oldest that the tests run on. */
+/** The oldest version that the tests cover. */
 const oldest = 150_000
 
 export async function checkVersion(sql: Sql): Promise<Finding[]> {
@@ -20,16 +20,16 @@ export async function checkVersion(sql: Sql): Promise<Finding[]> {
   if (row === undefined) return []
   if (row.standby || row.readOnly === 'on')
     return [
-      wrong('database.read_only', 'Postgres takes no writes', {
+      wrong('database.read_only', 'Postgres accepts no writes', {
         why: row.standby ? 'It is a standby of another server.' : 'default_transaction_read_only is on.',
-        fix: 'Point DATABASE_URL at the server that takes writes.',
+        fix: 'Point DATABASE_URL at the server that accepts writes.',
         docs: ownPostgres,
       }),
     ]
   if (Number(row.number) >= oldest) return [well('database.version', `Postgres ${row.version}`)]
   return [
     wrong('database.version', `Postgres ${row.version} is too old`, {
-      why: 'Tollgate needs Postgres 15 or newer.',
+      why: 'Tollgate requires Postgres 15 or later.',
       fix: 'Use pg_upgrade, or a newer server and pg_dump.',
       docs: ownPostgres,
     }),
@@ -41,7 +41,7 @@ export async function checkSchema(sql: Sql): Promise<Finding[]> {
   const docs = 'docs/reference/deployment.md#upgrade'
   if (isFormer)
     return [
-      wrong('database.schema_former', 'the database is of a version before the first release', {
+      wrong('database.schema_former', 'the database is from a version before the first release', {
         why: new FormerSchemaError('the database').message,
         run: 'tollgate migrate',
         docs,
@@ -50,32 +50,33 @@ export async function checkSchema(sql: Sql): Promise<Finding[]> {
   if (compatibleFrom > known)
     return [
       wrong('database.schema_newer', 'the database has the schema of a later release', {
-        why: `It has ${applied} migrations, on which releases with ${compatibleFrom} or more can run. This one has ${known}.`,
-        fix: 'Start the later release, or restore the backup that was made before it.',
+        why: `It has ${applied} migrations and requires a release with at least ${compatibleFrom}. This release has ${known}.`,
+        fix: 'Start the later release, or restore the backup made before the upgrade.',
         docs,
       }),
     ]
-  if (applied === 0) return [well('database.schema', 'the database is empty; the first start fills it')]
+  if (applied === 0)
+    return [well('database.schema', 'the database is empty; the first start creates the tables')]
   if (missing.length > 0 || functions.length > 0)
     return [
       warning('database.schema_older', 'the schema is older than this release', {
-        why: `It has ${applied} migrations of ${known}, and ${functions.length} functions are to be replaced. A start does both.`,
+        why: `It has ${applied} of ${known} migrations, and ${functions.length} functions need to be replaced. A start does both.`,
         run: 'tollgate migrate',
         docs,
       }),
     ]
   const newer =
     applied > known
-      ? `of a later release (${applied} migrations), which has all that this one needs`
-      : `of this release (${applied} migrations)`
+      ? `from a later release (${applied} migrations), which contains everything that this release needs`
+      : `from this release (${applied} migrations)`
   return [well('database.schema', `the schema is ${newer}`)]
 }
 
-/** From this part of KEPT_TENANT_BYTES_MAX on, a tenant is named before it is refused. */
+/** The fraction of KEPT_TENANT_BYTES_MAX from which a tenant is reported, before its requests are refused. */
 const nearlyFull = 0.8
 const tenantsNamed = 5
 
-/** Tenants that can store nothing more, or soon cannot. */
+/** Reports tenants that cannot store anything more, or soon will not be able to. */
 export async function checkTenantStorage(sql: Sql, { bounds }: Config): Promise<Finding[]> {
   const [schema] = await sql<
     { counts: boolean }[]
@@ -92,29 +93,29 @@ export async function checkTenantStorage(sql: Sql, { bounds }: Config): Promise<
   const full = await named(keptTenantBytesMax, Number.MAX_SAFE_INTEGER)
   const nearly = await named(Math.floor(keptTenantBytesMax * nearlyFull), keptTenantBytesMax)
   const advice = {
-    why: `KEPT_TENANT_BYTES_MAX is ${keptTenantBytesMax}. Above it, requests that keep something get 429.`,
-    fix: 'Let them delete answers, conversations or files, or raise KEPT_TENANT_BYTES_MAX.',
+    why: `KEPT_TENANT_BYTES_MAX is ${keptTenantBytesMax}. Above it, requests that store something are refused with 429.`,
+    fix: 'Have them delete answers, conversations or files, or raise KEPT_TENANT_BYTES_MAX.',
     docs: 'docs/reference/endpoints.md#what-a-tenant-keeps',
   }
   return [
     ...(full === ''
       ? []
-      : [warning('database.storage_full', `tenants keep as much as they may: ${full}`, advice)]),
+      : [warning('database.storage_full', `tenants have reached their storage limit: ${full}`, advice)]),
     ...(nearly === ''
       ? []
       : [
           warning(
             'database.storage_nearly_full',
-            `tenants keep nearly as much as they may: ${nearly}`,
+            `tenants have almost reached their storage limit: ${nearly}`,
             advice,
           ),
         ]),
   ]
 }
 
-/** Beside those by purpose: upkeep, notifications, the journal. */
+/** The connections besides those of the purposes: upkeep, notifications and the journal. */
 const furtherConnections = 3
-/** Of the queue's workers, where the queue is on Postgres. */
+/** The connections of the queue's workers if the queue is on Postgres. */
 const queueConnections = 10
 
 export async function checkConnections(sql: Sql, config: Config): Promise<Finding[]> {
@@ -135,14 +136,19 @@ export async function checkConnections(sql: Sql, config: Config): Promise<Findin
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) AS most`
   const most = row?.most ?? 0
   if (needed <= most)
-    return [well('database.connections', `${needed} connections at most, of ${most} that this user may have`)]
+    return [
+      well(
+        'database.connections',
+        `at most ${needed} of the ${most} connections available to this user are needed`,
+      ),
+    ]
   return [
     warning(
       'database.connections',
-      `this gateway opens up to ${needed} connections, and this user may have ${most}`,
+      `this gateway opens up to ${needed} connections, but only ${most} are available to this user`,
       {
-        why: 'Requests wait or fail when Postgres takes no more. Each further gateway and worker needs as many.',
-        fix: 'Raise max_connections and restart Postgres; or lower PROCESSES or the numbers of connections.',
+        why: 'Requests wait or fail when Postgres accepts no more connections. Every other gateway and worker needs the same number.',
+        fix: 'Raise max_connections and restart Postgres, or lower PROCESSES or the connection settings.',
         run: `psql -c 'ALTER SYSTEM SET max_connections = ${Math.ceil((needed * 2) / 100) * 100}'`,
         docs: 'docs/reference/configuration.md#connections-to-postgres',
       },
@@ -150,12 +156,12 @@ export async function checkConnections(sql: Sql, config: Config): Promise<Findin
   ]
 }
 
-/** Whether SECRET_KEY opens the master keys, and with them every secret. */
+/** Checks whether SECRET_KEY opens the master keys, and through them all the secrets. */
 export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]> {
   const keys = presentKeys(config)
   if (keys === undefined)
     return [
-      skipped('database.secret_key', 'without SECRET_KEY nothing can be said of the secrets in the database'),
+      skipped('database.secret_key', 'the secrets in the database cannot be checked without SECRET_KEY'),
     ]
   try {
     await readKeeper(sql, keys)
@@ -163,9 +169,9 @@ export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]>
   } catch (error) {
     if (!(error instanceof Error) || 'code' in error) throw error
     return [
-      wrong('database.secret_key', 'SECRET_KEY does not open the secrets in the database', {
+      wrong('database.secret_key', 'SECRET_KEY cannot open the secrets in the database', {
         why: `${messagesIn(error)}.`,
-        fix: 'Set the SECRET_KEY of the other processes, or of the backup. The ids tell which one it is.',
+        fix: 'Set the SECRET_KEY of the other processes, or of the backup. The ids show which one is needed.',
         docs: 'docs/reference/secrets.md#replace-secret_key',
       }),
     ]
@@ -179,17 +185,18 @@ export async function checkClock(sql: Sql): Promise<Finding[]> {
   const [row] = await sql<{ ms: string }[]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`
   const answeredAt = Date.now()
   const offset = Number(row?.ms) - (askedAt + answeredAt) / 2
-  // The answer may have been made at any moment in between.
+  // The time may have been read at any moment between the query and the response.
   const least = Math.abs(offset) - (answeredAt - askedAt) / 2
-  if (least < apartMs.warning) return [well('database.clock', 'the clock of Postgres agrees with ours')]
+  if (least < apartMs.warning)
+    return [well('database.clock', 'the clocks of Postgres and of this machine agree')]
   const seconds = (Math.abs(offset) / 1000).toFixed(1)
   const advice = {
-    why: 'Leases, sessions and the days of the usage log go by the clock of Postgres, links and certificates by ours.',
-    fix: 'Keep both machines by NTP.',
+    why: 'Leases, sessions and the days of the usage log depend on the clock of Postgres; links and certificates depend on the clock of this machine.',
+    fix: 'Synchronise both machines with NTP.',
     run: 'timedatectl status',
     docs: 'docs/reference/failures.md#when-something-is-down',
   }
-  const fault = `the clock of Postgres is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} ours`
+  const fault = `the clock of Postgres is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} that of this machine`
   return [
     least < apartMs.wrong ? warning('database.clock', fault, advice) : wrong('database.clock', fault, advice),
   ]

@@ -24,19 +24,17 @@ import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
 const { well, skipped, wrong } = findingsOf('database')
 
-/** The longest that one step waits for Postgres. */
+/** The longest time that one step waits for Postgres. */
 const answerMs = 10_000
 
-/**
- * Look at the database of this configuration. Nothing is written, and the embedded Postgres is not started.
- */
+/** Checks the database of this configuration. Writes nothing, and does not start the embedded Postgres. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { databaseUrl } = config
   if (databaseUrl !== undefined) return await checkAt(databaseUrl, config)
   const own = await checkBinaries(resolve(config.dataDir))
   const url = embeddedUrl(resolve(config.dataDir))
   if (url === undefined || !(await answers(Number(new URL(url).port)))) {
-    const what = 'the embedded Postgres does not run now; a start of the gateway starts it'
+    const what = 'the embedded Postgres is not running; it starts together with the gateway'
     return [...own, skipped('database.embedded_idle', what)]
   }
   return [...own, ...(await checkAt(url, config))]
@@ -46,19 +44,25 @@ async function checkBinaries(dataDir: string): Promise<Finding[]> {
   const problem = await embeddedBinaries(dataDir)
   if (problem === undefined)
     return [
-      well('database.embedded', 'DATABASE_URL is not set: the embedded Postgres, which runs on this machine'),
+      well(
+        'database.embedded',
+        'DATABASE_URL is not set; the embedded Postgres is used, which can run on this machine',
+      ),
     ]
   return [
-    wrong('database.embedded', 'the embedded Postgres cannot run here', {
+    wrong('database.embedded', 'the embedded Postgres cannot run on this machine', {
       why: problem,
-      fix: 'Install it, or set DATABASE_URL to a Postgres of your own.',
+      fix: 'Install it, or set DATABASE_URL to your own Postgres.',
       run: 'npm install --include=optional',
       docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
     }),
   ]
 }
 
-/** Settings of the gateway would be refused by some pools, and prepared statements by others. */
+/**
+ * Opens a connection without the gateway's settings and without prepared statements, because some pools
+ * reject them.
+ */
 export function bareClient(url: string): Sql {
   return postgres(url, {
     max: 1,
@@ -78,9 +82,9 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     sql = bareClient(url)
   } catch (error) {
     return [
-      wrong('database.url', 'DATABASE_URL is not an address that can be read', {
-        why: `${codeOf(error)}: a character in user or password may need an escape, such as %40 for @.`,
-        fix: 'It must be such as postgres://USER:PASSWORD@HOST:5432/DATABASE',
+      wrong('database.url', 'DATABASE_URL is not a valid address', {
+        why: `${codeOf(error)}: a character in the user or password may need escaping, such as %40 for @.`,
+        fix: 'Use the form postgres://USER:PASSWORD@HOST:5432/DATABASE',
         docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
       }),
     ]
@@ -92,7 +96,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     return [connectionFailure(error, url, name)]
   }
   try {
-    const reached = well('database.reached', `${name} answers`)
+    const reached = well('database.reached', `${name} is reachable`)
     const pooler = await checkDirect(sql, () => bareClient(url))
     const settings = pooler.length > 0 ? [] : await checkSettings(url)
     const rest: Finding[] = []
@@ -103,7 +107,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
   }
 }
 
-/** Connect as the gateway does. */
+/** Connects with the gateway's settings. */
 async function checkSettings(url: string): Promise<Finding[]> {
   const { sql, end } = openConnections(url, { max: 1, connectSeconds: 5, applicationName: 'tollgate doctor' })
   try {
@@ -128,13 +132,15 @@ const checks: readonly Check[] = [
   checkClock,
 ]
 
-/** What this user may not read, or a schema of another release does not have, is left out. */
+/** Skips whatever this user cannot read or the schema of another release lacks. */
 async function reading(check: Check, sql: Sql, config: Config): Promise<Finding[]> {
   try {
     return await inTime(check(sql, config), answerMs, 'Postgres')
   } catch (error) {
-    const why = isForbidden(error) ? 'this user may not read it' : messagesIn(error)
-    return [skipped('database.unread', `${what[check.name] ?? 'a part'} could not be looked at: ${why}`)]
+    const why = isForbidden(error) ? 'this user is not allowed to read it' : messagesIn(error)
+    return [
+      skipped('database.unread', `could not check ${what[check.name] ?? 'a part of the database'}: ${why}`),
+    ]
   }
 }
 
@@ -143,7 +149,7 @@ const what: Readonly<Record<string, string>> = {
   checkRights: 'the rights of the user',
   checkSchema: 'the schema',
   checkConnections: 'the number of connections',
-  checkMasters: 'whether SECRET_KEY is the right one',
-  checkStorage: 'what tenants keep',
+  checkMasters: 'whether SECRET_KEY is correct',
+  checkStorage: 'the storage of tenants',
   checkClock: 'the clock of Postgres',
 }

@@ -19,31 +19,35 @@ import { readStoredRows } from './stored-rows.ts'
 
 export interface Installation {
   env: Readonly<Record<string, string | undefined>>
-  /** Ask no channel and no bucket. */
+  /** Contact no channels and no buckets. */
   offline: boolean
   signal: AbortSignal
 }
 
-/** Longer than all steps of one area wait for others. */
+/** Longer than the sum of the timeouts in any one area. */
 const areaMs = 45_000
 
 const root = join(import.meta.dirname, '../..')
 
 /**
- * Look at everything that a gateway with this environment would need. The areas are looked at side by side,
- * none waits for another, and all is left as it was. The findings come in the order of the areas. Never
- * rejects.
+ * Checks everything that a gateway with this environment needs, and changes nothing. All areas are checked at
+ * the same time. The findings are in the order of the areas. Never rejects.
  */
 export async function examine({ env, offline, signal }: Installation): Promise<Finding[]> {
   const { findings, config } = checkConfiguration(env)
   if (config === undefined)
     return [
       ...findings,
-      findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration'),
+      findingsOf('configuration').skipped(
+        'configuration.rest',
+        'the other checks need a valid configuration',
+      ),
     ]
   const gatewayFile = gatewayFileFindings(config, env)
   const online = async (area: CheckArea, check: () => Promise<Finding[]>) =>
-    offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
+    offline
+      ? [findingsOf(area).skipped(`${area}.offline`, 'not checked because of --offline')]
+      : await check()
   const reading = readStoredRows(config)
   const checks: [CheckArea, () => Promise<Finding[]>][] = [
     ['database', () => checkDatabase(config)],
@@ -77,20 +81,20 @@ async function bounded(area: CheckArea, check: () => Promise<Finding[]>): Promis
       fix: 'Run this again.',
       docs: 'docs/reference/command-line.md#doctor',
     }
-    return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this could not be looked at to the end', advice)]
+    return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this check could not be completed', advice)]
   }
 }
 
 const { well, warning } = findingsOf('pages')
 
-/** Whether a start has pages to serve. `root`: the top of the checkout or package. */
+/** Checks whether a start has pages to serve. `root` is the top of the checkout or package. */
 async function checkPages({ pages, role }: Config, root: string): Promise<Finding[]> {
   if (pages.length === 0 || role === 'worker') return [well('pages.off', 'no pages are served')]
   if (whyNotBuilt(root) !== undefined)
     return [
-      warning('pages.missing', 'there are no built pages, and vite, which builds them, is not installed', {
+      warning('pages.missing', 'the pages are not built, and vite, which builds them, is not installed', {
         why: 'The API works without them.',
-        fix: 'Copy console/dist from where npm run build:pages has run, or install vite:',
+        fix: 'Copy console/dist from a checkout in which npm run build:pages was run, or install vite:',
         run: 'npm ci --include=dev',
         docs: 'docs/reference/deployment.md#pages',
       }),
@@ -100,7 +104,7 @@ async function checkPages({ pages, role }: Config, root: string): Promise<Findin
       'pages.built',
       (await areFresh(root))
         ? 'the pages are built'
-        : 'the next start builds the pages; until then: npm run build:pages',
+        : 'the next start builds the pages; to build them now, run npm run build:pages',
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import { codeOf } from '../canonical/unreachable.ts'
 
-/** Headings of the report, in its order. */
+/** The headings of the report, in their order. */
 export const areas = [
   'configuration',
   'gateway.yaml',
@@ -16,22 +16,22 @@ export const areas = [
 ] as const
 export type CheckArea = (typeof areas)[number]
 
-/** `skipped`: it could not be looked at, and another finding says why. */
+/** `skipped` means that it could not be checked; another finding gives the reason. */
 export type FindingVerdict = 'well' | 'warning' | 'wrong' | 'skipped'
 
-/** One thing that was looked at. No text of it has a secret. */
+/** The result of one check. None of its texts contains a secret. */
 export interface Finding {
   area: CheckArea
-  /** Names the finding for programs, such as `database.authentication`. */
+  /** Identifies the finding for programs, such as `database.authentication`. */
   code: string
   verdict: FindingVerdict
   what: string
   why?: string
   /** What to do. */
   fix?: string
-  /** A command line to copy, that does it or shows more. */
+  /** A command line to copy, which fixes the problem or shows more about it. */
   run?: string
-  /** A document and its heading, from the top of the package. */
+  /** A document and its heading, relative to the top of the package. */
   docs?: string
 }
 
@@ -39,7 +39,7 @@ interface Advice extends Pick<Finding, 'why' | 'fix' | 'run'> {
   docs: string
 }
 
-/** The findings of one area. */
+/** Returns the functions that create findings of one area. */
 export function findingsOf(area: CheckArea) {
   return {
     well: (code: string, what: string): Finding => ({ area, code, verdict: 'well', what }),
@@ -61,14 +61,14 @@ export function findingsOf(area: CheckArea) {
   }
 }
 
-/** The messages of an error and of its causes, in one line. */
+/** Joins the messages of an error and its causes into one line. */
 export function messagesIn(error: unknown): string {
   const messages: string[] = []
   for (let at = error; at instanceof Error; at = at.cause) messages.push(at.message || codeOf(at))
   return messages.filter((message) => message !== '').join(': ') || String(error)
 }
 
-/** A word of a command line, as a shell reads it: paths and names may have blanks. */
+/** Quotes a word for a shell command line, because paths and names may contain spaces. */
 export function inShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -6,13 +6,13 @@ import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')
 
-/** Read the file as a start would. `file` is undefined where it is absent, or a start would refuse it. */
+/** Reads the file as a start would. `file` is undefined if there is none, or if a start would reject it. */
 export function gatewayFileFindings(
   { gatewayConfig: path, bounds }: Config,
   env: Readonly<Record<string, string | undefined>>,
 ): { findings: Finding[]; file: GatewayFile | undefined } {
   if (path === undefined) {
-    const what = 'GATEWAY_CONFIG is not set: the database applies, or the demo channel'
+    const what = 'GATEWAY_CONFIG is not set; the rows of the database apply, or the demo channel'
     return { findings: [well('gateway_yaml.none', what)], file: undefined }
   }
   try {
@@ -29,14 +29,14 @@ function count(entries: readonly unknown[], noun: string): string {
   return counted(entries.length, noun)
 }
 
-/** One for each line of the message, which is a line of the file. */
+/** Returns a finding for each line of the message, which stands for a line of the file. */
 function faultsOf(error: unknown, path: string): Finding[] {
   const docs = 'docs/reference/configuration.md#gatewayyaml'
   if (error instanceof Error && error.cause !== undefined)
     return [
       wrong('gateway_yaml.unreadable', messagesIn(error), {
-        why: 'The gateway does not start without it.',
-        fix: 'Correct GATEWAY_CONFIG, or let this user read the file.',
+        why: 'The gateway cannot start without it.',
+        fix: 'Correct GATEWAY_CONFIG, or allow this user to read the file.',
         run: `ls -l ${inShell(path)}`,
         docs,
       }),
@@ -47,14 +47,14 @@ function faultsOf(error: unknown, path: string): Finding[] {
       const variable = /needs the environment variable (\w+)/.exec(line)?.[1]
       return variable === undefined
         ? wrong('gateway_yaml.refused', line, {
-            why: 'The gateway does not start with it; one that runs keeps what was in force.',
-            fix: 'Correct the line. Then see what the file changes:',
+            why: 'The gateway cannot start with it. A running gateway keeps the settings that were in force.',
+            fix: 'Correct the line. Then show what the file would change:',
             run: `tollgate apply ${inShell(path)}`,
             docs,
           })
         : wrong('gateway_yaml.variable', line, {
-            why: `The file says \${${variable}}, and the environment has no such variable.`,
-            fix: `Set ${variable} in the environment of the gateway.`,
+            why: `The file refers to \${${variable}}, but the environment has no such variable.`,
+            fix: `Set ${variable} in the gateway's environment.`,
             docs,
           })
     })

@@ -21,8 +21,8 @@ function checkNode(): Finding[] {
   if (major >= nodeMajor) return [well('machine.node', `Node ${process.version}`)]
   return [
     wrong('machine.node', `Node ${process.version} is too old`, {
-      why: `Tollgate runs on Node ${nodeMajor} or newer.`,
-      fix: 'On Linux x64 the packages bring it; elsewhere install Node 24.',
+      why: `Tollgate requires Node ${nodeMajor} or later.`,
+      fix: 'On Linux x64 the packages include it; elsewhere, install Node 24.',
       run: 'npm ci',
       docs: 'docs/reference/command-line.md#the-command-line',
     }),
@@ -32,12 +32,15 @@ function checkNode(): Finding[] {
 const watchMs = 250
 const driftMs = 100
 
-/** Both clocks are read together, so a busy machine moves them by the same. */
+/**
+ * Compares the system clock with a monotonic one. Both are read together, so that a busy machine delays both
+ * alike.
+ */
 async function checkClock(): Promise<Finding[]> {
   const docs = 'docs/reference/failures.md#when-something-is-down'
   const releasedAt = knownMigrations(ownMigrations).newestAt
   if (Date.now() < releasedAt) {
-    const why = `It says ${new Date().toISOString()}, and this release is of ${new Date(releasedAt).toISOString().slice(0, 10)} or later.`
+    const why = `It shows ${new Date().toISOString()}, but this release is from ${new Date(releasedAt).toISOString().slice(0, 10)} or later.`
     return [
       wrong('machine.clock', 'the clock of this machine is behind', {
         why,
@@ -51,36 +54,42 @@ async function checkClock(): Promise<Finding[]> {
   const apart = Date.now() - wall - (performance.now() - steady)
   if (Math.abs(apart) < driftMs) return [well('machine.clock', 'the clock is steady')]
   return [
-    warning('machine.clock', `the clock was moved by ${Math.round(apart)} ms within ${watchMs} ms`, {
-      why: 'Something sets it in steps. Ids and the order of rows go by it.',
-      fix: 'Let one NTP client alone keep it.',
+    warning('machine.clock', `the clock jumped by ${Math.round(apart)} ms within ${watchMs} ms`, {
+      why: 'Something adjusts it in steps. Ids and the order of rows depend on it.',
+      fix: 'Use a single NTP client to set the clock.',
       run: 'timedatectl status',
       docs,
     }),
   ]
 }
 
-/** Files, connections to Postgres and Redis, what Node itself has open. */
+/** Files, connections to Postgres and Redis, and the handles of Node itself. */
 const otherFiles = 500
 
-/** Node raises its own limit to the hard one, so what we see here a gateway has too. */
+/** Node raises its soft limit to the hard limit, so the limit of this process is also that of a gateway. */
 function checkOpenFiles({ bounds, role }: Config): Finding[] {
   const [, most] = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits')) ?? []
   if (most === undefined || role === 'worker') return []
   const needed = bounds.connectionsMax + bounds.inFlightMax + otherFiles
   if (Number(most) >= needed)
-    return [well('machine.open_files', `${most} files may be open, and ${needed} are needed at most`)]
+    return [
+      well('machine.open_files', `up to ${most} files can be open at once, and at most ${needed} are needed`),
+    ]
   return [
-    warning('machine.open_files', `${most} files may be open, and ${needed} are needed at most`, {
-      why: `CONNECTIONS_MAX=${bounds.connectionsMax} clients, and IN_FLIGHT_MAX=${bounds.inFlightMax} calls of upstreams. With too few, connections are refused sooner.`,
-      fix: `Set LimitNOFILE=${2 ** Math.ceil(Math.log2(needed))} in the unit, or lower CONNECTIONS_MAX. In a shell:`,
-      run: `ulimit -n ${2 ** Math.ceil(Math.log2(needed))}`,
-      docs: 'docs/runbook.md#connections-are-dropped',
-    }),
+    warning(
+      'machine.open_files',
+      `up to ${most} files can be open at once, and at most ${needed} are needed`,
+      {
+        why: `CONNECTIONS_MAX allows ${bounds.connectionsMax} clients, and IN_FLIGHT_MAX allows ${bounds.inFlightMax} upstream calls. With fewer files, connections are refused before these limits are reached.`,
+        fix: `Set LimitNOFILE=${2 ** Math.ceil(Math.log2(needed))} in the systemd unit, or lower CONNECTIONS_MAX. In a shell:`,
+        run: `ulimit -n ${2 ** Math.ceil(Math.log2(needed))}`,
+        docs: 'docs/runbook.md#connections-are-dropped',
+      },
+    ),
   ]
 }
 
-/** What a process takes beside bodies, with threads and compiled code. */
+/** The memory of a process besides bodies, including its threads and compiled code. */
 const processBytes = 256 * MiB
 
 function checkMemory({ bounds, processes, role }: Config): Finding[] {
@@ -88,11 +97,11 @@ function checkMemory({ bounds, processes, role }: Config): Finding[] {
   const isLimited = limited > 0 && limited < totalmem()
   const bytes = isLimited ? limited : totalmem()
   const needed = (role === 'worker' ? 1 : processes) * (bounds.bodiesBytesMax + processBytes)
-  const what = `${sizeOf(bytes)} of memory ${isLimited ? 'by the limit of the cgroup' : 'in this machine'}, and bodies may take ${sizeOf(needed)} with their processes`
+  const what = `${sizeOf(bytes)} of memory ${isLimited ? 'within the cgroup limit' : 'in this machine'}; the processes and their bodies can use up to ${sizeOf(needed)}`
   if (bytes >= needed) return [well('machine.memory', what)]
   return [
     warning('machine.memory', what, {
-      why: `PROCESSES=${processes}, each with BODIES_BYTES_MAX=${bounds.bodiesBytesMax} and ${sizeOf(processBytes)} beside. Beyond the memory, the kernel kills a process.`,
+      why: `PROCESSES=${processes}, each with BODIES_BYTES_MAX=${bounds.bodiesBytesMax} plus ${sizeOf(processBytes)}. When memory runs out, the kernel kills a process.`,
       fix: 'Lower BODIES_BYTES_MAX or PROCESSES, or raise the limit.',
       docs: 'docs/reference/deployment.md#memory',
     }),

@@ -8,8 +8,9 @@ type Model = StoredRows['models'][number]
 type Group = Pick<StoredGroup, 'name' | 'policy' | 'seconds' | 'unseen' | 'isMoneyLimited'>
 
 /**
- * Where money is limited: what a request may cost, and what leaving costs. An entry of the file counts before
- * the row of its name, which a start replaces. Undefined: there is no file, or there are no rows.
+ * Checks, where money is limited, whether the cost of requests has an upper bound, and reports what a client
+ * that disconnects is charged. An entry in the file overrides the row of the same name, which a start
+ * replaces. `file` or `rows` is undefined if there are none.
  */
 export function checkMoney(file: GatewayFile | undefined, rows: StoredRows | undefined): Finding[] {
   const models = mergedBy(({ id }) => id, rows?.models ?? [], modelsOf(file))
@@ -35,7 +36,7 @@ function groupsOf(file: GatewayFile | undefined, rows: StoredRows | undefined): 
     name,
     ...clientGone,
     isMoneyLimited:
-      // Keys that an admin has made are in no file.
+      // Keys created by an admin are only in the database.
       rows?.groups.some((row) => row.name === name && row.isMoneyLimited) === true ||
       tenants.some(({ balance, keys }) =>
         keys.some((key) => key.group === name && (balance ?? key.budget ?? budget) !== undefined),
@@ -53,20 +54,23 @@ function isLimitedBy(file: GatewayFile | undefined): boolean {
   )
 }
 
-/** Models without a context length: nothing bounds the cost of input that a body does not contain. */
+/**
+ * Reports models without a context length. Nothing limits the cost of their input if it is not all in the
+ * body.
+ */
 function unsized(models: readonly Model[]): Finding[] {
   const names = models.filter(({ isSized }) => !isSized).map(({ id }) => `"${id}"`)
   if (names.length === 0) return []
   return [
     warning('money.context_length', `no context_length: ${names.join(', ')}`, {
-      why: 'Keys whose money is limited get a 403 for requests with files, searches or members that are not known to be plain.',
+      why: 'Keys with limited money get a 403 for requests with files, searches or members that are not known to be plain.',
       fix: 'Give these models a context_length, or list the members in plain_members.',
       docs: 'docs/reference/limits.md#input-that-the-body-does-not-contain',
     }),
   ]
 }
 
-/** One finding for all groups with the same settings. */
+/** Returns one finding for each set of groups with the same settings. */
 function unseen(groups: readonly Group[]): Finding[] {
   return [...Map.groupBy(groups, wordsOf)].map(([words, alike]) =>
     well(
@@ -77,7 +81,7 @@ function unseen(groups: readonly Group[]): Finding[] {
 }
 
 function wordsOf({ policy, seconds, unseen }: Group): string {
-  const when = policy === 'abort' ? 'before the first byte' : `and has no byte ${seconds} s later`
-  const held = unseen === 'hold' ? ', after its money was held for UPSTREAM_TOTAL_MS' : ''
-  return `a client that leaves ${when} is charged an estimate${held} (client_gone)`
+  const when = policy === 'abort' ? 'before the first byte' : `and has received no byte ${seconds} s later`
+  const held = unseen === 'hold' ? ', after its money has been held for UPSTREAM_TOTAL_MS' : ''
+  return `a client that disconnects ${when} is charged an estimate${held} (client_gone)`
 }

@@ -1,7 +1,7 @@
 import { codeOf, type ReachFailure, reachFailureOf } from '../canonical/unreachable.ts'
 import { messagesIn } from './finding.ts'
 
-/** Why a server could not be reached, in one word and in a sentence. */
+/** Why a server could not be reached, as a code and as a sentence. */
 export interface NetworkFailure {
   kind: ReachFailure
   why: string
@@ -10,8 +10,8 @@ export interface NetworkFailure {
 }
 
 /**
- * Undefined: the error is not of the network, so the server was reached. `place` is a host, with its port
- * where it has one.
+ * Returns undefined if the error is not a network error, which means that the server was reached. `place` is
+ * a host, with a port if it has one.
  */
 export function networkFailure(error: unknown, place: string): NetworkFailure | undefined {
   const code = codeOf(error)
@@ -20,20 +20,20 @@ export function networkFailure(error: unknown, place: string): NetworkFailure | 
   if (kind === 'name')
     return {
       kind: 'name',
-      why: `No name server knows the host ${host} (${code}).`,
+      why: `The host name ${host} cannot be resolved (${code}).`,
       run: `getent hosts ${host}`,
     }
   if (kind === 'refused')
     return {
       kind: 'refused',
-      why: `The machine answers, and nothing listens at ${place} (ECONNREFUSED).`,
-      fix: 'Start the server, or correct host and port of its address. On its machine:',
+      why: `The machine is reachable, but nothing listens at ${place} (ECONNREFUSED).`,
+      fix: 'Start the server, or correct the host and port of its address. On its machine, run:',
       run: 'ss -Hltnp',
     }
   if (kind === 'silent' || isLate(error))
     return {
       kind: 'silent',
-      why: `Nothing comes back from ${place} (${code || 'no answer in time'}): a firewall, a wrong address, or a server that hangs.`,
+      why: `No response from ${place} (${code || 'timed out'}). Possible causes: a firewall, a wrong address, or a server that hangs.`,
       run: `nc -vz ${place.replace(/:(\d+)$/, ' $1')}`,
     }
   if (kind === 'tls' || /\b(ssl|tls|certificate)\b/i.test(messagesIn(error)))

@@ -8,13 +8,12 @@ import { networkFailure } from './network-failure.ts'
 const { well, warning, wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
 
-/** How often two clients are compared: a pool may have several connections at hand. */
+/** How often two clients are compared, because a pool may have several connections available. */
 const rounds = 5
 
 /**
- * Whether a pool is between us and Postgres, and lets clients share a connection. A pool gives each
- * client a process id of its own making, and two clients of a pool in transaction mode get the same process
- * of Postgres.
+ * Checks whether a pool in transaction mode is between us and Postgres. A pool assigns each client a process
+ * id of its own, and in transaction mode two clients can share a Postgres process.
  */
 export async function checkDirect(first: Sql, another: () => Sql): Promise<Finding[]> {
   const one = await processOf(first)
@@ -33,20 +32,20 @@ export async function checkDirect(first: Sql, another: () => Sql): Promise<Findi
   }
 }
 
-const transactionMode = wrong('database.pooler', 'DATABASE_URL leads to a pool in transaction mode', {
-  why: 'Its clients share connections. LISTEN, prepared statements and advisory locks then do not work.',
+const transactionMode = wrong('database.pooler', 'DATABASE_URL points at a pool in transaction mode', {
+  why: 'Clients of the pool share connections, so LISTEN, prepared statements and advisory locks do not work.',
   fix: 'Point DATABASE_URL at Postgres itself, and DATABASE_POOLER_URL at the pool. Or set pool_mode = session for this database in the pool.',
   docs: 'docs/reference/deployment.md#poolers',
 })
 
-/** DATABASE_POOLER_URL, which a start waits for. `sql` leads to Postgres itself. */
+/** Checks DATABASE_POOLER_URL, for which a start waits. `sql` is connected to Postgres directly. */
 export async function checkPoolerUrl({ databasePoolerUrl: url }: Config, sql: Sql): Promise<Finding[]> {
   if (url === undefined) return []
   const { hostname, port } = new URL(url)
   const place = `${hostname}:${port || 5432}`
   try {
     await checkPooler(url, sql)
-    return [well('database.pooler_url', `the pool at ${place} leads to the same database`)]
+    return [well('database.pooler_url', `the pool at ${place} uses the same database`)]
   } catch (error) {
     const failure = networkFailure(error, place)
     const advice =
@@ -59,35 +58,37 @@ export async function checkPoolerUrl({ databasePoolerUrl: url }: Config, sql: Sq
           }
     const leadsElsewhere = error instanceof PoolerError && error.cause === undefined
     const what = leadsElsewhere
-      ? `the pool at ${place} leads to another database than DATABASE_URL`
+      ? `the pool at ${place} uses a database other than DATABASE_URL`
       : `the pool at ${place} cannot be used`
     return [wrong('database.pooler_url', what, { ...advice, docs: 'docs/reference/deployment.md#poolers' })]
   }
 }
 
-/** The process that Postgres names at the start of the connection, and the one that answers. */
+/**
+ * Returns the process id reported when the connection was opened, and the id of the process that responds.
+ */
 async function processOf(sql: Sql): Promise<{ reported: number; real: number }> {
   const rows = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`.simple()
   return { reported: rows.state.pid, real: rows[0]?.pid ?? 0 }
 }
 
-/** A plain connection works, and one with the settings of the gateway does not. */
+/** The finding when a plain connection works but one with the gateway's settings fails. */
 export function settingsRefused(error: unknown): Finding {
   const words = messagesIn(error)
   if (codeOf(error) === '08P01' || /startup parameter/.test(words))
     return wrong(
       'database.pooler_settings',
-      'the pool in front of Postgres refuses the settings of a connection',
+      'the pool in front of Postgres rejects the settings of a connection',
       {
         why: `${words}.`,
-        fix: 'Point DATABASE_URL at Postgres itself, or let PgBouncer leave them out:',
+        fix: 'Point DATABASE_URL at Postgres itself, or configure PgBouncer to ignore them:',
         run: 'ignore_startup_parameters = plan_cache_mode,jit,statement_timeout,max_parallel_workers_per_gather',
         docs,
       },
     )
-  return warning('database.settings', 'a connection with the settings of the gateway could not be made', {
+  return warning('database.settings', "a connection with the gateway's settings could not be opened", {
     why: words,
-    fix: 'Run this again. If it stays so, look into the log of Postgres.',
+    fix: 'Run this again. If it still fails, check the Postgres log.',
     docs,
   })
 }

@@ -10,18 +10,18 @@ import { type Finding, findingsOf, messagesIn } from './finding.ts'
 const { well, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#it-does-not-start'
 
-/** A port that a start would listen on. */
+/** A port on which a start would listen. */
 interface Wanted {
   variable: string
   hostVariable: string
   host: string
   port: number
-  /** What a gateway answers there. */
+  /** The path to request, and the response that identifies a gateway. */
   path: string
   answers: RegExp
 }
 
-/** Listens on each port for a moment. */
+/** Tries to listen on each port for a moment. */
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const { host, port, metricsHost, metricsPort, role } = config
   const api: Wanted = {
@@ -50,13 +50,13 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
   const failure = await tryToListen(host, port)
   switch (codeOf(failure)) {
     case '':
-      return well('port.free', port === 0 ? `${variable} is 0: any free port` : `${place} is free`)
+      return well('port.free', port === 0 ? `${variable} is 0, so any free port is used` : `${place} is free`)
     case 'EADDRINUSE':
       return await taken(wanted, isSecure)
     case 'EACCES':
-      return wrong('port.privileged', `${place} needs a right that this user does not have`, {
-        why: 'Linux lets only root listen below 1024.',
-        fix: `Take another ${variable}, or AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or as root:`,
+      return wrong('port.privileged', `${place} requires a permission that this user does not have`, {
+        why: 'On Linux, only root can listen on ports below 1024.',
+        fix: `Use another ${variable}, or set AmbientCapabilities=CAP_NET_BIND_SERVICE in the systemd unit, or run this as root:`,
         run: `sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
         docs,
       })
@@ -66,12 +66,12 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
       return wrong('port.host', `${hostVariable} ${host} is not an address of this machine`, {
         why: `${codeOf(failure)}.`,
         run: 'ip -brief address',
-        docs: 'docs/reference/configuration.md#place',
+        docs: 'docs/reference/configuration.md#general',
       })
   }
-  return wrong('port.unusable', `${place} cannot be listened on`, {
+  return wrong('port.unusable', `cannot listen on ${place}`, {
     why: messagesIn(failure),
-    fix: `Another ${variable}.`,
+    fix: `Use another ${variable}.`,
     docs,
   })
 }
@@ -90,19 +90,19 @@ async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
   if (answer === 'gateway')
     return well(
       'port.serving',
-      `a gateway serves on ${variable} ${port}${owner === undefined ? '' : ` (pid ${owner.pid})`}`,
+      `a gateway is serving on ${variable} ${port}${owner === undefined ? '' : ` (pid ${owner.pid})`}`,
     )
   const who = owner === undefined ? 'another program' : `${owner.program} (pid ${owner.pid})`
   return wrong('port.taken', `${variable} ${port} on ${host} is taken by ${who}`, {
-    // A gateway that is too busy must not be ended for that.
+    // A gateway that is merely busy must not be stopped.
     ...(answer === 'silence'
       ? {
-          why: `It takes connections, and did not answer within ${answerMs / 1000} s: a gateway that is busy or hangs, or another program.`,
-          fix: `See what it is. If it is not a gateway, end it, or set ${variable} to a free one.`,
+          why: `It accepts connections but did not respond within ${answerMs / 1000} s. It may be a gateway that is busy or hangs, or another program.`,
+          fix: `Find out what it is. If it is not a gateway, stop it, or set ${variable} to a free port.`,
         }
       : {
-          why: 'What listens there is not a gateway: it does not answer as one.',
-          fix: `End it, or set ${variable} to a free one.`,
+          why: 'The program that listens there does not respond like a gateway.',
+          fix: `Stop it, or set ${variable} to a free port.`,
         }),
     run: `ss -Hltnp 'sport = :${port}'`,
     docs,
@@ -142,7 +142,9 @@ function askAt(
   })
 }
 
-/** The process that listens on a port; undefined: it belongs to another user, or this is not Linux. */
+/**
+ * Finds the process that listens on a port. Undefined if it belongs to another user, or if this is not Linux.
+ */
 function ownerOf(port: number): { pid: number; program: string } | undefined {
   const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningOn(port, path)))
   if (sockets.size === 0) return undefined
@@ -155,7 +157,7 @@ function ownerOf(port: number): { pid: number; program: string } | undefined {
   return undefined
 }
 
-/** Numbers of listening sockets: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html */
+/** The inode numbers of listening sockets: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html */
 function listeningOn(port: number, path: string): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const listening = '0A'
@@ -167,7 +169,7 @@ function listeningOn(port: number, path: string): string[] {
     )
 }
 
-/** The program alone: arguments may have secrets. */
+/** Returns only the name of the program, because its arguments may contain secrets. */
 function programOf(pid: string): string {
   return basename(linkOf(`/proc/${pid}/exe`)) || textOf(`/proc/${pid}/comm`).trim() || 'a program'
 }

@@ -9,14 +9,14 @@ const answerMs = 10_000
 
 export async function checkRedis({ redisUrl: url, processes }: Config): Promise<Finding[]> {
   if (url === undefined) {
-    const limits = processes > 1 ? '; each process has limits of its own' : ''
-    return [well('redis.none', `REDIS_URL is not set: the queues are on Postgres${limits}`)]
+    const limits = processes > 1 ? '; each process enforces the limits separately' : ''
+    return [well('redis.none', `REDIS_URL is not set; the queues are on Postgres${limits}`)]
   }
   if (!URL.canParse(url))
     return [
-      wrong('redis.url', 'REDIS_URL is not an address that can be read', {
-        why: 'A character in the password may need an escape, such as %40 for @.',
-        fix: 'It must be such as redis://:PASSWORD@HOST:6379',
+      wrong('redis.url', 'REDIS_URL is not a valid address', {
+        why: 'A character in the password may need escaping, such as %40 for @.',
+        fix: 'Use the form redis://:PASSWORD@HOST:6379',
         docs,
       }),
     ]
@@ -32,9 +32,9 @@ export async function checkRedis({ redisUrl: url, processes }: Config): Promise<
 function unreachable(error: unknown, place: string): Finding {
   const words = messagesIn(error)
   if (/NOAUTH|WRONGPASS|NOPERM|invalid password|without any password/i.test(words))
-    return wrong('redis.authentication', `the Redis at ${place} refuses the user or the password`, {
+    return wrong('redis.authentication', `the Redis server at ${place} rejects the user or the password`, {
       why: `${words}.`,
-      fix: 'Put the password into REDIS_URL: redis://:PASSWORD@HOST:6379, or redis://USER:PASSWORD@HOST:6379',
+      fix: 'Add the password to REDIS_URL: redis://:PASSWORD@HOST:6379, or redis://USER:PASSWORD@HOST:6379',
       docs,
     })
   const { kind, ...advice } = networkFailure(error, place) ?? {
@@ -44,7 +44,7 @@ function unreachable(error: unknown, place: string): Finding {
   }
   return wrong(
     `redis.${kind}`,
-    `the Redis at ${place} cannot be ${kind === 'unusable' ? 'used' : 'reached'}`,
+    `the Redis server at ${place} cannot be ${kind === 'unusable' ? 'used' : 'reached'}`,
     { ...advice, docs },
   )
 }
@@ -52,7 +52,7 @@ function unreachable(error: unknown, place: string): Finding {
 function stateFindings(state: RedisState, place: string): Finding[] {
   const { version = 'of unknown version', role, policy, appendsToFile, savedWell } = state
   return [
-    well('redis.reached', `Redis ${version} at ${place} answers`),
+    well('redis.reached', `Redis ${version} at ${place} is reachable`),
     ...(role === 'slave' ? [replica] : []),
     ...policyFindings(policy, state.memoryBytesMax),
     ...(savedWell === false ? [notSaved] : []),
@@ -60,7 +60,7 @@ function stateFindings(state: RedisState, place: string): Finding[] {
   ]
 }
 
-const replica = wrong('redis.replica', 'this Redis is a replica, and takes no writes', {
+const replica = wrong('redis.replica', 'this Redis server is a replica, which accepts no writes', {
   fix: 'Point REDIS_URL at the master:',
   run: 'redis-cli -u "$REDIS_URL" info replication',
   docs,
@@ -69,7 +69,7 @@ const replica = wrong('redis.replica', 'this Redis is a replica, and takes no wr
 function policyFindings(policy: string | undefined, bytesMax: number | undefined): Finding[] {
   const see = 'docs/reference/deployment.md#images'
   if (policy === undefined) {
-    const what = 'this user may not ask Redis for its maxmemory-policy'
+    const what = 'this user is not allowed to read the maxmemory-policy of Redis'
     return [
       warning('redis.unread', what, {
         fix: 'It must be noeviction:',
@@ -81,8 +81,8 @@ function policyFindings(policy: string | undefined, bytesMax: number | undefined
   if (policy === 'noeviction') return [well('redis.policy', 'maxmemory-policy is noeviction')]
   const isBounded = bytesMax !== 0
   const advice = {
-    why: `When its memory is full, it throws away parts of queues and counts of limits.${isBounded ? '' : ' It has no maxmemory now, so it does not yet.'}`,
-    fix: 'Set it, and the same in redis.conf:',
+    why: `When its memory is full, Redis evicts parts of the queues and the counters of limits.${isBounded ? '' : ' No maxmemory is set, so this does not happen yet.'}`,
+    fix: 'Set noeviction, here and in redis.conf:',
     run: 'redis-cli -u "$REDIS_URL" config set maxmemory-policy noeviction',
     docs: see,
   }
@@ -91,16 +91,16 @@ function policyFindings(policy: string | undefined, bytesMax: number | undefined
 }
 
 const notSaved = warning('redis.not_saved', 'Redis could not write its last snapshot', {
-  why: 'Its disk may be full or closed. With stop-writes-on-bgsave-error it takes no writes.',
-  fix: 'Look into the log of Redis.',
+  why: 'Its disk may be full or not writable. With stop-writes-on-bgsave-error, Redis then accepts no writes.',
+  fix: 'Check the Redis log.',
   run: 'redis-cli -u "$REDIS_URL" info persistence',
   docs,
 })
 
-/** Losing the queue loses nothing: the jobs are in Postgres. */
+/** No jobs are lost with the queue, because they are stored in Postgres. */
 function keeping(appendsToFile: boolean): Finding {
   const what = appendsToFile
-    ? 'it keeps its data over a restart (appendonly)'
-    : 'it may lose its last writes at a restart (appendonly is off); the queue is then filled again from Postgres, and limits count from zero'
+    ? 'Redis keeps its data across restarts (appendonly)'
+    : 'Redis may lose its last writes on a restart (appendonly is off); the queue is then refilled from Postgres, and limits count from zero'
   return well('redis.persistence', what)
 }

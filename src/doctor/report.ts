@@ -4,16 +4,19 @@ const signs: Readonly<Record<FindingVerdict, string>> = { well: '✓', warning: 
 const colours = { well: 'green', warning: 'yellow', wrong: 'red', skipped: 'grey' } as const
 type Colour = (typeof colours)[FindingVerdict] | 'bold'
 
-/** How a report is shown. */
+/** How a report is displayed. */
 interface Look {
   columns: number
   paint(text: string, colour: Colour): string
 }
 
-/** The columns before each text: sign and verdict. */
+/** The width of the sign and the verdict before each text. */
 const margin = 13
 
-/** Area by area. What is well takes a line; all else also says why, what to do, and where to read on. */
+/**
+ * Formats the findings by area. A positive finding takes one line; all others also show the reason, the
+ * remedy and where to read more.
+ */
 export function reportLines(findings: readonly Finding[], look: Look): string[] {
   const shown = areas.flatMap((area) => {
     const own = findings.filter((finding) => finding.area === area)
@@ -44,7 +47,10 @@ function linesOf({ verdict, what, why, fix, run, docs }: Finding, look: Look): s
   ]
 }
 
-/** A word that is longer than a line, such as an address, is not cut: it is there to be copied. */
+/**
+ * Wraps a text between words. Words longer than a line, such as addresses, stay whole so that they can be
+ * copied.
+ */
 function wrapped(text: string, columns: number): string[] {
   const lines = ['']
   for (const word of text.split(/\s+/)) {
@@ -61,7 +67,7 @@ function summaryOf(findings: readonly Finding[], look: Look): string {
   const text = [
     wrong === 0 ? 'nothing is wrong' : `${wrong} wrong`,
     ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`]),
-    ...(skipped === 0 ? [] : [`${skipped} not looked at`]),
+    ...(skipped === 0 ? [] : [`${skipped} not checked`]),
   ].join(', ')
   return look.paint(heading(text), wrong > 0 ? 'red' : warnings > 0 ? 'yellow' : 'green')
 }

@@ -7,7 +7,7 @@ import { networkFailure } from './network-failure.ts'
 const { well, warning, wrong } = findingsOf('storage')
 const docs = 'docs/reference/deployment.md#images'
 
-/** The buckets: one name is listed, and an object of a few bytes is written, read and deleted. */
+/** Checks the buckets: lists one object, and writes, reads and deletes an object of a few bytes. */
 export async function checkBuckets(config: Config): Promise<Finding[]> {
   const { s3Bucket, archiveS3Bucket, s3Prefix, archiveS3Prefix, bounds } = config
   const archives = bounds.hotDays > 0 || archiveS3Bucket !== undefined
@@ -33,8 +33,8 @@ async function checkBucket(
   } = config
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     return [
-      wrong('storage.half_credential', 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together', {
-        fix: 'Set both or none.',
+      wrong('storage.half_credential', 'only one of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is set', {
+        fix: 'Set both or neither.',
         docs,
       }),
     ]
@@ -65,7 +65,7 @@ async function checkBucket(
 
 const answerMs = 8_000
 
-/** Write, read and delete an object. Undefined: all of that may be done. */
+/** Writes, reads and deletes an object. Returns undefined if all three succeed. */
 async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding | undefined> {
   const place = { Bucket: name, Key: `${prefix}tollgate-doctor-${randomUUID()}` }
   const within = () => ({ abortSignal: AbortSignal.timeout(answerMs) })
@@ -82,14 +82,14 @@ async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding
     try {
       await run()
     } catch (error) {
-      const left = step === 'delete' ? ` The object ${place.Key} is left there.` : ''
-      failed ??= wrong(`storage.${step}`, `an object in the bucket ${name} cannot be ${done[step] ?? step}`, {
+      const left = step === 'delete' ? ` The object ${place.Key} was left in the bucket.` : ''
+      failed ??= wrong(`storage.${step}`, `objects in the bucket ${name} cannot be ${done[step] ?? step}`, {
         why: `${nameOf(error)}: ${messagesIn(error)}.${left}`,
-        fix: `Give the credentials ${rights} on ${name}/${prefix}*.`,
+        fix: `Grant the credentials ${rights} on ${name}/${prefix}*.`,
         docs,
       })
       if (step !== 'write') continue
-      // There is nothing to read. An answer that came too late may have left it there.
+      // There is nothing to read, but a write whose response came too late may have left an object.
       await steps.delete().catch(() => {})
       break
     }
@@ -101,7 +101,8 @@ const done: Readonly<Record<string, string>> = { write: 'written', read: 'read',
 const rights = 's3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload'
 
 /**
- * Compares the time in each answer with ours. The SDK puts itself right after a refusal, and does not say so.
+ * Compares the time in each response with the local clock. After a refusal the SDK corrects its own clock
+ * without reporting it.
  */
 function watchClock({ client }: Bucket): { apartMs(): number | undefined } {
   let apartMs: number | undefined
@@ -121,16 +122,16 @@ function watchClock({ client }: Bucket): { apartMs(): number | undefined } {
   return { apartMs: () => apartMs }
 }
 
-/** S3 refuses requests whose time is a quarter of an hour away. The time of an answer has whole seconds. */
+/** S3 rejects requests whose time differs by 15 minutes. The times in responses are in whole seconds. */
 const apartMost = { warning: 30_000, wrong: 15 * 60_000 }
 
 function clockFindings(apartMs: number | undefined, name: string): Finding[] {
   if (apartMs === undefined || Math.abs(apartMs) < apartMost.warning) return []
   const seconds = Math.round(Math.abs(apartMs) / 1000)
-  const what = `the clock of the bucket ${name} is ${seconds} s ${apartMs > 0 ? 'ahead of' : 'behind'} ours`
+  const what = `the clock of the bucket ${name} is ${seconds} s ${apartMs > 0 ? 'ahead of' : 'behind'} that of this machine`
   const advice = {
-    why: 'Requests are signed with our time. S3 refuses them when it is a quarter of an hour away.',
-    fix: 'Keep this machine by NTP.',
+    why: 'Requests are signed with the time of this machine. S3 rejects them when it is off by 15 minutes.',
+    fix: 'Synchronise this machine with NTP.',
     run: 'timedatectl set-ntp true',
     docs: 'docs/reference/failures.md#when-something-is-down',
   }
@@ -156,15 +157,15 @@ function unusable(error: unknown, bucket: string, endpoint: string): Finding {
     )
   const code = isMissing ? 'storage.missing' : isForbidden ? 'storage.refused' : 'storage.unusable'
   const what = isMissing
-    ? `there is no bucket ${bucket}`
+    ? `the bucket ${bucket} does not exist`
     : isForbidden
-      ? `the bucket ${bucket} refuses us`
+      ? `the bucket ${bucket} denies access`
       : `the bucket ${bucket} cannot be used`
   return wrong(code, what, {
     why: `${name}: ${messagesIn(error)}`,
     fix: isMissing
       ? 'Correct S3_BUCKET and S3_REGION, or create the bucket.'
-      : 'Correct S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, or give the role s3:ListBucket and the other rights.',
+      : 'Correct S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY, or grant the role s3:ListBucket and the other permissions.',
     docs,
   })
 }

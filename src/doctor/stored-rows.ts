@@ -6,16 +6,16 @@ import { embeddedUrl } from '../db/embedded.ts'
 import { inTime } from '../runtime/in-time.ts'
 
 /**
- * What the database has of channels, groups and models. The statements name no column of the newest releases:
- * an operator may ask before the upgrade, and the database then has the former schema.
+ * The stored channels, groups and models. The queries use no columns of recent releases, because the doctor
+ * may be run before an upgrade, when the database still has the old schema.
  */
 export interface StoredRows {
   channels: CheckedChannel[]
-  /** Each group, with the first and the last tenant that has a key in it. */
+  /** Each group, with the first and the last tenant that owns a key in it. */
   groups: StoredGroup[]
-  /** Those with a price for output. */
+  /** The models that have a price for output. */
   models: { id: string; isSized: boolean }[]
-  /** True: the money of a tenant, a group or a key is limited. */
+  /** Whether the money of any tenant, group or key is limited. */
   isMoneyLimited: boolean
 }
 
@@ -23,7 +23,7 @@ export interface CheckedChannel {
   name: string
   ofFile: boolean
   allowPrivateAddress: boolean
-  /** Null: none are named. */
+  /** Null if none are specified. */
   privateAddresses: string[] | null
   sharedState: string | null
 }
@@ -36,11 +36,11 @@ export interface StoredGroup {
   policy: 'drain' | 'abort'
   seconds: number
   unseen: 'estimate' | 'hold'
-  /** True: the money of a key in it is limited. */
+  /** Whether the money of any key in the group is limited. */
   isMoneyLimited: boolean
 }
 
-/** Undefined: the database cannot be asked, or has no such tables yet. */
+/** Returns undefined if the database cannot be queried or does not have these tables yet. */
 export function readStoredRows(config: Config): Promise<StoredRows | undefined> {
   return fromDatabase(config, async ({ sql }) => ({
     channels: await readChannels(sql),
@@ -70,7 +70,7 @@ function readGroups(sql: Sql) {
     FROM key_groups g ORDER BY name`
 }
 
-/** A model's newest price is in force. */
+/** The newest price of a model is the one in force. */
 function readModels(sql: Sql) {
   return sql<StoredRows['models']>`
     SELECT m.id, m.context_length IS NOT NULL AS "isSized" FROM models m
@@ -88,7 +88,7 @@ async function readIsLimited(sql: Sql): Promise<boolean> {
   return row?.isLimited === true
 }
 
-/** What the database says; undefined: it cannot be asked. */
+/** Returns the result of `read`, or undefined if the database cannot be queried. */
 export async function fromDatabase<T>(
   config: Config,
   read: (connections: Connections) => Promise<T>,

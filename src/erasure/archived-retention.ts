@@ -7,19 +7,19 @@ type Kind = 'rows' | 'bodies' | 'answers'
 interface Due {
   tenant_id: string
   kind: Kind
-  /** The first day to look at; null: the first of the archive. */
+  /** The first day to process; null means the first day of the archive. */
   first: string | null
-  /** The last day to be deleted. */
+  /** The last day to delete. */
   last: string
 }
 
 type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
- * Delete from the archive what tenants keep for fewer days than all: a few days at a time, the oldest first,
- * all tenants of a day together, because its files are rewritten. It goes as far as `sweepTenants` has
- * gone in Postgres: a day whose rows are still there may be archived with them. `isBusy`: another archiver
- * works, so call again soon.
+ * Deletes data from the archive whose retention for its tenant is shorter than the general one: a few days at
+ * a time, oldest first, and all tenants of a day together, because its files are rewritten. It only goes as
+ * far as `sweepTenants` has gone in Postgres, because a day whose rows are still there may be archived with
+ * them. `isBusy` means that another archiver is running, so the caller should try again soon.
  */
 export async function sweepArchive(
   ask: Ask,
@@ -44,9 +44,12 @@ export async function sweepArchive(
   }
 }
 
-/** Tenants and kinds at once: their ids are parameters of one query. */
+/**
+ * The maximum of pairs of tenant and kind processed together, because the tenant ids are parameters of one
+ * query.
+ */
 const duesMax = 1_000
-/** Days that are looked at again, because rows may come late. */
+/** The number of days that are processed again, because rows can arrive late. */
 const againDays = 3
 const dayMs = 86_400_000
 
@@ -62,7 +65,7 @@ function dueOfArchive(sql: Sql): Promise<Due[]> {
     ORDER BY l.last, t.id, k.kind LIMIT ${duesMax}`
 }
 
-/** The days in which one of them may have something, the oldest first. */
+/** The archived days that can contain data to delete, oldest first. */
 async function archivedDays(sql: Sql, dues: readonly Due[]): Promise<string[]> {
   const days = await sql<{ day: string }[]>`
     SELECT DISTINCT a.day::text FROM archived_days a
@@ -72,7 +75,7 @@ async function archivedDays(sql: Sql, dues: readonly Due[]): Promise<string[]> {
   return days.map(({ day }) => day)
 }
 
-/** What goes of these days. Tenants with the same last day are one condition. */
+/** What to delete from these days. Tenants with the same last day share one condition. */
 function removalsOf(dues: readonly Due[], from: string, to: string): Removal[] {
   const removals = new Map<string, Removal & { tenantIds: string[] }>()
   for (const { tenant_id, kind, first, last } of dues) {
@@ -93,7 +96,7 @@ function removalsOf(dues: readonly Due[], from: string, to: string): Removal[] {
   return [...removals.values()]
 }
 
-/** All archived days up to this one are done; null: all that were due. */
+/** Records that all archived days up to `day` are done; null means all days that were due. */
 async function noteSwept(sql: Sql, dues: readonly Due[], day: string | null): Promise<void> {
   await sql`
     INSERT INTO tenant_sweeps (tenant_id, kind, through)

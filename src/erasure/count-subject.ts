@@ -9,7 +9,7 @@ import {
   type Subject,
 } from './row-batch.ts'
 
-/** Count what an erasure would find, batch by batch. `onBatch` may reject to stop it. */
+/** Counts what an erasure would remove, batch by batch. `onBatch` can reject to stop the count. */
 export async function countSubject(
   ask: <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>,
   subject: Subject,

@@ -3,7 +3,7 @@ import type { Subject } from './row-batch.ts'
 
 export type ErasureState = 'queued' | 'running' | 'waiting' | 'succeeded' | 'cancelled'
 
-/** A job, as its table has it. */
+/** An erasure job, as stored in its table. */
 export interface Erasure {
   id: string
   tenant_id: string
@@ -35,8 +35,8 @@ export function subjectOf({ tenant_id, end_user, from_at, to_at }: Erasure): Sub
 }
 
 /**
- * Take the oldest job that may go on. Undefined: no such job, or another process works on one. A job that
- * waits does not keep others from running.
+ * Claims the oldest job that can continue. Undefined if there is none, or if another process is running a
+ * job. A waiting job does not stop other jobs from running.
  */
 export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure | undefined> {
   const [row] = await sql<Erasure[]>`
@@ -53,17 +53,17 @@ export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure |
   return row
 }
 
-/** Note the next step of a job. False: another process has it. */
+/** Records the next step of a job. False if the job now belongs to another process or has ended. */
 export async function noteErasure(
   sql: Sql,
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
   change: {
     state: 'running' | 'waiting'
-    /** Until then no one takes it. */
+    /** No process claims the job before this time has passed. */
     leaseMs: number
     waitsFor?: string
     error?: string
-    /** A pass starts over: `passes` have ended before it, the last with these counts. */
+    /** Starts a new pass, after `passes` passes of which the last ended with these counts. */
     pass?: { passes: number; countsBefore: Record<string, number> | null }
   },
 ): Promise<boolean> {
@@ -81,7 +81,7 @@ export async function noteErasure(
   return rows.length === 1
 }
 
-/** Count what a step without rows of the log has removed, or what a dry run has found. */
+/** Adds counts of what was removed outside of log rows, or of what a dry run has found. */
 export async function addCounts(
   sql: Sql,
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
@@ -94,7 +94,7 @@ export async function addCounts(
     WHERE id = ${id} AND fence = ${fence}`
 }
 
-/** End a job that is done. It forgets the name of its end user. */
+/** Ends a completed job and deletes the name of its end user. */
 export async function endErasure(
   sql: Sql,
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
@@ -111,7 +111,7 @@ export async function readErasure(sql: Sql, id: string): Promise<Erasure | undef
   return row
 }
 
-/** The newest first, after an id: ids are in the order of time. */
+/** The newest jobs before an id, newest first. Ids are ordered by time. */
 export function listErasures(
   sql: Sql,
   { before, tenantId, limit }: { before: string | undefined; tenantId: string | undefined; limit: number },
@@ -122,16 +122,16 @@ export function listErasures(
     ORDER BY id DESC LIMIT ${limit}`
 }
 
-/** What a job must wait for. */
+/** What a job has to wait for. */
 export interface Obstacles {
-  /** The time of Postgres. */
+  /** The time according to Postgres. */
   now: Date
-  /** From this moment on, no request of the job's time runs. Null: none runs now. */
+  /** When the last request of the job's time range must have ended. Null if that time has passed. */
   openUntil: Date | null
   jobs: number
-  /** Days whose rows wait to be counted in the sums. */
+  /** Days that have not been counted in the sums yet. */
   uncounted: number
-  /** Processes that are silent, and whose journals are not adopted. */
+  /** Silent processes whose journals have not been adopted. */
   silent: string[]
   /** Processes whose journals were not found. */
   lost: string[]
@@ -152,6 +152,6 @@ export async function obstaclesTo(
       ARRAY(SELECT i.id::text FROM instances i WHERE i.state = 'lost' AND i.started_at < ${to_at}
         AND i.heartbeat_at >= coalesce(${from_at}::timestamptz, '-infinity') ORDER BY 1 LIMIT 20) AS lost
     FROM (SELECT ${to_at}::timestamptz + ${settleMs}::integer * interval '1 ms' AS until) AS s`
-  if (row === undefined) throw new Error('no obstacles')
+  if (row === undefined) throw new Error('the query for erasure obstacles returned no row')
   return row
 }

@@ -4,7 +4,7 @@ import { endUserHash } from '../canonical/end-user-hash.ts'
 import type { ImageStorage } from '../images/storage/storage.ts'
 import type { RowBatch, Subject } from './row-batch.ts'
 
-// What belongs to a tenant beside the partitions of the usage log.
+// Deletes a tenant's data outside the partitions of the usage log.
 
 const files = z.object({ images: z.array(z.object({ file: z.string() })) })
 const previews = z.array(z.object({ file: z.string() }))
@@ -16,7 +16,8 @@ interface JobFiles {
 }
 
 /**
- * Delete the stored images of the ended jobs of a batch, before their jobs go. Returns how many there were.
+ * Deletes the stored images of the ended jobs of a batch, before the jobs are deleted. Returns the number of
+ * images.
  */
 export async function removeImagesOf(
   sql: Sql,
@@ -41,9 +42,10 @@ async function removeFiles(
 }
 
 /**
- * Remove what the subject has left beside rows of Postgres, in bounded steps: its image jobs, whose rows may
- * be archived or missing, its kept answers and files, and, of a whole tenant, its answers to repeats and the
- * places of answers that upstreams hold. Calls `onRemoved` after each step, which may reject to stop it.
+ * Removes the subject's data outside the log's rows, in bounded steps: its image jobs, whose rows may be
+ * archived or missing, its kept answers and files, and, for a whole tenant, its idempotency answers and the
+ * record of which channels hold upstream answers. Calls `onRemoved` after each step, which can reject to stop
+ * the removal.
  */
 export async function removeLeftovers(
   { ask, storage, files }: Places,
@@ -51,7 +53,7 @@ export async function removeLeftovers(
   onRemoved: (counts: Record<string, number>) => Promise<void>,
 ): Promise<void> {
   await removeJobs({ ask, storage }, subject, onRemoved)
-  // What answers in the background had beside jobs that are gone now.
+  // Deletes the data of background answers whose jobs no longer exist.
   await ask(
     (sql) => sql`
       DELETE FROM background_answers b WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = b.job_id)`,
@@ -67,7 +69,10 @@ interface Places {
   files?: Pick<ImageStorage, 'remove'>
 }
 
-/** Objects before their rows, so that none is left without a row. An upload under way ends without a file. */
+/**
+ * Deletes each object before its row, so that no object is left without a row. An upload in progress ends
+ * without a file.
+ */
 async function removeClientFiles(
   ask: Ask,
   storage: Pick<ImageStorage, 'remove'>,
@@ -91,7 +96,7 @@ async function removeClientFiles(
   }
 }
 
-/** What continues a removed turn is refused by name. */
+/** Later requests that continue a removed turn are refused with an error that names it. */
 async function removeKeptAnswers(
   ask: Ask,
   { tenantId, endUser, from, to }: Subject,
@@ -198,7 +203,7 @@ async function removeOfTenant(
 type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 const most = 500
-/** Each may have thousands of items. */
+/** A small number, because each can have thousands of items. */
 const fewConversations = 50
 
 function parsed(json: string | null): unknown {

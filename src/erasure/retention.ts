@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { eraseBatch, nextBatch, partitionsOf, type RowPosition } from './row-batch.ts'
 
-/** Days that hold for tenants without days of their own; no tenant keeps anything for longer. */
+/** The general retention in days. A tenant's own retention can only be shorter. */
 export interface RetentionPlan {
   requestRetentionDays: number
   payloadRetentionDays: number
@@ -11,19 +11,19 @@ export interface RetentionPlan {
 interface Due {
   tenant_id: string
   kind: 'rows' | 'bodies' | 'answers'
-  /** The first day that is not swept; null: none is. */
+  /** The first day not swept yet; null if no day has been swept. */
   since: string | null
-  /** The last day to be deleted. */
+  /** The last day to delete. */
   last: string
 }
 
 type Ask = <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
- * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that
- * use an index of the tenant. Partitions are dropped for all tenants as before. Each day is swept once, and
- * the newest three of these days again, for late rows. Kept answers and files go first. Returns the number of
- * deleted rows, bodies and answers.
+ * Deletes data whose retention for its tenant is shorter than the general one: day by day, oldest first, in
+ * bounded statements that use an index of the tenant. Partitions are still dropped for all tenants together.
+ * Each day is swept once, and the newest three days of a sweep once more, for late rows. Kept answers and
+ * files are deleted first. Returns the number of deleted rows, bodies and answers.
  */
 export async function sweepTenants(
   ask: Ask,
@@ -39,7 +39,8 @@ export async function sweepTenants(
     const subject = { tenantId: due.tenant_id, endUser: null, from, to }
     let isWhole = true
     for (const table of await ask((sql) => partitionsOf(sql, subject))) {
-      // Rows without a partition get theirs from the upkeep; sums of a day are made from its rows.
+      // The upkeep moves rows of the default partition to their own, and the sums of a day are computed from
+      // its rows, so an uncounted day must keep them.
       if (table === 'requests_default') continue
       if (due.kind === 'rows' && (await ask((sql) => isUncounted(sql, table)))) {
         isWhole = false
@@ -62,7 +63,7 @@ export async function sweepTenants(
           ON CONFLICT (tenant_id, kind) DO UPDATE SET through = excluded.through`,
       )
   }
-  // Their rows' day has lost its partition.
+  // The partition of these rows' day has already been dropped.
   await ask(
     (sql) => sql`
       DELETE FROM deleted_sums WHERE minute < now() - make_interval(days => ${plan.requestRetentionDays + 2})`,
@@ -70,7 +71,7 @@ export async function sweepTenants(
   return gone
 }
 
-/** Days that are swept again, because rows may come late. */
+/** The number of days that are swept again, because rows can arrive late. */
 const againDays = 3
 const dayMs = 86_400_000
 
@@ -95,9 +96,10 @@ async function isUncounted(sql: Sql, table: string): Promise<boolean> {
 }
 
 /**
- * Delete kept answers that are older than the days of their tenant, also those that others continue, and have
- * its files expire in these days. A turn has the request and the answer, a file is a part of requests. New
- * ones know the days; these were set later.
+ * Deletes kept answers that are older than their tenant's retention, including those that later turns
+ * continue, and shortens the lifetime of the tenant's files accordingly. A kept turn contains a request and
+ * an answer, and a file is part of requests. New ones already use the tenant's retention; these were stored
+ * before it was set.
  */
 export async function endKept(ask: <T>(query: (sql: Sql) => PromiseLike<T>) => Promise<T>): Promise<void> {
   for (;;) {

@@ -4,24 +4,24 @@ import { contentOf } from '../ledger/column.ts'
 import { requestColumns } from '../ledger/row.ts'
 import { countedRowsOf, sumNames } from '../ledger/summary-pieces.ts'
 
-/** Rows of one tenant, or of one of its end users. */
+/** The rows of one tenant, or of one of its end users. */
 export interface Subject {
   tenantId: string
-  /** Null: all of the tenant. */
+  /** Null: all end users of the tenant. */
   endUser: string | null
-  /** Inclusive; null: from the first row on. */
+  /** Inclusive; null means from the first row. */
   from: Date | null
   /** Exclusive. */
   to: Date
 }
 
-/** Where the next batch of a partition begins: after this row. */
+/** The row after which the next batch of a partition begins. */
 export interface RowPosition {
   at: Date
   id: string
 }
 
-/** Rows of one partition, in the order of time. */
+/** Rows of one partition, ordered by time. */
 export interface RowBatch {
   /** The partition. */
   table: string
@@ -30,7 +30,7 @@ export interface RowBatch {
   last: Date
 }
 
-/** What a batch has removed, by place. */
+/** What a batch has removed, by kind. */
 export type RemovedCounts = Record<CountName, number>
 
 export const countNames = [
@@ -46,14 +46,14 @@ export const countNames = [
 type CountName = (typeof countNames)[number]
 
 /**
- * `content`: the rows stay without it. `rows`: they go. `bodies` and `answers`: these alone, at the end of
- * their retention.
+ * `content`: keeps the rows but removes their content. `rows`: removes the rows. `bodies` and `answers`:
+ * remove only these, at the end of their retention.
  */
 export type What = 'content' | 'rows' | 'bodies' | 'answers'
 
 /**
- * The partitions of `requests` with rows of this time, by day. The default one comes last: its rows move to
- * the others.
+ * The partitions of `requests` with rows of this time range, by day. The default partition is last, because
+ * its rows move to the others.
  */
 export async function partitionsOf(sql: Sql, { from, to }: Pick<Subject, 'from' | 'to'>): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
@@ -66,8 +66,8 @@ export async function partitionsOf(sql: Sql, { from, to }: Pick<Subject, 'from' 
 }
 
 /**
- * The next rows of a subject in a partition, by an index of the tenant or of its end users. Undefined: none
- * are left.
+ * The next rows of a subject in a partition, found by an index of the tenant or of its end users. Undefined
+ * if none are left.
  */
 export async function nextBatch(
   sql: Sql,
@@ -87,19 +87,22 @@ export async function nextBatch(
   return { table, ids: rows.map(({ id }) => id), first: first.created_at, last: last.created_at }
 }
 
-/** A job whose counts the statement raises; it removes nothing where the job is no longer ours. */
+/**
+ * The job whose counts the statement increases. If the job no longer belongs to this process, nothing is
+ * removed.
+ */
 export interface CountedFor {
   id: string
   fence: number
   leaseMs: number
-  /** Files of images that were deleted before their jobs. */
+  /** The number of image files that were deleted before their jobs. */
   images: number
 }
 
 /**
- * Remove a batch in one statement, which is one transaction: after a kill all of it is gone or nothing is. It
- * names partitions of `requests`, not the parent: sums stay when rows go. Returns the counts; undefined: the
- * job is no longer ours.
+ * Removes a batch in one statement, and therefore one transaction: after a kill, either the whole batch is
+ * gone or none of it. The statement names partitions of `requests` instead of the parent, so the sums are
+ * kept when rows are deleted. Returns the counts; undefined if the job no longer belongs to this process.
  */
 export async function eraseBatch(
   sql: Sql,
@@ -152,8 +155,8 @@ function leaseQuery(job: CountedFor | undefined): string {
 }
 
 /**
- * The rows as they are before the statement. A row of a day whose sums wait to be counted stays where rows
- * are deleted: it would be missing from them.
+ * The rows as they are before the statement. If rows are deleted, those of a day that is not yet counted in
+ * the sums are kept, because the sums would otherwise lack them.
  */
 function batchQuery(table: string): string {
   return `SELECT id, created_at, tenant_id, key_id, tags, idempotency_key FROM ${table}
@@ -176,7 +179,7 @@ const isCounted = `NOT EXISTS (SELECT FROM rollup_backfill w WHERE w.day = (b.cr
 
 function partsOf(what: What, table: string): Partial<Record<CountName, string>> {
   const counted = what === 'rows' ? `AND ${isCounted}` : ''
-  // The bounds of time are parameters, so that Postgres looks into the partitions of the day alone.
+  // The time bounds are parameters, so that Postgres only reads the partitions of the day.
   const of = (other: string) =>
     `${other} p USING batch b WHERE p.request_id = b.id AND p.created_at = b.created_at AND p.created_at BETWEEN $2 AND $3 ${counted}`
   const bodies = `DELETE FROM ${of('request_payloads')} RETURNING 1`
@@ -202,7 +205,9 @@ function partsOf(what: What, table: string): Partial<Record<CountName, string>> 
 const requestContent = contentOf(requestColumns)
 const attemptContent = contentOf(attemptColumns)
 
-/** A name that no model has is the client's text. Sums leave it out, so that they stay the same. */
+/**
+ * A requested model that does not exist is text from the client. The sums ignore it, so they do not change.
+ */
 const inventedModel = `r.error_kind = 'model_not_found' AND r.requested_model IS NOT NULL`
 
 function blanking(table: string): string {
@@ -222,7 +227,7 @@ function anyOf(alias: string, columns: readonly string[]): string {
   return columns.map((name) => `${alias}.${name} IS NOT NULL`).join(' OR ')
 }
 
-/** Raise the counts of the job, and note where the next batch begins. */
+/** Increases the counts of the job and records where the next batch begins. */
 function noteQuery(names: readonly CountName[]): string {
   const raised = [
     ...names.map((name) => `'${name}', coalesce((e.counts->>'${name}')::bigint, 0) + c.${name}`),

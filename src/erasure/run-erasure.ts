@@ -16,9 +16,9 @@ import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
 import type { ErasureNeeds, Work } from './work.ts'
 
 /**
- * Work on one job for as long as it can go on. False: no job to work on. Whatever kills the process,
- * each batch is done or not done; the next call goes on after it once the lease has ended. After `signal` it
- * waits for no statement. Rejects only when no job can be claimed.
+ * Works on one job until it ends or has to wait. False if there was no job. If the process is killed, each
+ * batch is either done or not done, and after the lease has ended the next call continues with the next
+ * batch. Once `signal` aborts, no statement is awaited. Rejects only if claiming a job fails.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
   const ask = <T>(query: (sql: Sql) => PromiseLike<T>) =>
@@ -33,7 +33,7 @@ export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Pro
     if (job.dry_run) await count(work)
     else await erase(work)
   } catch (error) {
-    // The next process, or this one when it starts again, goes on when the lease has ended.
+    // The next process, or this one after a restart, continues when the lease has ended.
     if (error instanceof Stopped || signal?.aborted === true) return true
     const cause = causeOf(error)
     const message = redactText(cause instanceof Error ? cause.message : String(cause), [], 1_000).slice(
@@ -47,7 +47,7 @@ export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Pro
 
 const batchMs = 60_000
 
-/** The job is cancelled, another process has it, or this process ends. */
+/** The job was cancelled, another process has claimed it, or this process is stopping. */
 class Stopped extends Error {}
 
 async function note(work: Work, change: Parameters<typeof noteErasure>[2]): Promise<void> {
@@ -55,7 +55,7 @@ async function note(work: Work, change: Parameters<typeof noteErasure>[2]): Prom
     throw new Stopped()
 }
 
-/** A dry run. */
+/** Performs a dry run. */
 async function count(work: Work): Promise<void> {
   const { ask, job, leaseMs } = work
   const counts = await countSubject(ask, subjectOf(job), work.batchRows, () =>
@@ -69,7 +69,7 @@ async function erase(work: Work): Promise<void> {
   const { ask, job, leaseMs, waitMs } = work
   const readiness = await readinessOf(work)
   if (readiness.waitsFor !== undefined) {
-    // What is old enough goes at once.
+    // Data that is old enough is removed without waiting.
     if (job.state === 'running') await pass(work, { ...subjectOf(job), to: readiness.settledBefore })
     const pass_ = job.state === 'running' ? { pass: { passes: 0, countsBefore: null } } : {}
     await note(work, { state: 'waiting', leaseMs: waitMs, waitsFor: readiness.waitsFor, ...pass_ })
@@ -77,8 +77,8 @@ async function erase(work: Work): Promise<void> {
   }
   let { passes, counts_before: before } = job
   if (job.state === 'waiting') await note(work, { state: 'running', leaseMs })
-  // A pass that finds nothing is the last one: rows may have come, or moved to a partition of their own,
-  // after the one before.
+  // Passes are repeated until one finds nothing, because rows may have arrived, or moved to a partition of
+  // their own, after the previous pass.
   for (;;) {
     await pass(work, subjectOf(job))
     const counts = (await ask((sql) => readErasure(sql, job.id)))?.counts ?? {}
@@ -94,7 +94,7 @@ async function erase(work: Work): Promise<void> {
 async function eraseArchived(work: Work, readiness: Readiness): Promise<void> {
   const { ask, job, archive, leaseMs, waitMs } = work
   if (archive !== undefined) {
-    // The archive may take long: the lease is renewed meanwhile.
+    // The archive can take long, so the lease is renewed in the meantime.
     const renewal = setInterval(() => {
       note(work, { state: 'running', leaseMs }).catch(() => {})
     }, leaseMs / 3)
@@ -112,7 +112,7 @@ async function eraseArchived(work: Work, readiness: Readiness): Promise<void> {
   await ask((sql) => endErasure(sql, job, outOfReach(work, readiness)))
 }
 
-/** Look at every row of the subject once, in bounded steps, from the place where the last process stopped. */
+/** Processes every row of the subject once, in bounded steps, from where the last process stopped. */
 async function pass(work: Work, subject: Subject): Promise<void> {
   const { ask, job, storage, batchRows } = work
   const tables = await ask((sql) => partitionsOf(sql, subject))

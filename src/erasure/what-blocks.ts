@@ -1,19 +1,19 @@
 import { type Obstacles, obstaclesTo } from './erasure-queries.ts'
 import type { Work } from './work.ts'
 
-/** Whether a job may make its last passes. */
+/** Whether a job can make its final passes. */
 export interface Readiness {
-  /** Undefined: all that it is to erase is in Postgres. */
+  /** Undefined if everything that has to be erased is in Postgres. */
   waitsFor: string | undefined
-  /** Requests that arrived before this moment leave no more data. */
+  /** Requests that arrived before this moment will not write any more data. */
   settledBefore: Date
   lost: readonly string[]
 }
 
 /**
- * All that a request of the job's time leaves must be in Postgres: it has ended, its process has shipped its
- * journal, or another one has adopted that. Without the name of the end user, a row could not be found again
- * when its answer comes late.
+ * Checks that all data of the requests in the job's time range is in Postgres: they have ended, and their
+ * processes have shipped their journals or other processes have adopted them. Without the end user's name,
+ * which is deleted with the job, late rows could not be found.
  */
 export async function readinessOf(
   work: Pick<Work, 'ask' | 'job' | 'settleMs' | 'silentMs' | 'shipAll'>,
@@ -28,32 +28,32 @@ export async function readinessOf(
 }
 
 function wordsFor({ openUntil, jobs, uncounted, silent }: Obstacles, what: string): string | undefined {
-  if (openUntil !== null) return `requests that may still run, until ${openUntil.toISOString()}`
+  if (openUntil !== null) return `requests that may still be running until ${openUntil.toISOString()}`
   if (jobs > 0) return `${jobs} jobs of the tenant that have not ended`
   if (silent.length > 0)
     return `the journals of silent processes, which another process will adopt: ${silent.join(', ')}`
-  if (what === 'rows' && uncounted > 0) return `the sums: ${uncounted} days wait to be counted`
+  if (what === 'rows' && uncounted > 0) return `the usage sums, which do not include ${uncounted} days yet`
   return undefined
 }
 
-/** What the report says about places that no job reaches. */
+/** Describes the places that the job cannot reach, for its report. */
 export function outOfReach(
   { job, storage }: Pick<Work, 'job' | 'storage'>,
   { lost }: Pick<Readiness, 'lost'>,
 ): string[] {
   return [
-    'Backups of Postgres, of the archive and of images: they hold it until they expire.',
-    'Upstream vendors, proxies and receivers of webhooks: ask each of them.',
-    'Logs of processes.',
-    'Copies of archived files in the caches of processes, where the archive is in a bucket: they go after a day without use.',
-    'Journals on the disks of processes: shipped segments go after JOURNAL_KEEP_MS; frames that were set aside stay until an operator deletes them.',
+    'Backups of Postgres, the archive and images: they contain the data until they expire.',
+    'Upstream vendors, proxies and webhook receivers: ask each of them to delete the data.',
+    'Logs of gateway processes.',
+    'If the archive is in a bucket: copies of archived files in local caches, which are deleted after a day without use.',
+    'Journals on local disks: shipped segments are deleted after JOURNAL_KEEP_MS, but frames that were set aside remain until an operator deletes them.',
     ...(storage.isShared
       ? []
-      : ['Images on the disks of other machines: they go after IMAGE_RETENTION_HOURS.']),
+      : ['Images on the disks of other machines, which are deleted after IMAGE_RETENTION_HOURS.']),
     ...(job.end_user === null
       ? []
       : [
-          'Which channels hold the answers of the end user: the list names tenants only, and goes with the bodies.',
+          'The record of which channels hold answers to the end user: it names only tenants, and is deleted with the bodies.',
         ]),
     ...lost.map((id) => `The journal of process ${id}, which is lost.`),
   ]

@@ -5,8 +5,8 @@ import type { ImageStorage } from '../images/storage/storage.ts'
 import type { Erasure } from './erasure-queries.ts'
 
 /**
- * Removes from the archive of the usage log, as removeArchived(). Null: the archive is busy, so call it again
- * later.
+ * Removes data from the archive of the usage log, like removeArchived(). Null if the archive is busy, in
+ * which case the call must be repeated later.
  */
 export type RemoveArchived = (
   days: { from: string; to: string },
@@ -17,25 +17,25 @@ export type RemoveArchived = (
 export interface ErasureNeeds {
   database: Pick<Database, 'jobs'>
   storage: Pick<ImageStorage, 'remove' | 'isShared'>
-  /** The bytes of files that clients have uploaded. */
+  /** The storage of files uploaded by clients. */
   files?: Pick<ImageStorage, 'remove'>
-  /** Have all processes ship their journals; false: one of them did not in time. */
+  /** Makes all processes ship their journals. False if one of them did not finish in time. */
   shipAll(): Promise<boolean>
-  /** Undefined: there is no archive. */
+  /** Undefined if there is no archive. */
   archive?: RemoveArchived
-  /** How long after a request's arrival all that it leaves is in Postgres. */
+  /** How long after a request's arrival all of its data is in Postgres. */
   settleMs: number
-  /** A process whose heartbeat is older counts as silent. */
+  /** A process whose last heartbeat is older than this counts as silent. */
   silentMs: number
-  /** Rows that one transaction erases. */
+  /** The maximum number of rows erased in one transaction. */
   batchRows: number
-  /** No one takes a job from a process that has worked on it within this time. */
+  /** How long a job that a process is working on is protected from other processes. */
   leaseMs: number
-  /** Time between two looks at what a job waits for. */
+  /** How often a waiting job checks whether it can continue. */
   waitMs: number
 }
 
-/** A job under way in this process. */
+/** A job in progress in this process. */
 export interface Work extends ErasureNeeds {
   job: Erasure
   ask<T>(query: (sql: Sql) => PromiseLike<T>): Promise<T>

@@ -19,11 +19,11 @@ import { type CallAnswer, ImageCall } from './image-call.ts'
 import { callContext } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
 
-/** Calls of one job that run at once, if each call makes one image. */
+/** The number of concurrent calls per job, if each call generates one image. */
 const callsAtOnce = 4
 
 /**
- * Call one target until the job has all its images or an error comes. Adds the results to `made`. Never
+ * Calls one target until the job has all its images or an error occurs, and adds the results to `made`. Never
  * rejects: `made.error` is the first error.
  */
 export async function callImageTarget(
@@ -60,22 +60,22 @@ export async function callImageTarget(
       made.gaveLinks = gaveLinks
       made.images.push(...images.slice(0, request.count - made.images.length))
     }
-    // One call should make all images. If it makes fewer, the client gets these.
+    // This target can generate all the images in one call. If it returned fewer, the client gets only these.
     if (side.imagesPerCall === undefined) return
   }
 }
 
-/** The result of one call, with its images stored. */
+/** The result of one call. Its images are already stored. */
 interface Called extends Pick<CallAnswer, 'answer' | 'error'> {
-  /** At least one. */
+  /** Contains at least one image. */
   images: Generated['images']
   gaveLinks: boolean
 }
 
-/** The images that one call should make. */
+/** The images that one call should generate. */
 interface Share {
   count: number
-  /** The place of the first one among the job's images. */
+  /** The index of its first image among the job's images. */
   first: number
 }
 
@@ -123,14 +123,14 @@ async function callOnce(
     const span = traced?.end()
     if (span !== undefined) setUsage(span.attributes, usageOfCall, answer.answer.usage)
     breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
-    // The host of the links may be another one: its failures say nothing about the channel.
+    // The links may point to another host, whose failures say nothing about the channel.
     breakerCall = undefined
     const called = await fetchLinks(gateway, generation, target, answer)
     if (called.error !== undefined) recordError(generation, attempt, called.error)
     return called
   } catch (cause) {
     const error = asGatewayError(cause)
-    // We ended the call ourselves: that says nothing about the channel.
+    // We cancelled the call ourselves, so its failure says nothing about the channel.
     if (generation.ended !== undefined) breakerCall?.end('nothing', '')
     else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
     recordError(generation, attempt, error)
@@ -139,13 +139,13 @@ async function callOnce(
   }
 }
 
-/** Redacts at once: the client can read the attempts of a job that still runs. */
+/** Redacts immediately, because the client can read the attempts of a running job. */
 function recordError({ credentials }: Generation, attempt: AttemptRecord, error: GatewayError): void {
   const { kind, message } = attempt.error ?? attemptError(error)
   attempt.error = { kind, message: redactText(message, [...credentials]) }
 }
 
-/** Store the images that the upstream gave as links. Rejects when none is left because of an error. */
+/** Stores the images that the upstream returned as links. Rejects if errors leave no images. */
 async function fetchLinks(
   gateway: ImageGateway,
   generation: Generation,
@@ -180,7 +180,7 @@ function send(
 ): Promise<CallAnswer> {
   const seen = new Map<number, number>()
   /**
-   * An upstream numbers the previews of each image from 0: the same number again belongs to the next image.
+   * An upstream numbers the previews of each image from 0, so a repeated number belongs to the next image.
    */
   const placeOf = (index: number) => {
     const times = seen.get(index) ?? 0

@@ -3,15 +3,15 @@ import type { Gateway } from '../stages/gateway.ts'
 import { cancelledEnding } from './image-ending.ts'
 
 /**
- * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is.
- * Returns the job as it is now; undefined when it does not exist.
+ * Cancels a job: immediately if it is waiting, otherwise as soon as its worker sees the request. A job that
+ * has ended is left unchanged. Returns the current job, or undefined if it does not exist.
  */
 export async function cancelJob({ jobs }: Pick<Gateway, 'jobs'>, id: string): Promise<Job | undefined> {
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return job
-    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round
-    // then tries the other.
+    // Each statement has no effect if a worker claimed the job, or put it back, in the meantime. The next
+    // round then tries the other statement.
     if (job.state === 'queued') {
       const ending = cancelledEnding({
         job,

@@ -4,20 +4,20 @@ import { Base64Extractor, type ExtractorStep } from '../protocols/base64-extract
 import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** Takes the images out of one upstream's answer while it arrives, and stores them. */
+/** Extracts the images from an upstream response while it arrives, and stores them. */
 export class ExtractedImages {
   readonly #storage: ImageStorage
   readonly #imageBytesMax: number
   readonly #onText: (bytes: Buffer) => Promise<void>
   readonly #extractor = new Base64Extractor()
   /**
-   * By number. An error counts only when the decoder asks for that image: not all long base64 strings are
-   * images.
+   * The images by number. An error matters only if the decoder requests that image, because not every long
+   * base64 string is an image.
    */
   readonly #stored = new Map<number, ReceivedImage | { error: unknown }>()
   #receiver: ImageReceiver | undefined
 
-  /** `onText` gets the answer without its images. Its errors reject `push` and `end`. */
+  /** `onText` receives the response without its images. If it fails, `push` and `end` reject. */
   constructor(options: {
     storage: ImageStorage
     imageBytesMax: number
@@ -28,7 +28,7 @@ export class ExtractedImages {
     this.#onText = options.onText
   }
 
-  /** Resolves when storage has taken the images of this chunk. Call it again only then. */
+  /** Resolves when the storage has accepted the images of this chunk. Call it again only after that. */
   push(chunk: Buffer): Promise<void> {
     return this.#handle(this.#extractor.push(chunk))
   }
@@ -38,8 +38,8 @@ export class ExtractedImages {
   }
 
   /**
-   * The stored image that a decoder names, or its link. Rejects when the image is incomplete, or could not be
-   * stored.
+   * Returns the stored image to which a decoder refers, or its link. Rejects if the image is incomplete or
+   * could not be stored.
    */
   async find(source: ImageSource): Promise<ReceivedImage | { url: string }> {
     switch (source.kind) {
@@ -63,7 +63,7 @@ export class ExtractedImages {
     }
   }
 
-  /** Delete an image that is only half stored. */
+  /** Deletes an image that is only partly stored. */
   async abandon(): Promise<void> {
     await this.#receiver?.abandon()
   }

@@ -7,9 +7,9 @@ import type { ImageGateway } from './image-gateway.ts'
 import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
- * Store an image to which an upstream gave a link: its link may expire before ours. The link's host must
- * follow the same rules as the channel's own. We send no credential there, and follow no redirect. Rejects
- * `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
+ * Stores an image to which an upstream returned a link, because that link may expire before ours. The host of
+ * the link is subject to the same rules as the channel's own. Sends no credential and follows no redirects.
+ * Rejects with `upstream_error` or `upstream_timeout`, or with `internal` if the image cannot be stored.
  */
 export function fetchImage(
   gateway: ImageGateway,
@@ -18,7 +18,7 @@ export function fetchImage(
   link: string,
 ): Promise<ReceivedImage> {
   if (!URL.canParse(link) || !/^https?:$/.test(new URL(link).protocol)) {
-    return Promise.reject(failed('is no http:// or https:// URL'))
+    return Promise.reject(failed('is not an http:// or https:// URL'))
   }
   const url = new URL(link)
   const receiver = receiveImage(gateway.images.storage, gateway.bounds.imageBytesMax)
@@ -42,11 +42,11 @@ export function fetchImage(
       },
       {
         start(upstream, status) {
-          if (status !== 200) upstream.abort(failed(`answered with status ${status}`))
+          if (status !== 200) upstream.abort(failed(`responded with status ${status}`))
         },
         data(upstream, chunk) {
           upstream.pause()
-          // A copy: undici reuses the memory of a chunk.
+          // Copy the chunk, because undici reuses its memory.
           const bytes = Buffer.from(chunk)
           work = work
             .then(() => receiver.write(bytes))

@@ -2,9 +2,9 @@ import { hasEnded, type Job } from '../jobs/job.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls
- * `onChange` with the job as it is now and after each change, its end included; the same state may come
- * twice.
+ * Waits for a job to end. Resolves with the job, or with undefined if the signal aborts first. Calls
+ * `onChange` with the current job and then after every change, including the last one; it can be called twice
+ * with the same state.
  */
 export function followJob(
   gateway: Pick<Gateway, 'jobWatch'>,

@@ -14,8 +14,8 @@ import { encodingErrorOf } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
 
 /**
- * Make a job's images: call one target after the other until the job has all its images, or no other target
- * may do better. Images that were made count, also when other calls failed.
+ * Generates a job's images by calling one target after another until the job has all its images or no
+ * remaining target can help. Images that were generated count even if other calls failed.
  */
 export async function generate(gateway: ImageGateway, generation: Generation): Promise<Generated> {
   const { job, request } = generation
@@ -44,7 +44,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    // All remaining targets are only busy: wait for one instead of failing.
+    // The remaining targets are merely busy, so wait for one of them instead of failing.
     if (chosen.isLastResort && made.waitMs !== undefined) break
     const waitMs = await takeTurn(generation, target.channel, made)
     if (waitMs === undefined) break
@@ -73,10 +73,10 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
   return made
 }
 
-/** Pause of a job whose channels run as many calls as they may. */
+/** How long a job pauses when its channels are running as many calls as they are allowed to. */
 const fullMs = 1_000
 
-/** The job's own model only: the job's price is fixed, and is the price of this model. */
+/** Plans only the job's own model, because the price of the job is fixed to that model. */
 function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
@@ -89,10 +89,16 @@ function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
 
 function noSession(): undefined {}
 
-/** A waiting job runs many times: a record of each passed-over candidate would fill its row. */
+/**
+ * Records nothing, because a waiting job runs many times and a record of each skipped candidate would fill
+ * its row.
+ */
 function ignorePassedOver(): void {}
 
-/** As `Generation.takeTurn`. Undefined: it failed, but the job has images already, which it should keep. */
+/**
+ * Same as `Generation.takeTurn`, but returns undefined if it fails while the job already has images, which it
+ * should keep.
+ */
 async function takeTurn(
   generation: Generation,
   channel: Channel,

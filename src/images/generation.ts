@@ -11,48 +11,52 @@ import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { CallAnswer } from './image-call.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 
-/** The state of a worker while it makes a job's images. */
+/** The state of a worker while it generates a job's images. */
 export interface Generation {
   job: Job
   readonly request: ImageRequest
-  /** Grows by one record for each upstream call. */
+  /** Contains one record per upstream call. */
   attempts: AttemptRecord[]
-  /** The previews that the client can see, also those of earlier runs. */
+  /** The previews that the client can see, including those of earlier runs. */
   previews: readonly JobPartial[]
-  /** Credentials of the channels that we called: no text may show them. */
+  /** The credentials of the channels called so far, which must not appear in any text. */
   credentials: Set<string>
-  /** Upstream calls that run now. */
+  /** The upstream calls that are currently running. */
   running: Set<UpstreamCall>
-  /** Set when the client wants the images no more, or another worker has the job. */
+  /** Set when the client no longer wants the images, or when another worker has claimed the job. */
   ended: GatewayError | undefined
-  /** Of this run. */
+  /** The trace of this run. */
   readonly trace: Trace | undefined
   /**
-   * 0: we may call the channel now. Otherwise the time in ms until we may. Rejects when the lease is lost.
+   * Returns 0 if the channel can be called now, otherwise the number of milliseconds to wait. Rejects if the
+   * lease is lost.
    */
   takeTurn(channel: Channel): Promise<number>
-  /** Store the attempts for the worker that may have to continue. Rejects when the lease is lost. */
+  /** Stores the attempts for the worker that may have to continue. Rejects if the lease is lost. */
   noteAttempts(): Promise<void>
   /**
-   * Show a preview to the client. `index`: as the upstream numbers it. `place`: its image among the job's
-   * images, from 0.
+   * Shows a preview to the client. `index` is the upstream's number for it; `place` is the index of its image
+   * among the job's images, from 0.
    */
   notePartial(image: ReceivedImage, index: number, place: number): Promise<void>
 }
 
-/** The result of making a job's images. */
+/** The result of generating a job's images. */
 export interface Generated {
   images: { image: ReceivedImage; revisedPrompt: string | undefined }[]
-  /** The facts about its images that the last successful upstream gave. */
+  /** What the last successful upstream reported about its images. */
   answer: CallAnswer['answer'] | undefined
-  /** Sum over all calls that made images; undefined when one of them reported no usage. */
+  /** The sum over all calls that generated images; undefined if one of them reported no usage. */
   usage: Usage | undefined
-  /** Whether the last successful upstream gave links instead of bytes. */
+  /** Whether the last successful upstream returned links instead of image data. */
   gaveLinks: boolean
   target: Target | undefined
   notes: TranslationNote[]
-  /** Why there are fewer images than the request asked for. */
+  /** Why there are fewer images than requested. */
   error: GatewayError | undefined
-  /** All channels were busy and none was called: the time in ms after which the job should run again. */
+  /**
+   * Set if all channels were busy and none was called: the time in milliseconds after which the job should
+   * run again.
+   */
   waitMs: number | undefined
 }

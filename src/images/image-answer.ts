@@ -12,10 +12,10 @@ import { errorOf } from './job-error.ts'
 import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from './send-images.ts'
 
 /**
- * Answer a client that asked not to wait (`Prefer: respond-async`). It gets the job, not its images, and
- * always 202, even when the job has ended by now: 200 is for answers in the client's own format. After a job
- * is accepted, a failure of ours is not an error for the client: a client that sees an error would ask for a
- * second job.
+ * Responds to a client that asked not to wait (`Prefer: respond-async`) with the job instead of its images.
+ * The status is always 202, even if the job has already ended, because 200 is for responses in the client's
+ * own format. Once a job is accepted, an internal failure is not reported as an error, because the client
+ * would then request a second job.
  */
 export async function answerAtOnce(
   gateway: Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
@@ -25,8 +25,9 @@ export async function answerAtOnce(
 }
 
 /**
- * Wait for the job, then answer as an upstream of the format would. A client that has waited `imageWaitMs`
- * gets 202 and the job. The job of a client that leaves goes on, unless the policy of its group is `abort`.
+ * Waits for the job, then responds like an upstream of that format. A client that has waited `imageWaitMs`
+ * gets 202 and the job. If the client disconnects, the job continues, unless the policy of its group is
+ * `abort`.
  */
 export async function answerWhenDone(
   gateway: ImageGateway,
@@ -46,7 +47,7 @@ export async function answerWhenDone(
     if (error instanceof GatewayError) throw error
     requestLog(gateway.log, received.id).warn(
       { cause: redactText(String(error)) },
-      'made images cannot be read: the client gets 202 with the address of the job',
+      'generated images cannot be read; the client gets 202 with the address of the job',
     )
     return 'unreadable' as const
   })
@@ -54,7 +55,7 @@ export async function answerWhenDone(
   else await sendImages(gateway, received, job.result, first)
 }
 
-/** Stream the previews and the images while the job makes them. */
+/** Streams the previews and the images while the job generates them. */
 export async function answerStream(
   gateway: ImageGateway,
   received: Received,
@@ -78,12 +79,15 @@ export async function answerStream(
   await events.end()
 }
 
-/** A signal that ends the wait when the client leaves or this process shuts down. The job goes on. */
+/**
+ * Returns a signal that ends the wait when the client disconnects or this process shuts down. The job
+ * continues.
+ */
 function waitFor({ response, life }: Received): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController()
   const stop = () => controller.abort()
   response.once('close', stop)
-  // The client may have left before this line.
+  // The client may already have disconnected.
   if (response.destroyed) stop()
   life.running = { resume() {}, abort: stop }
   return { signal: controller.signal, stop }

@@ -7,8 +7,8 @@ import { sniff, sniffBytes } from './storage/sniff.ts'
 import type { ImageStorage, StoredImage } from './storage/storage.ts'
 
 /**
- * Rejects `unknown_path` for an image that is no longer kept. Any other error is a failure of the storage,
- * which may pass.
+ * Rejects with `unknown_path` if the image is no longer stored. Any other error is a failure of the storage,
+ * which may be temporary.
  */
 export async function openImage(storage: ImageStorage, file: string): Promise<StoredImage> {
   const stored = await storage.open(file)
@@ -20,8 +20,8 @@ export async function openImage(storage: ImageStorage, file: string): Promise<St
 }
 
 /**
- * Write the image as base64, in pieces, so that we never hold it whole. Rejects when the client leaves or a
- * read fails.
+ * Writes the image as base64 in pieces, so that it is never held in memory as a whole. Rejects if the client
+ * disconnects or a read fails.
  */
 export async function writeBase64(
   { stream }: StoredImage,
@@ -32,7 +32,7 @@ export async function writeBase64(
   await reading(stream, response, async () => {
     for await (const chunk of stream) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      // Three bytes make four characters: the rest waits for the next chunk.
+      // Three bytes become four characters, so any remaining bytes wait for the next chunk.
       const whole = bytes.length - (bytes.length % 3)
       await write(bytes.toString('base64', 0, whole))
       rest = bytes.subarray(whole)
@@ -42,8 +42,8 @@ export async function writeBase64(
 }
 
 /**
- * Answer with an image. Its client may keep it for `keepSeconds`. Closes the connection when the client has
- * read nothing for `stallMs`.
+ * Responds with an image, which the client may cache for `keepSeconds`. Closes the connection if the client
+ * has read nothing for `stallMs`.
  */
 export async function sendFile(
   storage: ImageStorage,
@@ -64,10 +64,10 @@ export async function sendFile(
   response.writeHead(200, {
     'content-type': sniff(Buffer.concat(first)) ?? 'application/octet-stream',
     'content-length': stored.bytes,
-    // The bytes never change, but who has them from a cache needs no link.
+    // The bytes never change, but a copy from a shared cache would be readable without a link.
     'cache-control': `private, max-age=${keepSeconds}, immutable`,
     'x-content-type-options': 'nosniff',
-    // An SVG can hold scripts.
+    // An SVG can contain scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   })
   const whole = reading(stored.stream, response, async () => {
@@ -76,12 +76,13 @@ export async function sendFile(
   })
   await whole.then(
     () => endAnswer(response, stallMs),
-    // The client left, or the storage failed after the headers: only a closed connection can tell the client.
+    // The client disconnected, or the storage failed after the headers were sent. In the latter case, closing
+    // the connection is the only way to tell the client.
     () => response.destroy(),
   )
 }
 
-/** Run `read`, and stop reading from the storage when the client leaves. */
+/** Runs `read`, and stops reading from the storage if the client disconnects. */
 async function reading(stream: Readable, response: ServerResponse, read: () => Promise<void>): Promise<void> {
   const leave = () => stream.destroy()
   response.once('close', leave)

@@ -14,38 +14,38 @@ import { ExtractedImages } from './extracted-images.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** The result of one upstream call. It has at least one image, and its images are stored. */
+/** The result of one upstream call. It contains at least one image, and its images are already stored. */
 export interface CallAnswer {
   answer: Omit<ImageAnswer, 'images'>
   images: { source: ReceivedImage | { url: string }; revisedPrompt: string | undefined }[]
-  /** Why there may be fewer images than the call should make. */
+  /** Why there may be fewer images than the call should have returned. */
   error: GatewayError | undefined
 }
 
 export interface ImageCallOptions {
   side: ImageSide
   attempt: AttemptRecord
-  /** Known by value: they are in none of the upstream's words. */
+  /** Secrets to remove by value from every text of the upstream. */
   secrets: readonly string[]
   storage: ImageStorage
   imageBytesMax: number
   answerBytesMax: number
-  /** Further previews are ignored. */
+  /** Any further previews are ignored. */
   previewsMax: number
-  /** Gets each preview. If it rejects, the call ends with that error. */
+  /** Receives each preview. If it rejects, the call ends with that error. */
   onPartial(image: ReceivedImage, index: number): Promise<void>
   done(result: { ok: true; value: CallAnswer } | { ok: false; error: GatewayError }): void
 }
 
 const nothing = Buffer.alloc(0)
-/** We read no more bytes of a refusal. */
+/** The maximum number of bytes read from an error response. */
 const refusalBytesMax = 64 * 1024
-/** Most bytes of an answer, or of one event of a stream, beside the images. */
+/** The maximum number of bytes of a response, or of one event of a stream, excluding the images. */
 const textBytesMax = 4 * 1024 * 1024
 
 /**
- * Reads one upstream's answer with images while it arrives. The images go to storage in pieces, and the
- * upstream waits while they are written. The protocol decodes the rest of the answer.
+ * Reads an upstream response with images while it arrives. The images are stored in pieces, and the upstream
+ * is paused while they are written. The protocol decodes the rest of the response.
  */
 export class ImageCall implements Listener {
   readonly #options: ImageCallOptions
@@ -55,7 +55,7 @@ export class ImageCall implements Listener {
   #headers: ResponseHeaders = {}
   #stream: { events: EventReader; decoder: ImageStreamDecoder } | undefined
   #kind: AnswerKind | undefined
-  /** The first bytes, while they do not say what the answer is. */
+  /** The first bytes, kept until the kind of the response is known. */
   #begin: Buffer = nothing
   #text: Buffer[] = []
   #textBytes = 0
@@ -83,8 +83,8 @@ export class ImageCall implements Listener {
   }
 
   /**
-   * The bytes to read now. The first ones decide what the answer is, and its label only where they do not
-   * say.
+   * Returns the bytes to process now. The first bytes determine the kind of the response; its content type is
+   * used only if they do not.
    */
   #taken(upstream: UpstreamCall, bytes: Buffer): Buffer {
     if (this.#kind !== undefined) return bytes
@@ -123,7 +123,7 @@ export class ImageCall implements Listener {
       )
       return
     }
-    // A copy: undici reuses the memory of a chunk.
+    // Copy the chunk, because undici reuses its memory.
     const bytes = this.#taken(upstream, Buffer.from(chunk))
     if (bytes.length === 0) return
     upstream.pause()
@@ -171,7 +171,7 @@ export class ImageCall implements Listener {
       if (event.type === 'completed') this.#completed.push(event.answer)
       else if (this.#previews < this.#options.previewsMax) {
         this.#previews++
-        // A preview that cannot be stored is not a loss: the image will come.
+        // A preview that cannot be stored is no loss, because the image itself will follow.
         const image = await this.#images.find(event.source).catch(() => undefined)
         if (image !== undefined && 'file' in image) await this.#options.onPartial(image, event.index)
       }
@@ -184,7 +184,7 @@ export class ImageCall implements Listener {
     this.#text.push(this.#isAnswer() ? bytes : Buffer.from(bytes))
   }
 
-  /** `broken`: why the answer has no end. */
+  /** `broken` is the reason why the response ended early. */
   #conclude(broken: GatewayError | undefined): void {
     void this.#work
       .then(() => {
@@ -197,7 +197,7 @@ export class ImageCall implements Listener {
       )
   }
 
-  /** Images that arrived count, even when something failed. */
+  /** Images that arrived are returned even if something failed. */
   async #finish(): Promise<CallAnswer> {
     if (!this.#isAnswer()) {
       throw this.#failure ?? this.#refusal()
@@ -213,7 +213,7 @@ export class ImageCall implements Listener {
     const [first] = answers
     if (first === undefined || images.length === 0)
       throw this.#failure ?? gatewayError('upstream_image_missing')
-    // A stream has one event for each image. The usage of the last event covers all images.
+    // A stream has one event per image. The usage in the last event covers all images.
     return { answer: { ...first, usage: answers.at(-1)?.usage }, images, error: this.#failure }
   }
 
@@ -222,7 +222,7 @@ export class ImageCall implements Listener {
     return this.#options.side.decodeError(this.#status, this.#headers, Buffer.concat(this.#text))
   }
 
-  /** Rejects when the answer broke off: half of a JSON text cannot be decoded. */
+  /** Rejects if the response broke off, because half of a JSON text cannot be decoded. */
   async #wholeAnswer(): Promise<ImageAnswer> {
     if (this.#failure !== undefined) throw this.#failure
     await this.#images.end()
@@ -275,13 +275,13 @@ function parseJson(text: string): Json {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw gatewayError('upstream_answer_unreadable', { what: 'an answer that is not JSON' }, { cause })
+    throw gatewayError('upstream_answer_unreadable', { what: 'a response that is not valid JSON' }, { cause })
   }
   if (isRecord(value)) return value
-  throw gatewayError('upstream_answer_unreadable', { what: 'an answer that is not a JSON object' })
+  throw gatewayError('upstream_answer_unreadable', { what: 'a response that is not a JSON object' })
 }
 
 function tooMuchText(): GatewayError {
-  const what = `more than ${textBytesMax} bytes beside its images`
+  const what = `more than ${textBytesMax} bytes in addition to its images`
   return gatewayError('upstream_image_unreadable', { what })
 }

@@ -6,8 +6,8 @@ import type { Candidate } from '../routing/candidates.ts'
 import { asGatewayError } from '../stages/ending.ts'
 
 /**
- * The first target's encoding error if no target can encode the request; undefined if one can, or without
- * targets.
+ * Returns the first target's encoding error if no target can encode the request. Undefined if one can, or if
+ * there are no targets.
  */
 export function findEncodingError(
   targets: readonly Candidate[],
@@ -25,7 +25,8 @@ export function findEncodingError(
 }
 
 /**
- * The error of encoding the largest call that we would make to this target; undefined if it can be encoded.
+ * Returns the error of encoding the largest call that would be sent to this target, or undefined if it can be
+ * encoded.
  */
 export function encodingErrorOf(
   side: ImageSide,

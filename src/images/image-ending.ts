@@ -14,8 +14,8 @@ import { withoutSecrets } from '../stages/redact-error.ts'
 import type { Generated, Generation } from './generation.ts'
 
 /**
- * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them.
- * The client neither gets nor pays for images beyond that number.
+ * The ending of a job that generated images, even if fewer than requested: the client gets them and pays for
+ * them. The client neither gets nor pays for images beyond the requested number.
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
@@ -23,7 +23,7 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const images = made.images.slice(0, job.quote.count)
   const result: JobResult = {
     created: Math.floor(Date.now() / 1000),
-    // The events of a stream hold the images, unless the client asked for links.
+    // The events of a stream contain the images themselves, unless the client requested links.
     delivery: job.quote.delivery ?? (made.gaveLinks && !job.quote.stream ? 'url' : 'b64_json'),
     images: images.map(({ image, revisedPrompt }) => ({
       ...image,
@@ -62,8 +62,8 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
 }
 
 /**
- * The end of a job that made no images. The client pays for the images of which it got previews, and for
- * nothing else, even if an upstream charges the operator.
+ * The ending of a job that generated no images. The client pays only for the images of which it got previews,
+ * even if an upstream charges the operator for more.
  */
 export function failedEnding(
   generation: Generation,
@@ -86,12 +86,12 @@ export function failedEnding(
   }
 }
 
-/** The parts of a generation that its end needs. */
+/** The parts of a generation that are needed to end it. */
 type Ended = Pick<Generation, 'job' | 'attempts' | 'previews' | 'credentials'>
 
 /**
- * The end of a job that its client cancelled. Like a failed job, it costs the images of which the client got
- * previews.
+ * The ending of a job that its client cancelled. As with a failed job, the client pays for the images of
+ * which it got previews.
  */
 export function cancelledEnding(generation: Ended): JobEnding {
   return {
@@ -153,8 +153,8 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
 }
 
 /**
- * Priced by the size and quality that the client asked for; if it left them open, by those that the upstream
- * reported. Counts that cannot be are not believed, as those of an answer in text: see `meter`.
+ * Prices the images by the requested size and quality, or by the reported ones if the client left them open.
+ * As with text, implausible counts are not trusted; see `meter`.
  */
 function meterImages(quote: JobQuote, { images, answer, usage: reported }: Generated): Metered {
   const { price, multiplier, size, quality, count, heldNano } = quote
@@ -172,7 +172,7 @@ function meterImages(quote: JobQuote, { images, answer, usage: reported }: Gener
   return { ...known, costNano: cost?.total ?? null, priceId: price.id }
 }
 
-/** No image takes nearly as many tokens, as input or as output. */
+/** Far more tokens than any image uses, as input or output. */
 const imageTokensMax = 1_000_000
 
 function isPlausible(usage: Usage, count: number): boolean {
@@ -181,8 +181,8 @@ function isPlausible(usage: Usage, count: number): boolean {
 }
 
 /**
- * A preview shows its image: the client pays for the image, once for all its previews and all runs of the
- * job.
+ * A preview shows its image, so the client pays for the image: once for all its previews and for all runs of
+ * the job.
  */
 function previewedImages({ job, previews }: Ended): number {
   const places = new Set(previews.map(({ image = 0 }) => image))
@@ -190,9 +190,9 @@ function previewedImages({ job, previews }: Ended): number {
 }
 
 /**
- * The cost of the previewed images, never more than was held. An image that is charged by tokens costs its
- * part of what was held, because an upstream reports no tokens of an image that it did not finish; unknown if
- * nothing was held.
+ * Returns the cost of the previewed images, never more than was held. An image that is charged by tokens
+ * costs its share of the held amount, because an upstream reports no tokens for an unfinished image; the cost
+ * is unknown if nothing was held.
  */
 function meterPreviews(generation: Ended): Metered {
   const count = previewedImages(generation)

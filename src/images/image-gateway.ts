@@ -3,7 +3,10 @@ import type { Gateway } from '../stages/gateway.ts'
 import type { ImageLinks } from './storage/links.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
-/** The parts of a process that image requests and their jobs need, beside those that every request needs. */
+/**
+ * The parts of a process that image requests and their jobs need, in addition to those that every request
+ * needs.
+ */
 export interface ImageGateway extends Gateway {
   images: Images
 }

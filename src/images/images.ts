@@ -32,9 +32,10 @@ import type { ImageGateway } from './image-gateway.ts'
 import { replayJob } from './replay-job.ts'
 
 /**
- * An image request until it becomes a job: identify the caller, read the request, check that a target can
- * make it, hold its cost. Then the request waits for a worker to make the images. A request that becomes no
- * job gets its row at once; otherwise the end of the job writes the row.
+ * Handles an image request until it becomes a job: identifies the caller, reads the request, checks that a
+ * target can serve it, and holds its cost. The request then waits for a worker to generate the images. A
+ * request that does not become a job gets its row immediately; otherwise the row is written when the job
+ * ends.
  */
 export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
   return handleRequest(gateway, formatOf(endpoint), serve)
@@ -57,8 +58,8 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const { facts, group } = asked
   const model = requireModel(identified, facts.model)
   imageClient.checkTraits(facts, model.images, facts.model)
-  // The worker chooses the target. Here we only check that there are some, and that one can encode the
-  // request.
+  // The worker chooses the target. This only checks that there are targets, and that one of them can encode
+  // the request.
   const targets = planImageRoute(model, facts.model, group)
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
@@ -82,8 +83,9 @@ interface JobPlan {
 }
 
 /**
- * Turn the request into a job. From now on the job holds the money and will write the row, and workers run it
- * even if this process dies. `left`: the client left while it waited for money, and there is no job.
+ * Turns the request into a job. From then on the job holds the money and will write the row, and workers run
+ * it even if this process dies. Returns `left` if the client disconnected while waiting for money, in which
+ * case there is no job.
  */
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
   const { jobs, jobQueue, bounds } = gateway
@@ -91,12 +93,12 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
   const nano = isMoneyLimited(asked) ? worstCase(plan, gateway.clock.now()) : undefined
   const job = jobOf(gateway, plan, nano)
   if (nano !== undefined) {
-    const advise = () => 'ask for fewer, smaller or cheaper images'
+    const advise = () => 'request fewer, smaller or cheaper images'
     if (!(await holdMoney(gateway, asked, { nano, advise }))) return 'left'
   }
   asked.trace?.step('accept')
   const { verdict, enqueue } = await acceptOrRetry(() => jobs.accept(job), bounds.admitMs, 'Image jobs')
-  // Another process considered this one dead, and released its reservations.
+  // Another process considered this one dead and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Image jobs')
   if (verdict === 'full') {
     const facts = { waitingMax: bounds.imageWaitingMax }
@@ -108,7 +110,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     jobQueue.add(enqueue).catch((error: unknown) => {
       requestLog(gateway.log, asked.id).warn(
         { cause: redactText(String(error)) },
-        'an image job waits for the sweep',
+        'an image job is waiting for the next sweep',
       )
     })
   }
@@ -130,7 +132,7 @@ function jobOf(
       body: null,
       ...traceparentOf(asked),
     },
-    // Copied at once: redaction, and the request's body, reuse their memory.
+    // Copied immediately, because redaction and the request's body reuse their memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,
     keyId: identity.keyId,
@@ -155,8 +157,8 @@ function jobOf(
 
 function worstCase({ asked, model, targets }: JobPlan, at: number): bigint {
   const { count, size, quality } = asked.facts
-  // In another format the request may be longer than the client's, and the vendor's own text around its tool
-  // costs too.
+  // In another format the request may be longer than the client's, and the text that the vendor adds around
+  // its tool costs money too.
   const hasMore = targets.some(({ native }) => !native)
   const priced = { count, size, quality, at, bodyBytes: asked.body.length, hasMore }
   const amount = worstCaseImagesNano(priced, model, asked.group.priceMultiplier)

@@ -7,15 +7,16 @@ import { requestLog } from '../telemetry/log.ts'
 import type { ImageGateway } from './image-gateway.ts'
 import { jobJson, type LinkTo } from './job-json.ts'
 
-/** The parts of a process that an answer with a job needs. */
+/** The parts of a process that are needed to respond with a job. */
 type JobGateway = Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>
 export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers' | 'row'>
 
-/** A client should ask for a job again after this time. */
+/** How long a client should wait before it requests the job again. */
 export const askAgainSeconds = 2
 
 /**
- * Answer 202 with the job, or with the little that is known while Postgres does not answer. Never rejects.
+ * Responds with 202 and the job, or with the little that is known if Postgres does not respond. Never
+ * rejects.
  */
 export async function answerLater(
   gateway: JobGateway,
@@ -62,7 +63,7 @@ function send202(
   response.end(body)
 }
 
-/** A job as its own client may see it. */
+/** Returns a job in the form that its own client is allowed to see. */
 export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: Job) {
   const position = job.state === 'queued' ? await gateway.jobs.positionOf(job) : null
   const { showsRouting } = gateway

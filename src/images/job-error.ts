@@ -1,7 +1,7 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Job } from '../jobs/job.ts'
 
-/** The error for the client of a failed or cancelled job. */
+/** Returns the error that the client gets for a failed or cancelled job. */
 export function errorOf({ error, state }: Pick<Job, 'error' | 'state'>): GatewayError {
   if (error === null) {
     return gatewayError(state === 'cancelled' ? 'image_cancelled' : 'image_job_empty')

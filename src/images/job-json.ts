@@ -6,7 +6,7 @@ const jobResult = z.object({
   created: z.int().describe('Seconds since the epoch.'),
   data: z.array(
     z.object({
-      url: z.url().describe('Good for a while; each reading of the job gives new ones.'),
+      url: z.url().describe('Valid for a limited time; each read of the job returns a new URL.'),
       content_type: z.string(),
       bytes: z.int(),
       revised_prompt: z.string().optional(),
@@ -21,19 +21,21 @@ const jobResult = z.object({
     .nullable(),
 })
 
-/** A job as its client sees it. */
+/** A job as seen by its client. */
 export const imageJob = z
   .object({
-    id: z.uuid().describe('The `x-request-id` of the request that asked for it.'),
+    id: z.uuid().describe('The `x-request-id` of the request that created the job.'),
     object: z.literal('image.generation'),
     status: z.enum(jobStates),
     model: z.string(),
-    n: z.int().describe('Images asked for.'),
+    n: z.int().describe('The number of images requested.'),
     ...jobTimes,
     position: z
       .int()
       .nullable()
-      .describe("The place among the tenant's waiting jobs, 1 being next; null when it does not wait."),
+      .describe(
+        "The position among the tenant's waiting jobs, where 1 is next; null if the job is not waiting.",
+      ),
     ...jobCalls,
     partial_images: z.array(z.object({ index: z.int(), url: z.url() })),
     result: jobResult.nullable(),
@@ -46,18 +48,18 @@ export const imageWebhook = z
   .object({
     type: z
       .templateLiteral(['image.generation.', z.enum(jobStates)])
-      .describe("`image.generation.` and the job's `status`."),
+      .describe("`image.generation.` followed by the job's `status`."),
     timestamp: z.iso.datetime(),
     data: imageJob,
   })
   .meta({ id: 'ImageWebhook' })
 
-/** Makes a link to a stored image: absolute, and valid for a limited time. */
+/** Returns an absolute link to a stored image, which is valid for a limited time. */
 export type LinkTo = (file: string) => string
 
 /**
- * `position`: its place among the tenant's waiting jobs; null when it does not wait. `showsRouting`: whether
- * its reader may know of channels.
+ * `position` is the position among the tenant's waiting jobs, or null if the job is not waiting.
+ * `showsRouting` is whether the reader is allowed to see channels.
  */
 export function jobJson(
   job: Job,
@@ -78,7 +80,7 @@ export function jobJson(
   }
 }
 
-/** Always with links, also when the request asked for bytes: a client may read a job many times. */
+/** Always uses links, even if the request asked for base64, because a client may read a job many times. */
 function resultJson(result: JobResult, linkTo: LinkTo): z.output<typeof jobResult> {
   return {
     created: result.created,

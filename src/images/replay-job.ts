@@ -8,7 +8,7 @@ import { askAgainSeconds } from './job-answer.ts'
 import { errorOf } from './job-error.ts'
 import { beginEvents, openFirst, sendCompleted, sendImages } from './send-images.ts'
 
-/** Answers a repeat of the request that became this job as the first request was, or would have been. */
+/** Responds to a repeated request as the first request was, or would have been, answered. */
 export async function replayJob(gateway: ImageGateway, received: Received, jobId: string): Promise<void> {
   const [job] = await gateway.jobs.read([jobId])
   if (job === undefined) {
@@ -19,7 +19,7 @@ export async function replayJob(gateway: ImageGateway, received: Received, jobId
   }
   const { result } = job
   if (result === null) throw errorOf(job)
-  // Before the row: a row with status 200 needs an image to answer with.
+  // This must happen before the row is written, because a row with status 200 requires an image to send.
   const first = await openFirst(gateway, result).catch((error: unknown) => {
     throw error instanceof GatewayError ? error : storageAway(error)
   })

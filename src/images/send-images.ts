@@ -9,7 +9,7 @@ import type { ImageGateway } from './image-gateway.ts'
 import { linkerFor } from './job-answer.ts'
 import type { StoredImage } from './storage/storage.ts'
 
-/** Answer with all images of a job in one body. `first` as from `openFirst`. */
+/** Sends all images of a job in one body. `first` is the result of `openFirst`. */
 export async function sendImages(
   gateway: ImageGateway,
   received: Received,
@@ -31,16 +31,17 @@ export async function sendImages(
     response,
   ).then(
     () => endAnswer(response, clientStallMs),
-    // After the headers, only a closed connection tells the client that the answer is not whole.
+    // After the headers have been sent, closing the connection is the only way to tell the client that the
+    // response is incomplete.
     () => response.destroy(),
   )
   first?.stream.destroy()
 }
 
 /**
- * Open the first image before the headers go out: if it is gone, the client gets an error. The others are
- * opened when their turn comes, because each open image holds a file or a connection while a slow client
- * reads. Undefined when the answer has links.
+ * Opens the first image before the headers are sent, so that the client gets an error if it is gone. The
+ * other images are opened one at a time, because each open image holds a file or a connection while a slow
+ * client reads. Undefined if the response contains links.
  */
 export async function openFirst(gateway: ImageGateway, result: JobResult): Promise<StoredImage | undefined> {
   return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
@@ -50,7 +51,7 @@ export function beginEvents(gateway: ImageGateway, { id, response, headers }: Re
   return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
 }
 
-/** Send one preview. The stream goes on without a preview that cannot be opened. */
+/** Sends one preview. If the preview cannot be opened, the stream continues without it. */
 export function sendPreview(
   gateway: ImageGateway,
   { response }: Received,
@@ -65,7 +66,7 @@ export function sendPreview(
   })
 }
 
-/** Send one event for each image. The last event has the usage of all. */
+/** Sends one event per image. The last event contains the usage of all images. */
 export async function sendCompleted(
   gateway: ImageGateway,
   { request, response }: Received,

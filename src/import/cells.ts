@@ -1,23 +1,23 @@
 import { ImportError } from './problems.ts'
 
 /**
- * A row of a foreign table: from JSON, a dump or SQLite, so that a number may be text, and a truth 0, `t` or
- * `true`.
+ * A row of a foreign table from JSON, a dump or SQLite. A number may therefore be text, and a boolean may be
+ * 0, `t` or `true`.
  */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Empty where the cell has no value. */
+/** Returns an empty string if the cell has no value. */
 export function cellText(row: Row, column: string): string {
   const value = row[column]
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
     return String(value)
-  // Columns of JSON come as text from a database, and as they are in JSON.
+  // JSON columns are text in a database, but values in a JSON file.
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return ''
 }
 
-/** Undefined where the cell has no value. Throws ImportError for one that is not a whole number. */
+/** Returns undefined if the cell has no value. Throws an ImportError if it is not a whole number. */
 export function wholeOf(row: Row, column: string, where: string): bigint | undefined {
   const text = cellText(row, column).trim()
   if (text === '') return undefined
@@ -25,7 +25,7 @@ export function wholeOf(row: Row, column: string, where: string): bigint | undef
   const [, whole] = /^([+-]?\d{1,30})\.0+$/.exec(text) ?? []
   if (whole !== undefined) return BigInt(whole)
   throw new ImportError(
-    `${where}: ${column} must be a whole number, not ${JSON.stringify(text.slice(0, 40))}`,
+    `${where}: ${column}: expected a whole number, got ${JSON.stringify(text.slice(0, 40))}`,
   )
 }
 
@@ -33,7 +33,7 @@ export function isTrue(row: Row, column: string): boolean {
   return /^(1|t|true)$/i.test(cellText(row, column).trim())
 }
 
-/** `a,b` */
+/** Splits a list such as `a,b`. */
 export function listOf(row: Row, column: string): string[] {
   return splitCell(cellText(row, column), /,/)
 }
@@ -49,7 +49,7 @@ export function splitCell(text: string, separator: RegExp): string[] {
   ]
 }
 
-/** A map in a cell of JSON. Empty where the cell is empty; undefined: not a map. */
+/** Reads a JSON map from a cell. Returns an empty map for an empty cell, and undefined if it is not a map. */
 export function mapOf(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {}
   let value: unknown

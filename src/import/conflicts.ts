@@ -7,16 +7,16 @@ import { readAllRows, readTenants, type Transaction } from '../catalog/queries.t
 import type { SecretKeeper } from '../secret-key.ts'
 import type { PlanLine } from './plan.ts'
 
-/** Rows of the database that an import may not change. */
+/** The lines of rows that an import cannot change. */
 export interface Conflicts {
   lines: PlanLine[]
-  /** The file without those keys whose secret another key has, or whose name an admin may not use again. */
+  /** The file without the keys whose secret belongs to another key, or whose name cannot be used again. */
   withoutRefusedKeys: GatewayFile
 }
 
 /**
- * Compare a file with the rows that are there. `takesOver`: the file manages these rows, and admins get
- * them.
+ * Compares a file with the existing rows. `takesOver` means that the file manages these rows and that they
+ * are handed over to the admins.
  */
 export async function findConflicts(
   tx: Transaction,
@@ -61,11 +61,11 @@ export async function findConflicts(
   const wanted = new Map(file.models.map((model) => [model.id, model]))
   for (const row of rows.models.filter((one) => one.disabledAt === null && !wanted.has(one.id))) {
     for (const alias of row.aliases.filter((one) => wanted.has(one))) {
-      conflict('models', alias, `it is an alias of the model ${row.id}, which is here already`)
+      conflict('models', alias, `the name is an alias of the existing model ${row.id}`)
     }
     const [owner] = file.models.filter(({ aliases }) => aliases.includes(row.id))
     if (owner !== undefined)
-      conflict('models', owner.id, `its alias ${row.id} is a model that is here already`)
+      conflict('models', owner.id, `its alias ${row.id} is the name of an existing model`)
   }
   const idOfTenant = new Map(tenants.map(({ name, id }) => [name, id]))
   const refused = await refusedKeys(tx, file, { keeper, idOfTenant, takesOver })
@@ -83,12 +83,12 @@ export async function findConflicts(
   }
 }
 
-const byFile = 'the gateway.yaml manages it: change it there'
+const byFile = 'the row is managed by gateway.yaml. Change it there'
 
 interface RefusedKey {
   place: string
   reason: string
-  /** The row cannot be written beside the current rows, not even for a plan. */
+  /** Whether the row cannot be written alongside the current rows, not even for a plan. */
   isLeftOut: boolean
 }
 
@@ -122,7 +122,7 @@ async function refusedKeys(
     const { place } = key
     const holder = key.hashes.map((hash) => byHash.get(hash.toString('hex'))).find((row) => row !== undefined)
     if (holder !== undefined && !isOwn(holder, key)) {
-      const reason = `the key "${holder.name}" that is here already has the same secret`
+      const reason = `the existing key "${holder.name}" has the same secret`
       return [{ place, reason, isLeftOut: true }]
     }
     const row = byPlace.get(`${key.tenantId}/${key.name}`)
@@ -132,9 +132,9 @@ async function refusedKeys(
   })
 }
 
-/** Why a key cannot be written again under its name. */
+/** Returns why a key cannot be written again under its name. */
 function whyFinal({ parentId, revokedAt }: KeyRow): string | undefined {
-  if (parentId !== null) return 'a sub-key has this name: give the sub-key another one through the admin API'
-  if (revokedAt !== null) return 'a key of this name was revoked, which is final: choose another name'
+  if (parentId !== null) return 'a sub-key already has this name. Rename the sub-key through the admin API'
+  if (revokedAt !== null) return 'a key with this name was revoked permanently. Choose another name'
   return undefined
 }

@@ -1,10 +1,10 @@
-/** Decimals as text, because numbers would lose digits of money. */
+/** Decimals are kept as text, because numbers would lose digits of amounts of money. */
 
 const decimals = 9
 
 /**
- * The product with at most 9 decimals, rounded half up. Undefined where a factor is not a decimal that is 0
- * or more.
+ * Returns the product with at most 9 decimals, rounded half up. Undefined if a factor is negative or not a
+ * decimal.
  */
 export function product(...factors: readonly string[]): string | undefined {
   let digits = 1n
@@ -18,13 +18,13 @@ export function product(...factors: readonly string[]): string | undefined {
   return plain(digits, scale)
 }
 
-/** A quotient of whole numbers, with at most 9 decimals, rounded down. */
+/** Returns the quotient of two whole numbers with at most 9 decimals, rounded down. */
 export function quotient(dividend: bigint, divisor: bigint): string {
   return plain((dividend * 10n ** BigInt(decimals)) / divisor, decimals)
 }
 
 function readDecimal(text: string): { digits: bigint; scale: number } | undefined {
-  // Numbers of JSON may have an exponent.
+  // JSON numbers may have an exponent.
   const parts = /^\+?(\d{1,30})(?:\.(\d{0,30}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text.trim())
   if (parts === null) return undefined
   const [, whole = '', fraction = '', exponent = '0'] = parts

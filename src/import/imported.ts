@@ -2,8 +2,8 @@ import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { ImportProblem } from './problems.ts'
 
 /**
- * Another gateway's state in the words of gateway.yaml, before it is checked. Texts are plain: `${` means
- * nothing in them.
+ * The state of another gateway, expressed in the settings of gateway.yaml but not yet validated. All texts
+ * are literal: `${` has no special meaning.
  */
 export interface Draft {
   models: ModelDraft[]
@@ -12,14 +12,14 @@ export interface Draft {
   tenants: TenantDraft[]
 }
 
-/** A secret of the draft: gateway.yaml gets `${variable}` for it. */
+/** A secret of the draft, written to gateway.yaml as `${variable}`. */
 export interface SecretText {
   variable: string
-  /** Undefined: only the environment knows it. */
+  /** Undefined if only the environment has the value. */
   value: string | undefined
 }
 
-/** A setting of gateway.yaml that needs no look here. */
+/** A setting of gateway.yaml that the import passes through unexamined. */
 type Plain = string | number | boolean | Plain[] | { [name: string]: Plain }
 
 export interface ModelDraft {
@@ -36,7 +36,7 @@ export interface ChannelDraft {
   vendor?: string
   protocols?: Record<string, string>
   api_keys: SecretText[]
-  /** Our name to the upstream's. */
+  /** Maps our model name to the name at the upstream. */
   models: Record<string, string>
   priority?: number
   weight?: number
@@ -45,7 +45,7 @@ export interface ChannelDraft {
   proxy?: SecretText
   headers?: Record<string, SecretText>
   timeouts?: Record<string, number>
-  /** gateway.yaml has no word for it; in the database the row is disabled. */
+  /** Disables the channel in the database. gateway.yaml has no setting for this. */
   disabled: boolean
 }
 
@@ -65,7 +65,7 @@ export interface TenantDraft {
 export interface KeyDraft {
   name: string
   group: string
-  /** Undefined: it is not known, and a new one is made. */
+  /** Undefined if the secret is unknown, in which case a new one is generated. */
   secret?: SecretText
   expires_at?: string
   disabled?: boolean
@@ -75,18 +75,18 @@ export interface KeyDraft {
   budget?: Record<string, string>
 }
 
-/** The data to write: a checked gateway.yaml, and settings that it has no words for. */
+/** The data to write: a validated gateway.yaml and the settings that it cannot express. */
 export interface Imported {
   file: GatewayFile
-  /** Names of channels that stay disabled. */
+  /** The names of the channels that remain disabled. */
   disabledChannels: ReadonlySet<string>
   problems: ImportProblem[]
-  /** For --to-yaml; undefined: the file is one already. */
+  /** For --to-yaml. Undefined if the source already is a gateway.yaml. */
   yaml: RenderedYaml | undefined
 }
 
 export interface RenderedYaml {
   text: string
-  /** The values of its variables, but for those that only the environment knows. */
+  /** The values of its variables, except those that only the environment has. */
   variables: ReadonlyMap<string, string>
 }

@@ -5,9 +5,9 @@ import { UniqueNames, visibleName } from './names.ts'
 import { ImportError, type Problems } from './problems.ts'
 
 /**
- * The keys of LiteLLM, as `GET /key/list?return_full_object=true` answers them or the table
- * LiteLLM_VerificationToken holds them. It stores SHA-256 of each key, and Tollgate an HMAC: a key cannot be
- * carried over, so a new one is made in its place.
+ * Reads the keys of LiteLLM, in the format of `GET /key/list?return_full_object=true` or of the table
+ * LiteLLM_VerificationToken. LiteLLM stores a SHA-256 hash of each key and Tollgate an HMAC, so a key cannot
+ * be carried over and is replaced by a new one.
  * https://deepwiki.com/BerriAI/litellm/3.5.1-api-key-management, read 2026-11-23.
  */
 export function tenantsOfKeys(text: string, models: ReadonlySet<string>, problems: Problems): TenantDraft[] {
@@ -33,17 +33,17 @@ function keyRows(text: string): Row[] {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new ImportError(`the file of keys is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
+    throw new ImportError(`the keys file is not valid JSON: ${cause instanceof Error ? cause.message : ''}`, {
       cause,
     })
   }
   const list = isMap(value) ? (value.keys ?? value.data) : value
   if (!Array.isArray(list))
-    throw new ImportError('the file of keys must be a list of keys, or a map with "keys"')
+    throw new ImportError('the keys file must contain a list of keys, or a map with the member "keys"')
   return list.map((row, at) => {
     if (isMap(row)) return row
     throw new ImportError(
-      `keys[${at}] is not a map: ask LiteLLM for GET /key/list?return_full_object=true, which says more than hashes`,
+      `keys[${at}]: expected a map. Export the keys with GET /key/list?return_full_object=true, which returns more than hashes`,
     )
   })
 }
@@ -57,12 +57,12 @@ function keyOf(
 ): KeyDraft {
   problems.lost(
     where,
-    'its secret, of which LiteLLM has a hash only: a new one is made, and its client needs it',
+    'its secret, because LiteLLM stores only a hash: a new secret is generated, which the client needs',
   )
   const named = Array.isArray(row.models) ? row.models.filter((one) => typeof one === 'string') : []
   const listed = named.filter((one) => !/^all-(proxy|team)-models$/.test(one))
   const known = listed.filter((one) => models.has(one))
-  if (known.length < listed.length) problems.lost(where, 'models of its list that are not carried over')
+  if (known.length < listed.length) problems.lost(where, 'the models in its list that are not carried over')
   const isClosed = listed.length > 0 && known.length === 0
   const limits = {
     ...bounded('requests_per_minute', row.rpm_limit),
@@ -92,21 +92,24 @@ function budgetOf(row: Row, where: string, problems: Problems): Record<string, s
   if (text === '') return undefined
   const usd = product(text)
   if (usd === undefined) {
-    problems.lost(where, 'its max_budget, which is not a decimal')
+    problems.lost(where, 'its max_budget, because it is not a decimal')
     return undefined
   }
   const duration = cellText(row, 'budget_duration')
   if (duration === '') {
     const spent = Number(cellText(row, 'spend') || 0)
     if (spent > 0)
-      problems.changed(where, `it has spent $${spent.toFixed(2)} of its budget there, and begins at 0 here`)
+      problems.changed(
+        where,
+        `the $${spent.toFixed(2)} already spent of its budget are not counted: spending starts at 0`,
+      )
     return { total: usd }
   }
   if (/^(1d|24h)$/.test(duration)) return { day: usd }
   if (!/^(30d|31d|1mo)$/.test(duration)) {
-    problems.changed(where, `its budget for ${duration.slice(0, 20)} becomes a budget for a day`)
+    problems.changed(where, `its budget for ${duration.slice(0, 20)} becomes a daily budget`)
     return { day: usd }
   }
-  problems.changed(where, `its budget for ${duration} becomes one for a calendar month`)
+  problems.changed(where, `its budget for ${duration} becomes a budget per calendar month`)
   return { month: usd }
 }

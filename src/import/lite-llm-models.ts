@@ -9,7 +9,9 @@ import type { Problems } from './problems.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The deployments of a `model_list`: those at one place with one key become one channel. */
+/**
+ * Converts the deployments of a `model_list`. Deployments with the same address and key become one channel.
+ */
 export class Deployments {
   readonly channels: ChannelDraft[] = []
   readonly models = new Map<string, ModelDraft>()
@@ -40,7 +42,7 @@ export class Deployments {
     const concurrency = Number(params.max_parallel_requests)
     if (Number.isSafeInteger(concurrency) && concurrency > 0) {
       draft.concurrency = concurrency
-      this.#problems.changed(where, 'its max_parallel_requests bound the whole channel, in each process')
+      this.#problems.changed(where, 'its max_parallel_requests limits the whole channel, in each process')
     }
     this.#tellLost(params, where)
     this.#describe(name, { ...params, ...info }, where)
@@ -49,7 +51,7 @@ export class Deployments {
   #targetOf(name: string, params: Record<string, unknown>, where: string) {
     const problems = this.#problems
     if (visibleName(name, 256) !== name) {
-      problems.lost(where, 'its model_name is not taken')
+      problems.lost(where, 'its model_name is not a valid model name in Tollgate')
       return undefined
     }
     const model = typeof params.model === 'string' ? params.model : ''
@@ -63,33 +65,34 @@ export class Deployments {
     if (provider === undefined || known === undefined || upstream === '') {
       problems.lost(
         where,
-        `its provider in "${model.slice(0, 80)}" speaks no protocol of Tollgate, or is not known here`,
+        `its provider in "${model.slice(0, 80)}" is unknown or speaks no protocol that Tollgate supports`,
       )
       return undefined
     }
     const hasStar = name.includes('*') || upstream.includes('*')
     if (hasStar && (name !== '*' || upstream !== '*')) {
-      problems.lost(where, 'a pattern with * in it: only "*" alone matches any model')
+      problems.lost(where, 'it contains a pattern with *, but only "*" on its own is supported')
       return undefined
     }
     const base = this.#textOf(params.api_base ?? params.base_url)?.replace(/\/+$/, '')
     if (base === '') {
-      problems.lost(where, 'the environment variable of its api_base is not set here')
+      problems.lost(where, 'the environment variable for its api_base is not set')
       return undefined
     }
     const own = known.vendor === undefined ? {} : vendors[known.vendor].baseUrls
     if (base === undefined && Object.keys(own).length === 0) {
-      problems.lost(where, `it has no api_base, and ${provider} has none of its own`)
+      problems.lost(where, `it has no api_base, and there is no default for ${provider}`)
       return undefined
     }
     if (base !== undefined && !URL.canParse(base)) {
-      problems.lost(where, 'its api_base is not a URL')
+      problems.lost(where, 'its api_base is not a valid URL')
       return undefined
     }
-    if (provider === 'azure') problems.changed(where, 'Azure is called by its API v1, without an api_version')
+    if (provider === 'azure')
+      problems.changed(where, 'Azure is called through its v1 API, without an api_version')
     const allowed = base === undefined ? undefined : allowedHosts(base)
     if (allowed !== undefined)
-      problems.note(where, 'its upstream is in a private network, which it may call here too')
+      problems.note(where, 'its upstream is in a private network; the channel is allowed to call it')
     const place = {
       ...(known.vendor !== undefined && { vendor: known.vendor }),
       ...(base !== undefined && { protocols: protocolsAt(base, provider, known.at) }),
@@ -103,7 +106,10 @@ export class Deployments {
     }
   }
 
-  /** A channel has a model once: a second deployment of it at the same place is a channel of its own. */
+  /**
+   * A channel can offer a model only once, so a second deployment of a model with the same address becomes a
+   * separate channel.
+   */
   #channel(target: {
     place: Pick<ChannelDraft, 'vendor' | 'protocols' | 'allow_private_address'>
     key: unknown
@@ -135,7 +141,7 @@ export class Deployments {
     return { variable: this.#variables.give(channel, 'key'), value: typeof key === 'string' ? key : '' }
   }
 
-  /** Empty: its variable is not set. */
+  /** Returns an empty string if its variable is not set. */
   #textOf(value: unknown): string | undefined {
     const variable = environVariable(value)
     if (variable !== undefined) return this.#env[variable] ?? ''
@@ -166,18 +172,21 @@ export class Deployments {
     else if (JSON.stringify({ ...before, fallbacks: [] }) !== JSON.stringify({ ...draft, fallbacks: [] })) {
       this.#problems.changed(
         where,
-        'it has another price or size than the first deployment of the model, which counts',
+        'its price or size differs from that of the first deployment of the model, which is used',
       )
     }
   }
 }
 
-/** `os.environ/NAME` */
+/** Parses `os.environ/NAME`. */
 export function environVariable(value: unknown): string | undefined {
   return typeof value === 'string' ? /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] : undefined
 }
 
-/** LiteLLM looks a name without a provider up in its own list; those of these two are plain. */
+/**
+ * LiteLLM looks up names without a provider in its own list. Only the names of these two providers can be
+ * recognised here.
+ */
 export function guessed(model: string): string | undefined {
   if (openaiNames.test(model)) return 'openai'
   return model.startsWith('claude-') ? 'anthropic' : undefined
@@ -197,7 +206,7 @@ function protocolsAt(
   )
 }
 
-/** The lower its `order`, the earlier it is tried. */
+/** Deployments with a lower `order` are tried first. */
 function priorityOf({ order }: Record<string, unknown>): number {
   const number = Number(order)
   return Number.isSafeInteger(number) && Math.abs(number) <= 1_000_000 ? 0 - number : 0

@@ -1,14 +1,14 @@
 import type { VendorName } from '../traits/vendors.ts'
 
 /**
- * Providers of LiteLLM (the part of `model` before the slash) that speak a protocol of ours.
+ * The LiteLLM providers (the part of `model` before the slash) that speak a protocol supported by Tollgate.
  * https://docs.litellm.ai/docs/providers and https://docs.litellm.ai/docs/proxy/configs, read 2026-11-23.
  */
 export interface Provider {
   vendor?: VendorName
   /**
-   * The protocols that it speaks at its `api_base`, and what comes after that. Not asked for where the
-   * vendor's own holds.
+   * The protocols that it speaks at its `api_base`, each with the path to append. Not used where the vendor's
+   * default address applies.
    */
   at: Readonly<Partial<Record<'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini', string>>>
 }

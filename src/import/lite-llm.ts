@@ -7,17 +7,17 @@ import { VariableNames, visibleName } from './names.ts'
 import { ImportError, type Problems } from './problems.ts'
 
 interface Source {
-  /** `config.yaml`. */
+  /** The text of `config.yaml`. */
   config: string
-  /** Its keys as JSON, where they were exported. */
+  /** The exported keys as JSON, if there are any. */
   keys: string | undefined
   env: Environment
 }
 
 /**
- * LiteLLM in our words. The settings are those of https://docs.litellm.ai/docs/proxy/configs and
- * https://docs.litellm.ai/docs/proxy/reliability, read 2026-11-23. Throws ImportError where the file is no
- * configuration.
+ * Converts a LiteLLM configuration into a draft. The settings are those of
+ * https://docs.litellm.ai/docs/proxy/configs and https://docs.litellm.ai/docs/proxy/reliability, read
+ * 2026-11-23. Throws an ImportError if the file is not a configuration.
  */
 export function draftFromLiteLlm({ config, keys, env }: Source, problems: Problems): Draft {
   const data = readConfig(config)
@@ -28,7 +28,9 @@ export function draftFromLiteLlm({ config, keys, env }: Source, problems: Proble
   })
   const { models, channels } = deployments
   if (models.size === 0)
-    throw new ImportError('no model of model_list can be carried over: see the documentation for why')
+    throw new ImportError(
+      'none of the models in model_list can be carried over. The documentation lists what is supported',
+    )
   const settings = ['router_settings', 'litellm_settings'].map((name) =>
     isMap(data[name]) ? data[name] : {},
   )
@@ -54,10 +56,10 @@ function readConfig(text: string): Record<string, unknown> {
     data = document.toJS({ maxAliasCount: 1000 })
   } catch (cause) {
     const message = cause instanceof Error ? cause.message.split('\n')[0] : ''
-    throw new ImportError(`the configuration is not YAML: ${message}`, { cause })
+    throw new ImportError(`the configuration is not valid YAML: ${message}`, { cause })
   }
   if (!isMap(data) || data.model_list === undefined) {
-    throw new ImportError('the configuration has no model_list: is it the config.yaml of LiteLLM?')
+    throw new ImportError('the configuration has no model_list. Pass the config.yaml of LiteLLM')
   }
   return data
 }
@@ -71,7 +73,10 @@ function listOfMaps(value: unknown, name: string): Record<string, unknown>[] {
   })
 }
 
-/** `fallbacks: [{a: [b, c]}]`. A circle does no harm: a request asks each model once. */
+/**
+ * Adds fallbacks such as `fallbacks: [{a: [b, c]}]`. A cycle does no harm, because a request tries each model
+ * only once.
+ */
 function addFallbacks(
   models: Map<string, ModelDraft>,
   section: Record<string, unknown>,
@@ -83,12 +88,12 @@ function addFallbacks(
       const model = models.get(id)
       const named = Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
       if (model === undefined || id === '*') {
-        problems.lost(where, 'the model is not carried over, or matches any')
+        problems.lost(where, 'the model is not carried over, or is "*"')
         continue
       }
       const known = named.filter((one) => one !== id && one !== '*' && models.has(one))
       if (known.length < named.length)
-        problems.lost(where, 'a fallback to itself, or to a model that is not carried over')
+        problems.lost(where, 'fallbacks to the model itself or to models that are not carried over')
       const all = [...new Set([...(model.fallbacks ?? []), ...known])]
       if (all.length > 0) model.fallbacks = all
     }
@@ -107,8 +112,9 @@ function addAliases(
     const target = isMap(value) ? value.model : value
     const model = typeof target === 'string' && target !== '*' ? models.get(target) : undefined
     if (model === undefined) problems.lost(where, 'its model is not carried over')
-    else if (alias === '*' || visibleName(alias, 256) !== alias) problems.lost(where, 'its name is not taken')
-    else if (models.has(alias)) problems.lost(where, 'a model has this name')
+    else if (alias === '*' || visibleName(alias, 256) !== alias)
+      problems.lost(where, 'its name is not a valid model name in Tollgate')
+    else if (models.has(alias)) problems.lost(where, 'a model already has this name')
     else if (!taken.has(alias)) {
       taken.add(alias)
       model.aliases = [...(model.aliases ?? []), alias]
@@ -116,7 +122,7 @@ function addAliases(
   }
 }
 
-/** Clients that call with the master key can go on. */
+/** Converts the master key, so that clients using it keep working. */
 function masterTenant(
   data: Record<string, unknown>,
   tenants: TenantDraft[],
@@ -128,10 +134,10 @@ function masterTenant(
   const where = 'general_settings.master_key'
   const variable = environVariable(key)
   if (variable === undefined && !/^[\x21-\x7e]{16,512}$/.test(key)) {
-    problems.lost(where, 'a key must have 16 to 512 visible ASCII characters: its clients need another one')
+    problems.lost(where, 'a key must have 16 to 512 visible ASCII characters, so its clients need a new one')
     return tenants
   }
-  problems.changed(where, 'it calls models here, and administers nothing')
+  problems.changed(where, 'in Tollgate it can call models, but has no admin rights')
   const secret = {
     variable: variable ?? variables.give('litellm', 'master', 'key'),
     value: variable ? undefined : key,
@@ -147,7 +153,7 @@ function tellRest(data: Record<string, unknown>, problems: Problems): void {
   for (const [section, value] of Object.entries(data)) {
     if (section === 'model_list') continue
     if (!isMap(value)) {
-      problems.lost(section, 'has no place here')
+      problems.lost(section, 'there is no equivalent in Tollgate')
       continue
     }
     const names = Object.keys(value).filter(

@@ -1,4 +1,7 @@
-/** A name that gateway.yaml takes: visible characters, up to a maximum. Undefined: nothing is left of it. */
+/**
+ * Turns a text into a name that gateway.yaml accepts, with only visible characters and a maximum length.
+ * Undefined if nothing is left.
+ */
 export function visibleName(text: string, charactersMax: number): string | undefined {
   const name = text
     .replace(/\p{C}+/gu, ' ')
@@ -9,7 +12,8 @@ export function visibleName(text: string, charactersMax: number): string | undef
 }
 
 /**
- * Makes names unique: the second one gets a suffix, which is the same at the next import of the same file.
+ * Makes names unique by appending a suffix to duplicates. Importing the same file again yields the same
+ * suffixes.
  */
 export class UniqueNames {
   readonly #given = new Set<string>()
@@ -25,11 +29,11 @@ export class UniqueNames {
   }
 }
 
-/** Names for environment variables: `OPENAI_MAIN_KEY`. */
+/** Generates names of environment variables, such as `OPENAI_MAIN_KEY`. */
 export class VariableNames {
   readonly #given: Set<string>
 
-  /** `taken`: names that mean something already. */
+  /** `taken` contains names that already have a meaning. */
   constructor(taken: Iterable<string> = []) {
     this.#given = new Set(taken)
   }

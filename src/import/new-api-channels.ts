@@ -12,7 +12,8 @@ interface Names {
 }
 
 /**
- * A channel and the groups that may use it. Undefined: it cannot be carried over, and `problems` says why.
+ * Converts a channel and lists the groups that can use it. Returns undefined if it cannot be carried over,
+ * and adds the reason to `problems`.
  */
 export function channelDraft(
   row: Row,
@@ -26,7 +27,7 @@ export function channelDraft(
   if (place === undefined) return undefined
   const models = offersOf(row, where, problems)
   if (Object.keys(models).length === 0) {
-    problems.lost(where, 'it names no model that can be carried over')
+    problems.lost(where, 'none of its models can be carried over')
     return undefined
   }
   const name = names.channels.give(title === '*' ? 'channel' : title, `#${id}`)
@@ -67,22 +68,22 @@ function placeOf(row: Row, where: string, problems: Problems) {
     problems.lost(
       where,
       foreign === undefined
-        ? `its type ${number} is not known here: add the channel yourself, with the protocol of its upstream`
-        : `its type ${number} (${foreign}) speaks no protocol of Tollgate`,
+        ? `its type ${number} is unknown: create the channel manually, with the protocol of its upstream`
+        : `its type ${number} (${foreign}) speaks no protocol that Tollgate supports`,
     )
     return undefined
   }
   const origin = stated || type.baseUrl
   if (origin === undefined) {
-    problems.lost(where, `it has no base URL, and ${type.title} has none of its own`)
+    problems.lost(where, `it has no base URL, and there is no default for ${type.title}`)
     return undefined
   }
   if (!URL.canParse(origin)) {
-    problems.lost(where, 'its base URL is not a URL')
+    problems.lost(where, 'its base URL is not a valid URL')
     return undefined
   }
   if (number === 1 && stated === '') return { vendor: 'openai' }
-  if (number === 3) problems.changed(where, 'Azure is called by its API v1, without an api-version')
+  if (number === 3) problems.changed(where, 'Azure is called through its v1 API, without an api-version')
   const base = origin.replace(/\/v1$/, '')
   const protocols: Record<string, string> = Object.fromEntries(
     Object.entries(type.path).map(([protocol, path]) => {
@@ -95,7 +96,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
   }
   const allowed = allowedHosts(origin)
   if (allowed !== undefined)
-    problems.note(where, 'its upstream is in a private network, which it may call here too')
+    problems.note(where, 'its upstream is in a private network; the channel is allowed to call it')
   return {
     ...(type.vendor !== undefined && { vendor: type.vendor }),
     protocols,
@@ -103,14 +104,14 @@ function placeOf(row: Row, where: string, problems: Problems) {
   }
 }
 
-/** Its own names, and those of its `model_mapping`, which may go through several names. */
+/** Maps its own names and those in its `model_mapping`, in which a name can be mapped several times. */
 function offersOf(row: Row, where: string, problems: Problems): Record<string, string> {
   const mapping = mapOf(cellText(row, 'model_mapping'))
-  if (mapping === undefined) problems.lost(where, 'its model_mapping, which is not a JSON map')
+  if (mapping === undefined) problems.lost(where, 'its model_mapping, because it is not a JSON map')
   const offers = new Map<string, string>()
   for (const model of listOf(row, 'models')) {
     if (model === '*' || visibleName(model, 256) !== model) {
-      problems.lost(where, 'a model whose name Tollgate does not take')
+      problems.lost(where, 'a model whose name is not valid in Tollgate')
       continue
     }
     let upstream = model
@@ -119,14 +120,14 @@ function offersOf(row: Row, where: string, problems: Problems): Record<string, s
       const next = mapping === undefined || !Object.hasOwn(mapping, upstream) ? undefined : mapping[upstream]
       if (typeof next !== 'string' || next.trim() === '') break
       if (seen.has(next)) {
-        if (next !== upstream) problems.changed(where, `its model_mapping goes in a circle at ${upstream}`)
+        if (next !== upstream) problems.changed(where, `its model_mapping has a cycle at ${upstream}`)
         break
       }
       seen.add(next)
       upstream = next
     }
     if (visibleName(upstream, 256) !== upstream)
-      problems.lost(where, `${model}: its upstream name is not taken`)
+      problems.lost(where, `${model}: its upstream name is not valid in Tollgate`)
     else offers.set(model, upstream)
   }
   return Object.fromEntries(offers)
@@ -140,7 +141,10 @@ function keysOf(row: Row, where: string, problems: Problems): { keys: string[]; 
   const enabled = all.filter((_, at) => statuses[at] === undefined || Number(statuses[at]) === 1)
   if (enabled.length === 0) return { keys: all, areAllDisabled: true }
   if (enabled.length < all.length) {
-    problems.lost(where, `${all.length - enabled.length} of its ${all.length} keys, which are disabled there`)
+    problems.lost(
+      where,
+      `${all.length - enabled.length} of its ${all.length} keys, because they are disabled`,
+    )
   }
   return { keys: enabled, areAllDisabled: false }
 }
@@ -159,7 +163,10 @@ function settingsOf(row: Row, { where, name, names, problems }: Place) {
   if (typeof proxy === 'string' && proxy.trim() !== '') {
     if (/^https?:\/\//.test(proxy)) draft.proxy = secret(names.variables.give(name, 'proxy'), proxy)
     else {
-      problems.changed(where, 'its proxy speaks SOCKS, which Tollgate does not: the channel is disabled')
+      problems.changed(
+        where,
+        'its proxy uses SOCKS, which Tollgate does not support, so the channel is disabled',
+      )
       disables = true
     }
   }
@@ -184,6 +191,6 @@ function tellLost(row: Row, where: string, problems: Problems): void {
 }
 
 const lostColumns: Readonly<Record<string, string>> = {
-  param_override: 'its overrides of parameters (param_override)',
-  status_code_mapping: 'its mapping of status codes (status_code_mapping)',
+  param_override: 'its parameter overrides (param_override)',
+  status_code_mapping: 'its status code mapping (status_code_mapping)',
 }

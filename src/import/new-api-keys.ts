@@ -7,8 +7,8 @@ import { type UniqueNames, type VariableNames, visibleName } from './names.ts'
 import type { Problems } from './problems.ts'
 
 /**
- * 500,000 quota units are a dollar: https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read
- * 2026-11-23
+ * 500,000 quota units are one dollar: https://www.newapi.ai/en/docs/guide/console/settings/rate-settings,
+ * read 2026-11-23
  */
 export function usdOfQuota(quota: bigint): string {
   return quotient(quota < 0n ? 0n : quota, 500_000n)
@@ -16,7 +16,7 @@ export function usdOfQuota(quota: bigint): string {
 
 interface Surroundings {
   tenant: string
-  /** Of the user, for tokens without one. */
+  /** The user's group, for tokens that have none. */
   userGroup: string
   isUserDisabled: boolean
   groups: ReadonlySet<string>
@@ -27,8 +27,8 @@ interface Surroundings {
 }
 
 /**
- * Undefined: it cannot be carried over, and `problems` says why. In doubt, the key may do less than before,
- * never more.
+ * Converts a token into a key. Returns undefined if it cannot be carried over, and adds the reason to
+ * `problems`. In case of doubt the key gets fewer rights than before, never more.
  */
 export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   const { tenant, groups, problems } = around
@@ -38,23 +38,23 @@ export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   const stored = cellText(row, 'key').trim()
   const secret = stored.startsWith('sk-') ? stored : `sk-${stored}`
   if (stored === '' || /\*/.test(stored)) {
-    problems.lost(where, 'its secret is not in the file, or masked there')
+    problems.lost(where, 'its secret is missing from the file or is masked')
     return undefined
   }
   if (!/^[\x21-\x7e]{16,512}$/.test(secret)) {
     problems.lost(
       where,
-      'its secret must have 16 to 512 visible ASCII characters: its client needs another key',
+      'a secret must have 16 to 512 visible ASCII characters, so its client needs a new key',
     )
     return undefined
   }
   let group = cellText(row, 'group').trim() || around.userGroup
   if (group === 'auto') {
-    problems.changed(where, `its group "auto" becomes "${around.userGroup}", that of its user`)
+    problems.changed(where, `its group "auto" becomes "${around.userGroup}", the group of its user`)
     group = around.userGroup
   }
   if (!groups.has(group)) {
-    problems.lost(where, `its group "${group}" has no channel that is carried over`)
+    problems.lost(where, `none of the channels of its group "${group}" are carried over`)
     return undefined
   }
   const models = allowedModels(row, where, around)
@@ -77,7 +77,7 @@ export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   }
 }
 
-/** A moment before 1970, or no moment, means none: -1 never expires. */
+/** A time before 1970, or no time, means that the key never expires; -1 is common. */
 function expiryOf(seconds: bigint): string | undefined {
   const last = 253_402_300_799n
   return seconds <= 0n ? undefined : new Date(Number(seconds > last ? last : seconds) * 1000).toISOString()
@@ -85,7 +85,7 @@ function expiryOf(seconds: bigint): string | undefined {
 
 interface Narrowed {
   list: string[] | undefined
-  /** The key was restricted to things that do not exist here: it can reach nothing. */
+  /** Whether all the entries were dropped. The key must then not be able to reach anything. */
   isEmpty: boolean
 }
 
@@ -93,8 +93,9 @@ function allowedModels(row: Row, where: string, { models, problems }: Surroundin
   if (!isTrue(row, 'model_limits_enabled')) return { list: undefined, isEmpty: false }
   const named = splitCell(cellText(row, 'model_limits'), /,/)
   const known = named.filter((name) => models.has(name))
-  if (known.length < named.length) problems.lost(where, 'models of its list that no channel has')
-  if (known.length === 0) problems.changed(where, 'no model of its list is carried over: the key is disabled')
+  if (known.length < named.length) problems.lost(where, 'the models in its list that no channel offers')
+  if (known.length === 0)
+    problems.changed(where, 'none of the models in its list are carried over, so the key is disabled')
   return known.length === 0 ? { list: undefined, isEmpty: true } : { list: known, isEmpty: false }
 }
 
@@ -103,7 +104,8 @@ function allowedBlocks(row: Row, where: string, problems: Problems): Narrowed {
   if (named.length === 0) return { list: undefined, isEmpty: false }
   const blocks = named.flatMap((text) => readBlock(text) ?? [])
   if (blocks.length < named.length)
-    problems.lost(where, 'entries of its list (allow_ips) that are not addresses')
-  if (blocks.length === 0) problems.changed(where, 'no address of its list is one: the key is disabled')
+    problems.lost(where, 'the entries in its list (allow_ips) that are not addresses')
+  if (blocks.length === 0)
+    problems.changed(where, 'its list (allow_ips) contains no valid address, so the key is disabled')
   return blocks.length === 0 ? { list: undefined, isEmpty: true } : { list: blocks, isEmpty: false }
 }

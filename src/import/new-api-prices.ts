@@ -3,7 +3,7 @@ import { cellText, mapOf } from './cells.ts'
 import { product } from './decimal.ts'
 import type { Problems } from './problems.ts'
 
-/** The maps of the table `options` that say what models and groups cost. */
+/** The maps in the table `options` that define the prices of models and groups. */
 export interface Ratios {
   of(option: RatioOption, name: string): string | undefined
   names(option: RatioOption): string[]
@@ -29,7 +29,7 @@ export function readRatios(options: readonly Row[], problems: Problems): Ratios 
     if (known === undefined) continue
     const map = mapOf(cellText(row, 'value'))
     if (map === undefined) {
-      problems.lost(`option ${name}`, 'it is not a JSON map')
+      problems.lost(`option ${name}`, 'its value is not a JSON map')
       continue
     }
     maps.set(known, new Map(Object.entries(map).map(([key, value]) => [key, String(value)])))
@@ -41,12 +41,15 @@ export function readRatios(options: readonly Row[], problems: Problems): Ratios 
 }
 
 /**
- * A ratio of 1 is a quota unit for a token, and 500,000 units are a dollar:
+ * A ratio of 1 is one quota unit per token, and 500,000 units are one dollar:
  * https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read 2026-11-23
  */
 const usdPerMillion = '2'
 
-/** USD per million tokens. Undefined: the file does not say what the model costs, and `problems` says so. */
+/**
+ * Returns the price in USD per million tokens. Undefined if the file contains no price for the model; this is
+ * added to `problems`.
+ */
 export function priceOf(
   model: string,
   ratios: Ratios,
@@ -58,19 +61,19 @@ export function priceOf(
   if (perCall !== undefined) {
     const image = product(perCall)
     if (image === undefined) {
-      problems.lost(where, 'its price for a call, which is not a decimal')
+      problems.lost(where, 'its price per call, because it is not a decimal')
       return undefined
     }
     problems.changed(
       where,
-      `its price of $${image} for a call is the price of an image; for text it has no price`,
+      `its price of $${image} per call becomes its price per image; it has no price for text`,
     )
     return { image }
   }
   if (ratio === undefined) {
     problems.lost(
       where,
-      'its price: the options name no ratio for it, and the defaults of new-api are in its program',
+      'its price, because the options contain no ratio for it and the defaults of new-api are built into its program',
     )
     return undefined
   }
@@ -86,7 +89,7 @@ export function priceOf(
   if (completion === undefined) {
     problems.lost(
       where,
-      'its price of output: CompletionRatio does not name it, and the defaults are in the program of new-api',
+      'its price for output, because CompletionRatio has no entry for it and the defaults of new-api are built into its program',
     )
   }
   return Object.fromEntries(

@@ -6,9 +6,9 @@ import { ImportError } from './problems.ts'
 import { readSqlDump, type Tables } from './sql-dump.ts'
 
 /**
- * The tables of new-api: of a JSON file (a map of tables, or the rows of one table that gives the file its
- * name), of a dump in SQL, or of an SQLite file. Several files are put together. Throws ImportError for a
- * file that is none of these.
+ * Reads the tables of new-api from a JSON file (a map of tables, or the rows of a single table after which
+ * the file is named), an SQL dump or an SQLite file. Several files are merged. Throws an ImportError for any
+ * other file.
  */
 export function readTables(paths: readonly string[]): Tables {
   const tables: Tables = new Map()
@@ -17,7 +17,7 @@ export function readTables(paths: readonly string[]): Tables {
   }
   if (!tables.has('channels') && !tables.has('tokens') && !tables.has('users')) {
     throw new ImportError(
-      'none of the tables channels, tokens and users is in the file: is it an export of new-api?',
+      'the file contains none of the tables channels, tokens and users. Pass an export of new-api',
     )
   }
   return tables
@@ -32,7 +32,7 @@ function readOne(path: string): Tables {
   return start === '{' || start === '[' ? readJson(text, path) : readSqlDump(text)
 }
 
-/** Tables that hold what can be imported. */
+/** The tables whose contents can be imported. */
 const tableNames = ['channels', 'tokens', 'users', 'options', 'abilities'] as const
 
 function readJson(text: string, path: string): Tables {
@@ -40,9 +40,12 @@ function readJson(text: string, path: string): Tables {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new ImportError(`${basename(path)} is not JSON: ${cause instanceof Error ? cause.message : ''}`, {
-      cause,
-    })
+    throw new ImportError(
+      `${basename(path)} is not valid JSON: ${cause instanceof Error ? cause.message : ''}`,
+      {
+        cause,
+      },
+    )
   }
   if (Array.isArray(value)) {
     const name = basename(path, extname(path))
@@ -58,11 +61,11 @@ function readJson(text: string, path: string): Tables {
 function rowsOf(rows: readonly unknown[], table: string): Record<string, unknown>[] {
   return rows.map((row, at) => {
     if (isMap(row)) return row
-    throw new ImportError(`${table}[${at}] must be a map of columns`)
+    throw new ImportError(`${table}[${at}]: expected a map of columns`)
   })
 }
 
-/** The rows of these tables, as far as the file has them. Opens it for reading only. */
+/** Returns the rows of these tables, where the file contains them. Opens the file read-only. */
 function readSqlite(path: string, names: readonly string[]): Tables {
   let database: DatabaseSync | undefined
   try {

@@ -1,8 +1,8 @@
 import type { VendorName } from '../traits/vendors.ts'
 
 /**
- * The channel types of new-api, as far as there is a place for them here. Its base URLs have no version, ours
- * are as the vendor's own SDK takes them: `path` is what comes after its base URL, by protocol.
+ * The channel types of new-api that can be carried over. The base URLs of new-api have no version, whereas
+ * ours are those of the vendor's own SDK: `path` is what to append to its base URL, by protocol.
  *
  * Numbers, names and base URLs:
  * https://github.com/QuantumNous/new-api/blob/016c88c305ca1285c2faa92a2521dd6b06ec7bc0/constant/channel.go,
@@ -11,7 +11,7 @@ import type { VendorName } from '../traits/vendors.ts'
 export interface ChannelType {
   title: string
   vendor?: VendorName
-  /** Where it calls when the channel has no base URL. Undefined: the channel must have one. */
+  /** The base URL used if the channel has none. Undefined if the channel must have one. */
   baseUrl?: string
   path: Readonly<
     Partial<Record<'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini', string>>
@@ -121,7 +121,7 @@ export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, Ch
   ],
 ])
 
-/** Types that speak no protocol of ours, by the same sources. */
+/** The types that speak no supported protocol, from the same sources. */
 export const foreignTypes: ReadonlyMap<number, string> = new Map([
   [2, 'Midjourney Proxy'],
   [5, 'Midjourney Proxy Plus'],

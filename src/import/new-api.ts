@@ -10,9 +10,10 @@ import type { Problems } from './problems.ts'
 import type { Tables } from './sql-dump.ts'
 
 /**
- * new-api (QuantumNous/new-api, a fork of one-api) in our words. Tables and columns are those that its
- * documents and https://deepwiki.com/QuantumNous/new-api/11.1-database-schema-and-architecture describe, read
- * 2026-11-23; none of its program was read. Throws ImportError for an invalid number.
+ * Converts a new-api export (QuantumNous/new-api, a fork of one-api) into a draft. The tables and columns are
+ * those described in its documentation and in
+ * https://deepwiki.com/QuantumNous/new-api/11.1-database-schema-and-architecture, read 2026-11-23; its source
+ * code was not read. Throws an ImportError for an invalid number.
  */
 export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
   const variables = new VariableNames()
@@ -40,11 +41,14 @@ export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
   }
 }
 
-/** Rows that are marked as deleted stay there. */
+/** Filters out the rows that are marked as deleted. */
 function live(rows: readonly Row[], table: string, problems: Problems): Row[] {
   const kept = rows.filter((row) => cellText(row, 'deleted_at').trim() === '')
   if (kept.length < rows.length)
-    problems.note(`table ${table}`, `deleted there: ${counted(rows.length - kept.length)}`)
+    problems.note(
+      `table ${table}`,
+      `not imported, because they are marked as deleted: ${counted(rows.length - kept.length)}`,
+    )
   return kept
 }
 
@@ -60,16 +64,16 @@ function groupsOf(
     }
   }
   for (const name of ratios.names('GroupRatio')) {
-    if (!channelsOf.has(name)) problems.lost(`group "${name}"`, 'no channel that is carried over is in it')
+    if (!channelsOf.has(name)) problems.lost(`group "${name}"`, 'none of its channels are carried over')
   }
   return [...channelsOf].flatMap(([name, channels]) => {
     if (visibleName(name, 128) !== name) {
-      problems.lost('a group', 'its name is not taken')
+      problems.lost('a group', 'its name is not valid in Tollgate')
       return []
     }
     const multiplier = product(ratios.of('GroupRatio', name) ?? '1')
     if (multiplier === undefined)
-      problems.changed(`group "${name}"`, 'its ratio is not a decimal: it becomes 1')
+      problems.changed(`group "${name}"`, 'its ratio is not a decimal, so it becomes 1')
     return [{ name, models: ['*'], channels, price_multiplier: multiplier ?? '1' }]
   })
 }
@@ -91,12 +95,12 @@ function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around
     const name = names.give(visibleName(cellText(user, 'username'), 128) ?? `user ${id}`, `#${id}`)
     const where = `user "${name}"`
     const quota = wholeOf(user, 'quota', where) ?? 0n
-    if (quota < 0n) problems.changed(where, 'its quota is below zero: its balance becomes 0')
+    if (quota < 0n) problems.changed(where, 'its quota is negative, so its balance becomes 0')
     if ((wholeOf(user, 'role', where) ?? 1n) >= 10n) {
-      problems.lost(where, 'its admin role: make a user for this person')
+      problems.lost(where, 'its admin role: create an admin user for this person')
     }
     const isUserDisabled = (wholeOf(user, 'status', where) ?? 1n) !== 1n
-    if (isUserDisabled) problems.note(where, 'is disabled there: all its keys are disabled here')
+    if (isUserDisabled) problems.note(where, 'the user is disabled, so all its keys are disabled')
     const keyNames = new UniqueNames()
     const userGroup = cellText(user, 'group').trim() || 'default'
     const keys = (tokensOf.get(id) ?? []).flatMap((token) => {
@@ -113,9 +117,11 @@ function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around
   })
   const known = new Set(users.map((user) => cellText(user, 'id')))
   for (const [id, orphans] of tokensOf) {
-    if (!known.has(id)) problems.lost(`user ${id}`, `${orphans.length} tokens, whose user is not in the file`)
+    if (!known.has(id))
+      problems.lost(`user ${id}`, `${orphans.length} tokens, because their user is not in the file`)
   }
-  if (users.length > 0) problems.lost('all users', 'passwords, sign-ins by other services, and used quota')
+  if (users.length > 0)
+    problems.lost('all users', 'passwords, sign-ins through other services, and used quota')
   return tenants
 }
 
@@ -123,17 +129,17 @@ function counted(rows: number): string {
   return rows === 1 ? '1 row' : `${rows} rows`
 }
 
-/** What the file has beside that. */
+/** Reports the rest of the file, which is not imported. */
 function tellRest(tables: Tables, problems: Problems): void {
   for (const [name, rows] of tables) {
     if (!read.has(name) && rows.length > 0)
-      problems.lost(`table ${name}`, `no place here for its ${counted(rows.length)}`)
+      problems.lost(`table ${name}`, `there is no equivalent in Tollgate for its ${counted(rows.length)}`)
   }
   for (const row of tables.get('options') ?? []) {
     const name = cellText(row, 'key')
     const value = mapOf(cellText(row, 'value'))
     if (lostOptions.has(name) && value !== undefined && Object.keys(value).length > 0) {
-      problems.lost(`option ${name}`, 'its ratios have no place here')
+      problems.lost(`option ${name}`, 'there is no equivalent in Tollgate for its ratios')
     }
   }
 }

@@ -6,19 +6,19 @@ export type ImportFormat = (typeof formats)[number]
 export interface ImportOptions {
   format: ImportFormat
   files: readonly string[]
-  /** LiteLLM's keys. */
+  /** The file with LiteLLM's keys. */
   keysFile: string | undefined
   isJson: boolean
   writes: boolean
   keepsExisting: boolean
   libraryPrices: boolean
-  /** Of models whose size the file does not say. */
+  /** The sizes of models for which the file has none. */
   sizes: { context_length?: number; max_output_tokens?: number }
-  /** Write a gateway.yaml there, and nothing into the database. */
+  /** Writes a gateway.yaml to this path, and nothing to the database. */
   yamlFile: string | undefined
 }
 
-/** What is on the command line. */
+/** The values given on the command line. */
 export interface GivenImportOptions {
   keys: string | undefined
   keepExisting: boolean
@@ -30,15 +30,18 @@ export interface GivenImportOptions {
   json: boolean
 }
 
-/** Throws ImportError for options that do not go together. */
+/** Throws an ImportError if options cannot be combined. */
 export function readImportOptions(
   values: GivenImportOptions,
   { format, files }: Pick<ImportOptions, 'format' | 'files'>,
 ): ImportOptions {
-  if (files.length > 1 && format !== 'new-api') throw new ImportError(`${format} takes one file`)
-  if (values.keys !== undefined && format !== 'litellm') throw new ImportError('--keys is for litellm')
+  if (files.length > 1 && format !== 'new-api') throw new ImportError(`${format} accepts only one file`)
+  if (values.keys !== undefined && format !== 'litellm')
+    throw new ImportError('--keys can be used only with litellm')
   if (values.toYaml !== undefined && format === 'gateway-yaml') {
-    throw new ImportError('--to-yaml is not for gateway-yaml: the file is one already')
+    throw new ImportError(
+      '--to-yaml cannot be used with gateway-yaml, because the file already is a gateway.yaml',
+    )
   }
   const { maxOutputTokens: max_output_tokens, contextLength: context_length } = values
   return {

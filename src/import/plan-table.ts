@@ -2,14 +2,14 @@ import { type FileKind, fileKinds } from '../catalog/file-changes.ts'
 import { type Plan, type PlanLine, planCounts } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 
-/** How a terminal shows a plan. */
+/** How a plan is shown on a terminal. */
 export interface PlanLook {
   hasColour: boolean
-  /** Characters in a line; undefined: unlimited. */
+  /** The number of characters per line; undefined means no limit. */
   columns: number | undefined
 }
 
-/** How many rows of each kind, and how many problems, are shown; `--json` has all. */
+/** How many rows of each kind and how many problems are shown. `--json` shows all of them. */
 const shownMax = 40
 
 const actions = {
@@ -25,7 +25,7 @@ const levels = {
   note: { sign: 'i', colour: 90 },
 } as const
 
-/** The plan as tables: what is written, what is not carried over, and how many of each. */
+/** Formats the plan as tables: what is written, what is not carried over unchanged, and the totals. */
 export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>, look: PlanLook): string {
   const tables = fileKinds.flatMap((kind) => {
     const rows = lines.filter((line) => line.kind === kind)
@@ -59,19 +59,20 @@ function problemTable(problems: readonly ImportProblem[], look: PlanLook): strin
     const { sign, colour } = levels[level]
     return `  ${paint(`${sign} ${level.padEnd(8)}`, colour, look)} ${cut(where, width).padEnd(width)}  ${fitted(what, width + 15, look)}`
   })
-  return [paint('not carried over as it is', 1, look), ...shown, ...rest(sorted.length), ''].join('\n')
+  return [paint('not carried over unchanged', 1, look), ...shown, ...rest(sorted.length), ''].join('\n')
 }
 
 function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: PlanLook): string {
   const { create, change, skip, conflict } = planCounts(lines)
   const lost = problems.filter(({ level }) => level === 'lost').length
-  const text = `${create} to create, ${change} to change, ${skip} as they are, ${conflict} conflicts; ${lost} things lost\n`
+  const text = `${create} to create, ${change} to change, ${skip} to leave unchanged, ${conflict} conflicts; ${lost} not carried over\n`
   return paint(text.trimEnd(), conflict > 0 ? 31 : 1, look).concat('\n')
 }
 
-const rest = (count: number) => (count > shownMax ? [`  … ${count - shownMax} more: --json lists all`] : [])
+const rest = (count: number) =>
+  count > shownMax ? [`  … ${count - shownMax} more; --json lists all of them`] : []
 
-/** The text in as many lines as it takes, each below the first, after `used` characters. */
+/** Wraps the text, indenting all lines after the first by `used` characters. */
 function fitted(text: string, used: number, { columns }: PlanLook): string {
   const visible = plain(text)
   if (columns === undefined) return visible
@@ -90,7 +91,7 @@ function piecesOf(word: string, width: number): string[] {
   return word.match(new RegExp(`.{1,${width}}`, 'g')) ?? []
 }
 
-/** Names come from a foreign file: no control character of theirs reaches the terminal. */
+/** Replaces control characters, so that none of those in foreign names reach the terminal. */
 function plain(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }

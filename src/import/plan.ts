@@ -2,7 +2,7 @@ import type { GeneratedKey } from '../access/apply-tenants.ts'
 import type { FileKind } from '../catalog/file-changes.ts'
 import type { ImportProblem } from './problems.ts'
 
-/** What an import does with one row. */
+/** The action of an import for one row. */
 export interface PlanLine {
   kind: FileKind
   name: string
@@ -14,7 +14,7 @@ export interface PlanLine {
 export interface Plan {
   lines: PlanLine[]
   problems: ImportProblem[]
-  /** Keys whose secret is new: it is known only when they have been written. */
+  /** The keys with a generated secret, which is known only after they have been written. */
   generated: GeneratedKey[]
 }
 
@@ -26,7 +26,7 @@ export function planCounts(lines: readonly PlanLine[]): PlanCounts {
   return counts
 }
 
-/** Nothing would be written. */
+/** Whether the plan would write nothing. */
 export function changesNothing({ lines }: Pick<Plan, 'lines'>): boolean {
   return lines.every(({ action }) => action === 'skip')
 }

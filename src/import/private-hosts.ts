@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { readBlock } from '../address-blocks.ts'
 
 /**
- * `allow_private_address` for a base URL whose host is in a private network: its address, loopback, or true
- * for a name without a dot. Undefined: the host looks public, so it gets no permission.
+ * Returns `allow_private_address` for a base URL whose host is in a private network: the address, loopback,
+ * or true for a name without a dot. Undefined if the host looks public, which needs no permission.
  */
 export function allowedHosts(url: string): true | string[] | undefined {
   if (!URL.canParse(url)) return undefined

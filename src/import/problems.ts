@@ -1,11 +1,11 @@
 /** A setting of the other gateway that is not carried over unchanged. */
 export interface ImportProblem {
   /**
-   * `lost`: it is not carried over. `changed`: it means something else here. `note`: it is carried over, and
-   * the operator should know of it.
+   * `lost`: not carried over. `changed`: carried over with a different meaning. `note`: carried over, but the
+   * operator should know about it.
    */
   level: 'lost' | 'changed' | 'note'
-  /** The thing of the other gateway, such as `channel "main"`. */
+  /** The object in the other gateway, such as `channel "main"`. */
   where: string
   what: string
 }
@@ -13,7 +13,7 @@ export interface ImportProblem {
 /** The file cannot be imported. The message says what to change. */
 export class ImportError extends Error {}
 
-/** Collects problems, each one once. */
+/** Collects problems without duplicates. */
 export class Problems {
   readonly list: ImportProblem[] = []
   readonly #reported = new Set<string>()

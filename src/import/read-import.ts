@@ -9,10 +9,13 @@ import type { ImportOptions } from './options.ts'
 import { ImportError, Problems } from './problems.ts'
 import { settle } from './settle.ts'
 
-/** A dump that includes the log is far larger, and the log is not imported. */
+/** A dump that includes the log is far larger, but the log is not imported. */
 const fileBytesMax = 256 * 1024 * 1024
 
-/** Read what another gateway wrote. Throws an Error for the operator: nothing of such a file is imported. */
+/**
+ * Reads the export of another gateway. Throws an Error with a message for the operator if nothing in it can
+ * be imported.
+ */
 export function readImport(
   { format, files, keysFile, libraryPrices, sizes, yamlFile }: ImportOptions,
   env: Readonly<Record<string, string | undefined>>,
@@ -35,7 +38,7 @@ export function readImport(
     case 'gateway-yaml': {
       problems.note(
         'gateway.yaml',
-        'stop using it then: start without GATEWAY_CONFIG, or the file takes its rows back',
+        'stop using the file after the import: start without GATEWAY_CONFIG, or the file takes its rows back',
       )
       return {
         file: readGatewaySource(file, env).parse(),
@@ -52,10 +55,10 @@ function checkFile(path: string): void {
   try {
     bytes = statSync(path).size
   } catch (cause) {
-    throw new ImportError(`${path} cannot be read: there is no such file`, { cause })
+    throw new ImportError(`cannot read ${path}: the file does not exist`, { cause })
   }
   if (bytes <= fileBytesMax) return
   throw new ImportError(
-    `${basename(path)} has ${Math.round(bytes / 1024 / 1024)} MiB, and at most 256 MiB are read: dump only what is imported, as with pg_dump -t channels -t tokens -t users -t options`,
+    `${basename(path)}: expected at most 256 MiB, got ${Math.round(bytes / 1024 / 1024)} MiB. Dump only the tables that are imported, for example with pg_dump -t channels -t tokens -t users -t options`,
   )
 }

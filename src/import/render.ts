@@ -1,14 +1,14 @@
 import { stringify } from 'yaml'
 import type { ChannelDraft, Draft, RenderedYaml, SecretText, TenantDraft } from './imported.ts'
 
-/** How a secret is written. */
+/** Writes a secret. */
 export type WriteSecret = (secret: SecretText) => string
 
-/** The draft as a gateway.yaml, with `${NAME}` in place of its secrets. */
+/** Renders the draft as a gateway.yaml with `${NAME}` in place of its secrets. */
 export function renderYaml(draft: Draft, { libraryPrices }: { libraryPrices: boolean }): RenderedYaml {
   const variables = new Map<string, string>()
   const write: WriteSecret = ({ variable, value }) => {
-    // A variable that is empty counts as one that is not set.
+    // An empty variable is treated as one that is not set.
     if (value === '') return ''
     if (value !== undefined) variables.set(variable, value)
     return `\${${variable}}`
@@ -24,7 +24,7 @@ export function renderYaml(draft: Draft, { libraryPrices }: { libraryPrices: boo
   return { text, variables }
 }
 
-/** A channel in the words of gateway.yaml. */
+/** Expresses a channel in the settings of gateway.yaml. */
 export function draftChannel(
   { disabled: _, api_keys, proxy, headers, ...rest }: ChannelDraft,
   write: WriteSecret,
@@ -40,7 +40,7 @@ export function draftChannel(
   }
 }
 
-/** A tenant in the words of gateway.yaml. */
+/** Expresses a tenant in the settings of gateway.yaml. */
 export function draftTenant(
   { keys, ...rest }: TenantDraft,
   write: WriteSecret,
@@ -59,7 +59,7 @@ function mapWords(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** Texts in which `${NAME}` is not a variable. */
+/** Escapes texts so that `${NAME}` in them is not a variable. */
 function escaped(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\$\{[^}]*\}/g, '$$$&')
   if (Array.isArray(value)) return value.map(escaped)

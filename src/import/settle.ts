@@ -10,19 +10,19 @@ import { draftChannel, draftTenant, renderYaml, type WriteSecret } from './rende
 interface Terms {
   env: Readonly<Record<string, string | undefined>>
   /**
-   * The result is a gateway.yaml, which has no word for a disabled channel, and whose variables others will
-   * set.
+   * Whether the result is a gateway.yaml, which cannot express a disabled channel and whose variables are set
+   * later.
    */
   forYaml: boolean
-  /** Models without a price get that of the library. */
+  /** Whether models without a price get the library's price. */
   libraryPrices: boolean
-  /** Of models that have none. */
+  /** The sizes for models that have none. */
   sizes: { context_length?: number; max_output_tokens?: number }
 }
 
 /**
- * Check a draft. Leaves out what gateway.yaml does not take, and what refers to it, each with a problem.
- * Throws ImportError when variables of the environment are missing.
+ * Validates a draft. Leaves out what gateway.yaml does not accept and everything that refers to it, with a
+ * problem for each. Throws an ImportError if environment variables are missing.
  */
 export function settle(draft: Draft, problems: Problems, terms: Terms): Imported {
   const sized = { ...draft, models: draft.models.map((model) => ({ ...terms.sizes, ...model })) }
@@ -32,7 +32,7 @@ export function settle(draft: Draft, problems: Problems, terms: Terms): Imported
   const unset = namesOfUnset(kept, terms.env)
   if (unset.length > 0 && !terms.forYaml) {
     throw new ImportError(
-      `these environment variables are not set: ${unset.join(', ')}. Set them, or write a gateway.yaml with --to-yaml, which only names them`,
+      `these environment variables are not set: ${unset.join(', ')}. Set them, or use --to-yaml to write a gateway.yaml, which only refers to them`,
     )
   }
   const env = {
@@ -41,14 +41,17 @@ export function settle(draft: Draft, problems: Problems, terms: Terms): Imported
     ...Object.fromEntries(rendered.variables),
   }
   return {
-    file: readGatewayYaml(rendered.text, { path: 'what was read', env }),
+    file: readGatewayYaml(rendered.text, { path: 'the imported settings', env }),
     disabledChannels: new Set(kept.channels.flatMap(({ name, disabled }) => (disabled ? [name] : []))),
     problems: problems.list,
     yaml: rendered,
   }
 }
 
-/** A key with limited money is refused what may cost any amount. */
+/**
+ * Reports models without an output limit, because requests of unlimited cost are refused for keys with
+ * limited money.
+ */
 function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
   const isLimited = tenants.some(
     ({ balance_usd, keys }) => balance_usd !== undefined || keys.some((key) => key.budget),
@@ -57,11 +60,11 @@ function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
   if (!isLimited || unbounded.length === 0) return
   problems.changed(
     `${unbounded.length} models`,
-    'keys with limited money must say max_tokens in each request to them, unless you state --max-output-tokens',
+    'keys with limited money must set max_tokens in each request to these models, unless you pass --max-output-tokens',
   )
 }
 
-/** Instead of a value that only the environment of the gateway will have. */
+/** Stands in for a value that only the gateway's environment will have. */
 const standIn = 'http://not-set.invalid'
 
 function namesOfUnset(draft: Draft, env: Terms['env']): string[] {
@@ -81,7 +84,7 @@ function namesOfUnset(draft: Draft, env: Terms['env']): string[] {
 
 function withoutDisabled(draft: Draft, problems: Problems): Draft {
   const channels = draft.channels.filter(({ name, disabled }) => {
-    if (disabled) problems.lost(`channel "${name}"`, 'it is disabled, for which gateway.yaml has no word')
+    if (disabled) problems.lost(`channel "${name}"`, 'it is disabled, which gateway.yaml cannot express')
     return !disabled
   })
   return { ...draft, channels }
@@ -92,11 +95,11 @@ function keepValid(draft: Draft, problems: Problems): Draft {
   const valid = models(draft, problems)
   const ids = new Set(valid.map(({ id }) => id))
   const channels = draft.channels.flatMap((channel) => {
-    // Otherwise the author of such an export could have files of the gateway sent to their own upstream.
+    // Otherwise the author of such an export could make the gateway send its files to an upstream of theirs.
     if (channel.api_keys.some(({ value }) => value !== undefined && namesFile(value))) {
       problems.lost(
         `channel "${channel.name}"`,
-        'a credential begins with "file:", which in gateway.yaml names a file',
+        'a credential starts with "file:", which refers to a file in gateway.yaml',
       )
       return []
     }
@@ -110,7 +113,7 @@ function keepValid(draft: Draft, problems: Problems): Draft {
   const groups = draft.groups.flatMap((group) => {
     const own = group.channels.filter((name) => name === '*' || channelNames.has(name))
     if (own.length === 0) {
-      problems.lost(`group "${group.name}"`, 'none of its channels is carried over')
+      problems.lost(`group "${group.name}"`, 'none of its channels are carried over')
       return []
     }
     const words = { ...group, channels: own, models: group.models.filter((id) => id === '*' || ids.has(id)) }
@@ -128,7 +131,7 @@ function models(draft: Draft, problems: Problems): Draft['models'] {
     const { fallbacks = [], ...rest } = model
     const known = fallbacks.filter((id) => ids.has(id))
     if (known.length < fallbacks.length)
-      problems.lost(`model "${model.id}"`, 'a fallback that is not carried over')
+      problems.lost(`model "${model.id}"`, 'fallbacks that are not carried over')
     return { ...rest, ...(known.length > 0 && { fallbacks: known }) }
   })
 }
@@ -150,8 +153,8 @@ function keepKeys(
     }
     const { allowed_models: named, ...rest } = key
     const known = named?.filter((id) => ids.has(id) || id === '*')
-    // A key that could reach some models must not reach all.
-    if (known?.length === 0) problems.changed(where, 'none of its models is carried over: it is disabled')
+    // A key that was restricted to some models must not be able to reach all of them.
+    if (known?.length === 0) problems.changed(where, 'none of its models are carried over, so it is disabled')
     const words =
       known === undefined
         ? rest
@@ -170,6 +173,7 @@ function keepKeys(
 function passes(schema: z.ZodType, value: unknown, where: string, problems: Problems): boolean {
   const result = schema.safeParse(value)
   const issue = result.error?.issues[0]
-  if (issue !== undefined) problems.lost(where, `all of it: ${issue.path.join('.')} ${issue.message}`)
+  if (issue !== undefined)
+    problems.lost(where, `not carried over at all: ${issue.path.join('.')} ${issue.message}`)
   return result.success
 }

@@ -5,12 +5,12 @@ import { SqlReader, type SqlValue } from './sql-reader.ts'
 export type Tables = Map<string, Record<string, unknown>[]>
 
 /**
- * Read the rows of a dump: of `pg_dump` (COPY, --inserts or --column-inserts), `mysqldump`, or `.dump` of
- * sqlite3. Other statements are passed over. Throws ImportError with the line for a statement that it cannot
- * read.
+ * Reads the rows of a dump made by `pg_dump` (COPY, --inserts or --column-inserts), `mysqldump`, or `.dump`
+ * of sqlite3. Skips all other statements. Throws an ImportError with the line of a statement that it cannot
+ * parse.
  */
 export function readSqlDump(text: string): Tables {
-  if (text.includes('\0')) throw new ImportError('the dump has NUL bytes: it is not SQL text')
+  if (text.includes('\0')) throw new ImportError('the dump contains NUL bytes, so it is not SQL text')
   const reader = new SqlReader(text)
   const columnsOf = new Map<string, string[]>()
   const tables: Tables = new Map()
@@ -26,7 +26,7 @@ export function readSqlDump(text: string): Tables {
     const columns = columnsOf.get(table)
     if (columns === undefined) {
       throw reader.error(
-        `rows of ${table} come without names of columns, and the dump has no CREATE TABLE for it: dump the schema too`,
+        `the rows of ${table} have no column names, and the dump has no CREATE TABLE for it. Include the schema in the dump`,
       )
     }
     return columns
@@ -49,12 +49,12 @@ export function readSqlDump(text: string): Tables {
       const table = reader.tableName()
       const columns = reader.nameList() ?? known(table)
       reader.takeWords('OVERRIDING', 'SYSTEM', 'VALUE')
-      if (!reader.takeWords('VALUES')) throw reader.error(`INSERT INTO ${table} must go on with VALUES`)
+      if (!reader.takeWords('VALUES')) throw reader.error(`expected VALUES after INSERT INTO ${table}`)
       for (const values of reader.rows()) add(table, columns, values)
     } else if (reader.takeWords('COPY')) {
       const table = reader.tableName()
       const columns = reader.nameList() ?? known(table)
-      if (!reader.takeWords('FROM', 'STDIN')) throw reader.error(`COPY ${table} must go on with FROM stdin`)
+      if (!reader.takeWords('FROM', 'STDIN')) throw reader.error(`expected FROM stdin after COPY ${table}`)
       reader.skipStatement()
       for (const values of reader.copyRows()) add(table, columns, values)
     } else reader.skipStatement()

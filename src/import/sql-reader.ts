@@ -1,9 +1,9 @@
 import { ImportError } from './problems.ts'
 
-/** `int8` and decimals stay text. */
+/** Values of type `int8` and decimals remain text. */
 export type SqlValue = string | boolean | null
 
-/** Reads a dump from its start to its end. It knows what dumps of Postgres, MySQL and SQLite are made of. */
+/** Reads a dump from start to end. It supports the syntax found in dumps of Postgres, MySQL and SQLite. */
 export class SqlReader {
   readonly #text: string
   readonly #escapes: boolean
@@ -11,7 +11,7 @@ export class SqlReader {
 
   constructor(text: string) {
     this.#text = text
-    // Only MySQL has backslashes in plain strings.
+    // Only MySQL uses backslash escapes in plain strings.
     this.#escapes = /^-- (MySQL|MariaDB) dump|\) ENGINE=/im.test(text)
   }
 
@@ -24,7 +24,7 @@ export class SqlReader {
     return new ImportError(`line ${line} of the dump: ${message}`)
   }
 
-  /** Blanks, empty statements, and comments of every kind; also commands of psql. */
+  /** Skips white space, empty statements, comments of all kinds and psql commands. */
   skipSpace(): void {
     for (;;) {
       const rest = /[\s;]*/y
@@ -35,13 +35,13 @@ export class SqlReader {
       if (two === '--' || two[0] === '#' || two[0] === '\\') this.#at = this.#endOfLine()
       else if (two === '/*') {
         const end = this.#text.indexOf('*/', this.#at + 2)
-        if (end === -1) throw this.error('a comment does not end')
+        if (end === -1) throw this.error('a comment is not terminated')
         this.#at = end + 2
       } else return
     }
   }
 
-  /** Take these words, in this order. Takes nothing when they are not next. */
+  /** Consumes these words in this order. Consumes nothing if they do not come next. */
   takeWords(...words: readonly string[]): boolean {
     const start = this.#at
     for (const word of words) {
@@ -54,14 +54,14 @@ export class SqlReader {
     return true
   }
 
-  /** The name of a table, without its schema. */
+  /** Reads the name of a table, without its schema. */
   tableName(): string {
     let name = this.#name()
     while (this.#take('.')) name = this.#name()
     return name
   }
 
-  /** `(a, b)`; undefined: no list is next. */
+  /** Reads `(a, b)`. Returns undefined if no list comes next. */
   nameList(): string[] | undefined {
     if (!this.#take('(')) return undefined
     const names = [this.#name()]
@@ -70,7 +70,7 @@ export class SqlReader {
     return names
   }
 
-  /** The columns of a CREATE TABLE; undefined: it has none, as one that is made from a query. */
+  /** Reads the columns of a CREATE TABLE. Undefined if it has none, as in a table created from a query. */
   columnsOfTable(): string[] | undefined {
     if (!this.#take('(')) return undefined
     const columns: string[] = []
@@ -87,7 +87,7 @@ export class SqlReader {
     }
   }
 
-  /** `(1, 'a'), (2, 'b')` and the end of the statement. */
+  /** Reads `(1, 'a'), (2, 'b')` and the end of the statement. */
   *rows(): Generator<SqlValue[]> {
     do {
       this.#expect('(')
@@ -99,11 +99,11 @@ export class SqlReader {
     this.skipStatement()
   }
 
-  /** The lines after `COPY ... FROM stdin;`, until the line `\.`. */
+  /** Reads the lines after `COPY ... FROM stdin;`, up to the line `\.`. */
   *copyRows(): Generator<SqlValue[]> {
     this.#at = Math.min(this.#endOfLine() + 1, this.#text.length)
     for (;;) {
-      if (this.ended) throw this.error('the rows of a COPY do not end')
+      if (this.ended) throw this.error('the rows of a COPY are not terminated')
       const end = this.#endOfLine()
       const line = this.#text.slice(this.#at, end).replace(/\r$/, '')
       this.#at = Math.min(end + 1, this.#text.length)
@@ -112,10 +112,11 @@ export class SqlReader {
     }
   }
 
-  /** To the `;` that ends the statement, and past it. */
+  /** Skips to just after the `;` that ends the statement. */
   skipStatement(): void {
     this.#skipTo([';'])
-    // The last statement may have none. Past the end of a text a pattern would begin anew at its start.
+    // The last statement may have no `;`. At the end of the text, the pattern would start again at the
+    // beginning.
     this.#at = Math.min(this.#at + 1, this.#text.length)
   }
 
@@ -136,11 +137,11 @@ export class SqlReader {
     if (!ends.includes(';')) throw this.error('the dump ends in the middle of a statement')
   }
 
-  /** The body of a function of Postgres: `$$ ... $$`. */
+  /** Skips the body of a Postgres function: `$$ ... $$`. */
   #dollars(): void {
     const tag = this.#match(/\$\w*\$/y) ?? ''
     const end = this.#text.indexOf(tag, this.#at)
-    if (end === -1) throw this.error(`a text that begins with ${tag} does not end`)
+    if (end === -1) throw this.error(`a text that starts with ${tag} is not terminated`)
     this.#at = end + tag.length
   }
 
@@ -151,7 +152,7 @@ export class SqlReader {
     const number = this.#match(/[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/y)
     if (number !== undefined) return this.#cast(number)
     const word = this.#match(/[A-Za-z_]\w*/y)
-    if (word === undefined) throw this.error('a value is expected here')
+    if (word === undefined) throw this.error('expected a value')
     if (this.#text[this.#at] === "'" && /^(E|X|B|_binary|_utf8mb4)$/i.test(word)) return this.#marked(word)
     switch (word.toLowerCase()) {
       case 'null':
@@ -173,10 +174,9 @@ export class SqlReader {
     return this.#cast(this.#quoted("'", /^E$/i.test(mark) || this.#escapes))
   }
 
-  /** What `.dump` of sqlite3 writes for texts with line breaks. */
+  /** The function calls that `.dump` of sqlite3 writes for texts with line breaks. */
   #call(name: string): SqlValue {
-    if (!this.#take('('))
-      throw this.error(`${JSON.stringify(name.slice(0, 40))} is not a value that is known here`)
+    if (!this.#take('(')) throw this.error(`unknown value ${JSON.stringify(name.slice(0, 40))}`)
     const args = [this.#value()]
     while (this.#take(',')) args.push(this.#value())
     this.#expect(')')
@@ -191,11 +191,11 @@ export class SqlReader {
           hex === undefined ? '\\' : String.fromCharCode(Number.parseInt(hex, 16)),
         )
       default:
-        throw this.error(`the function ${name.slice(0, 40)} is not known here`)
+        throw this.error(`unknown function ${name.slice(0, 40)}`)
     }
   }
 
-  /** `'{}'::jsonb` is its text. */
+  /** Skips the cast of a value such as `'{}'::jsonb`, which stays text. */
   #cast(value: SqlValue): SqlValue {
     while (this.#text.startsWith('::', this.#at)) {
       this.#at += 2
@@ -213,7 +213,7 @@ export class SqlReader {
       text += plain
       if (this.ended) {
         this.#at = start
-        throw this.error(`a text that begins with ${quote} does not end`)
+        throw this.error(`a text that starts with ${quote} is not terminated`)
       }
       const sign = this.#text[this.#at]
       if (sign === '\\') {
@@ -229,7 +229,7 @@ export class SqlReader {
     }
   }
 
-  /** The text up to the first of these signs, or to the end. */
+  /** Reads the text up to the first of these characters, or to the end. */
   #until(...signs: readonly string[]): string {
     const start = this.#at
     while (this.#at < this.#text.length && !signs.includes(this.#text[this.#at] ?? '')) this.#at++
@@ -241,7 +241,7 @@ export class SqlReader {
     const sign = this.#text[this.#at]
     if (sign === '"' || sign === '`') return this.#quoted(sign, false)
     const name = this.#match(/[A-Za-z_][\w$]*/y)
-    if (name === undefined) throw this.error('a name is expected here')
+    if (name === undefined) throw this.error('expected a name')
     return name
   }
 
@@ -253,7 +253,7 @@ export class SqlReader {
   }
 
   #expect(sign: string): void {
-    if (!this.#take(sign)) throw this.error(`"${sign}" is expected here`)
+    if (!this.#take(sign)) throw this.error(`expected "${sign}"`)
   }
 
   #blanks(): void {
@@ -274,9 +274,9 @@ export class SqlReader {
   }
 }
 
-/** What a line of CREATE TABLE begins with that is not a column. */
+/** The first words of lines in a CREATE TABLE that do not define a column. */
 const constraints = new Set(['PRIMARY', 'UNIQUE', 'CONSTRAINT', 'FOREIGN', 'CHECK', 'EXCLUDE'])
-/** In MySQL also these; in Postgres a column may have such a name. */
+/** In MySQL, these as well. In Postgres, a column may have such a name. */
 const constraintsOfMySql = new Set([...constraints, 'KEY', 'INDEX', 'FULLTEXT', 'SPATIAL'])
 
 function escapeOf(letter: string): string {

@@ -14,15 +14,18 @@ import { changesNothing, type Plan, type PlanLine, planCounts } from './plan.ts'
 
 export interface ImportTerms {
   keeper: SecretKeeper
-  /** `new-api`, and the name of the file. */
+  /** The format, such as `new-api`, and the name of the file. */
   from: { format: string; file: string }
-  /** Rows that exist stay as they are. Else they are changed, and what may not be changed is a conflict. */
+  /**
+   * Whether existing rows are left as they are. Otherwise they are changed, and those that cannot be changed
+   * are conflicts.
+   */
   keepsExisting: boolean
-  /** Admins get the rows that gateway.yaml manages. */
+  /** Whether rows that gateway.yaml manages are handed over to the admins. */
   takesOver: boolean
 }
 
-/** The plan of an import: the import runs in a transaction that is rolled back. */
+/** Plans an import by running it in a transaction that is rolled back. */
 export async function planImport(
   db: Pick<Connections, 'db'>,
   imported: Imported,
@@ -44,8 +47,8 @@ export async function planImport(
 class Undone extends Error {}
 
 /**
- * Write it, in one transaction with a line of the audit log. Writes nothing when there are conflicts, or
- * nothing to write.
+ * Writes the import in one transaction, together with a line in the audit log. Writes nothing if there are
+ * conflicts or nothing to write.
  */
 export function writeImport(
   db: Pick<Connections, 'db'>,
@@ -56,7 +59,7 @@ export function writeImport(
     const plan = await apply(tx, imported, terms)
     if (planCounts(plan.lines).conflict > 0)
       throw new PlanChangedError(
-        'nothing is written: rows have changed since the plan, and there are conflicts now',
+        'nothing was written, because rows have changed since the plan and now there are conflicts',
       )
     if (!changesNothing(plan)) await audit(tx, plan, terms)
     return plan
@@ -66,7 +69,8 @@ export function writeImport(
 async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
   const { keeper, keepsExisting, takesOver } = terms
   const found = await findConflicts(tx, imported.file, { keeper, takesOver })
-  // The library's prices are in force already: renewing them, and who manages them, stays as it is.
+  // The library's prices are already in force. Whether they are renewed, and who manages them, stays as it
+  // is.
   const keepsPrices = !takesOver && (await readPriceLibrary(tx)) !== undefined
   const { prices, ...rest } = found.withoutRefusedKeys
   const file = prices === undefined || keepsPrices ? rest : { ...rest, prices }
@@ -81,7 +85,7 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
       lines.push({ kind, name, action, reason: members.join(', ') })
     },
   }
-  // One of the budgets may be new: see holdCharges.
+  // One of the budgets may be new; see holdCharges.
   if (hasBudgets(file)) await holdCharges(tx)
   const { groupIds } = await applyCatalog(tx, file, keeper, writing)
   const peppers = keeper.ring('pepper')
@@ -90,7 +94,7 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
   return { lines: [...kept, ...lines], problems: imported.problems, generated }
 }
 
-/** With `keepsExisting` there are no conflicts: such rows stay as they are. */
+/** With `keepsExisting` there are no conflicts, because existing rows are left as they are. */
 function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): PlanLine[] {
   const reported = new Set(lines.map(({ kind, name }) => `${kind} ${name}`))
   return conflicts
@@ -103,7 +107,7 @@ function hasBudgets({ groups, tenants }: GatewayFile): boolean {
   return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
 }
 
-/** How many rows the audit log names; the rest is in the counts. */
+/** The maximum number of rows listed in the audit log. The counts include the rest. */
 const namedMax = 1_000
 
 async function audit(tx: Transaction, { lines, problems }: Plan, { from }: ImportTerms): Promise<void> {

@@ -1,9 +1,10 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
- * Accept a job; when Postgres fails at once, a second time: accepting a job twice keeps it once. A slow
- * Postgres is down or overloaded, and a second statement would only add to its load. `what`: names the jobs
- * for the client. Rejects `unavailable`, and `rate_limited` where the storage of the tenant is full.
+ * Accepts a job. If Postgres fails at once, tries again, because accepting a job twice stores it once. There
+ * is no second try after a slow failure: Postgres is then down or overloaded, and another statement would
+ * only add to its load. `what` is how error messages name the jobs. Rejects with `unavailable`, or with
+ * `rate_limited` if the tenant's storage is full.
  */
 export async function acceptOrRetry<T>(accept: () => Promise<T>, admitMs: number, what: string): Promise<T> {
   const begunAt = Date.now()
@@ -18,7 +19,7 @@ export async function acceptOrRetry<T>(accept: () => Promise<T>, admitMs: number
   })
 }
 
-/** Postgres has said what is wrong, and would say it again. */
+/** Errors of Postgres that another try would only repeat. */
 function isRefusal(cause: unknown): boolean {
   return cause instanceof GatewayError && cause.kind !== 'unavailable'
 }
@@ -26,7 +27,7 @@ function isRefusal(cause: unknown): boolean {
 export function jobsAway(what: string, cause?: unknown): GatewayError {
   return gatewayError(
     'database_away',
-    { message: `${what} are kept in the database, which does not answer. Try again shortly.` },
+    { message: `${what} are stored in the database, which is not responding. Try again shortly.` },
     { cause, retryAfterSeconds: 2 },
   )
 }

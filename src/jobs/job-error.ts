@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { JobError } from './job.ts'
 
-/** An error as the row of a job keeps it. */
+/** Returns an error in the form in which a job's row stores it. */
 export function jobErrorOf(error: GatewayError): JobError {
   const { kind, reason, message, field, code, retryAfterSeconds } = error
   return {

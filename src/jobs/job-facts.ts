@@ -7,7 +7,7 @@ const time = z.iso.datetime()
 const problem = z.object({ kind: z.string(), message: z.string() }).nullable()
 const problemOfEnd = z.object({ kind: z.string(), reason: z.string(), message: z.string() }).nullable()
 
-/** What every job shows: its times, its calls and its end. */
+/** The members that every job has: its times, its upstream calls and its outcome. */
 export const jobTimes = {
   created_at: time,
   started_at: time.nullable(),
@@ -17,17 +17,20 @@ export const jobTimes = {
 export const jobCalls = {
   attempts: z
     .array(z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }))
-    .describe('Empty for a tenant that does not see channels (ROUTING_HEADERS).'),
+    .describe('Empty if the tenant is not allowed to see channels (ROUTING_HEADERS).'),
   latency_ms: z.object({ queue: ms, total: ms }),
 }
 
 export const jobEnd = {
   error: problemOfEnd,
-  cost_nano_usd: z.string().nullable().describe('Nano-USD in decimal digits; null where not known.'),
+  cost_nano_usd: z
+    .string()
+    .nullable()
+    .describe('The cost in nano-USD, as decimal digits; null if it is not known.'),
   webhook: z
     .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
     .nullable()
-    .describe('Null without a webhook.'),
+    .describe('Null if the job has no webhook.'),
 }
 
 export function jobTimesJson({ createdAt, startedAt, finishedAt }: Job) {
@@ -38,7 +41,7 @@ export function jobTimesJson({ createdAt, startedAt, finishedAt }: Job) {
   }
 }
 
-/** `showsRouting` false: its reader learns nothing of channels. */
+/** If `showsRouting` is false, the attempts are left out, because they name channels. */
 export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job, showsRouting: boolean) {
   const since = (moment: Date | null) =>
     moment === null ? null : Math.max(0, moment.getTime() - createdAt.getTime())

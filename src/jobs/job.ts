@@ -7,7 +7,7 @@ export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled
 
 export type JobState = (typeof jobStates)[number]
 
-/** What a job makes: images, or an answer of the Responses format in the background. */
+/** What a job produces: images, or a background answer in the Responses format. */
 export type JobKind = 'image' | 'answer'
 
 /** A row of `jobs`. */
@@ -26,14 +26,14 @@ export interface Job {
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
-  /** Number of claims. Each claim raises it. */
+  /** The number of claims. Each claim increases it. */
   fence: number
-  /** Number of runs: the current one, and those that failed or whose worker died. */
+  /** The number of runs: the current one, and those that failed or whose worker died. */
   runs: number
   cancelRequested: boolean
   attempts: AttemptRecord[]
   partials: JobPartial[]
-  /** Of an answer: how many of its events are kept. */
+  /** The number of stored events; only answers have events. */
   events: number
   result: JobResult | null
   error: JobError | null
@@ -42,9 +42,9 @@ export interface Job {
   webhookTries: number
 }
 
-/** The first half of its row. */
+/** The part of the job's usage-log row that is known when the request is opened. */
 export interface JobOpened extends OpenRecord {
-  /** The place in the trace of its client. Absent: no trace. */
+  /** The W3C trace context of the request, if there is one. */
   traceparent?: string
 }
 
@@ -53,14 +53,14 @@ export interface JobQuote {
   price: Price | undefined
   multiplier: string
   /**
-   * As the client asked for. If it is `auto` or undefined, the size that the upstream reports decides the
-   * price.
+   * The size that the client requested. If it is `auto` or undefined, the size that the upstream reports
+   * determines the price.
    */
   size: string | undefined
   quality: string | undefined
-  /** Number of images that the client asked for. */
+  /** The number of images that the client requested. */
   count: number
-  /** The amount that was held, in nano-USD; undefined where the tenant's money is not limited. */
+  /** The held amount in nano-USD; undefined if the tenant's money is not limited. */
   heldNano: bigint | undefined
   delivery: 'url' | 'b64_json' | undefined
   stream: boolean
@@ -69,9 +69,9 @@ export interface JobQuote {
 /** A preview of an image. */
 export interface JobPartial {
   file: string
-  /** As the upstream numbers it. */
+  /** The upstream's own index. */
   index: number
-  /** The place of its image among the job's images, from 0. An older release did not record it. */
+  /** The index of the preview's image among the job's images. Missing in rows from older releases. */
   image?: number
 }
 
@@ -80,7 +80,7 @@ export interface JobResult {
   /** Seconds since the epoch. */
   created: number
   images: { file: string; contentType: string; bytes: number; revisedPrompt?: string }[]
-  /** Whether the client gets links or the bytes. */
+  /** Whether the client receives links or the image data. */
   delivery: 'url' | 'b64_json'
   size?: string
   quality?: string
@@ -98,7 +98,7 @@ export interface JobError {
   retryAfterSeconds?: number
 }
 
-/** The right to change a job, until another worker takes it. */
+/** The right to change a job until another worker claims it. */
 export interface Lease {
   id: string
   fence: number

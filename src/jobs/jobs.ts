@@ -38,7 +38,8 @@ import { jobOf } from './rows.ts'
 export type { Lease }
 
 /**
- * Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose.
+ * Encrypts the parts of a job that must not outlive it. `owner` binds the ciphertext to its job and its
+ * purpose.
  */
 export interface JobCipher {
   encrypt(text: string, owner: string): Buffer
@@ -48,21 +49,21 @@ export interface JobCipher {
 export interface JobsOptions {
   database: Pick<Database, 'jobs' | 'reads' | 'upkeep'>
   cipher: JobCipher
-  /** How long a client waits for Postgres. */
+  /** The longest time for which a client waits for Postgres. */
   waitMs: number
-  /** A tenant's jobs in the queue at a time. */
+  /** The most jobs of a tenant that are in the queue at once. */
   queueWindow: number
-  /** A tenant's jobs that may wait outside of the queue. */
+  /** The most jobs of a tenant that can wait outside the queue. */
   waitingMax: number
   leaseMs: number
-  /** Called with the rows that ends of jobs write. */
+  /** Called with each usage-log row that is written when a job ends. */
   onRow?: OnRow | undefined
 }
 
 export interface NewJob {
   kind: JobKind
   opened: JobOpened
-  /** Redacted; null when the usage log keeps no body. */
+  /** Redacted; null if the usage log does not keep the body. */
   body: string | null
   tenantId: string
   keyId: string
@@ -70,14 +71,14 @@ export interface NewJob {
   priority: number
   model: string
   quote: JobQuote
-  /** The client's body, unredacted. The row holds it encrypted, and drops it at the end of the job. */
+  /** The client's body, unredacted. The row stores it encrypted until the job ends. */
   request: string
   webhook: Webhook | undefined
-  /** The amount to hold; undefined when the tenant's money is not limited. */
+  /** The amount to hold; undefined if the tenant's money is not limited. */
   amountNano: bigint | undefined
 }
 
-/** The address that is called at the end of a job. */
+/** The webhook to call when a job ends. */
 export type Webhook = z.output<typeof keptWebhook>
 
 export interface Acceptance {
@@ -87,27 +88,28 @@ export interface Acceptance {
 
 export type JobClaim =
   /**
-   * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that
-   * the queue should get now.
+   * `request` returns the client's body, and throws if another SECRET_KEY encrypted it. `enqueue` lists jobs
+   * to add to the queue now.
    */
   | { verdict: 'claimed'; lease: Lease; job: Job; request: () => string; enqueue: Enqueued[] }
-  /** `held`: another worker has the job. `early`: the job must not run yet. */
+  /** `held`: another worker has claimed the job. `early`: the job must not run yet. */
   | { verdict: 'held' | 'early'; untilMs: number }
   | { verdict: 'ended' | 'gone' }
 
-/** The end of a job: its result or error for the client, and its row with the cost. */
+/** The end of a job: its result or error for the client, and its usage-log row with the cost. */
 export interface JobEnding {
   state: Exclude<JobState, 'queued' | 'running'>
   close: CloseRecord
-  /** Images delivered; of a job without a result, images of which the client got previews. */
+  /** The number of images delivered; for a job without a result, the number of images with a preview. */
   images: number
   result: JobResult | null
   error: JobError | null
 }
 
 /**
- * The jobs in Postgres. Each change is one statement, and names the fence or the state that the caller
- * expects. Methods for which a client or an upstream call waits reject `unavailable` while Postgres is down.
+ * The jobs in Postgres. Each change is a single statement, conditional on the fence or the state that the
+ * caller expects. Methods for which a client or an upstream call waits reject with `unavailable` while
+ * Postgres is down.
  */
 export class Jobs {
   readonly #options: JobsOptions
@@ -117,9 +119,9 @@ export class Jobs {
   }
 
   /**
-   * Hold the money and store the job. `insufficient`: the account has too little; `full`: the most jobs of
-   * the tenant that may wait do so. A second call with the same job changes nothing. Rejects when Postgres
-   * does not answer.
+   * Holds the money and stores the job. `insufficient`: the account's balance is too low. `full`: the tenant
+   * already has the maximum number of waiting jobs. A second call with the same job changes nothing. Rejects
+   * if Postgres does not answer.
    */
   async accept(job: NewJob): Promise<Acceptance> {
     const { cipher, queueWindow, waitingMax } = this.#options
@@ -129,24 +131,24 @@ export class Jobs {
         SELECT verdict, enqueue FROM accept_job(${row}::text::jsonb, ${request}, ${webhook},
           ${amount}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
     )
-    if (answer === undefined) throw new Error('accept_job answered nothing')
+    if (answer === undefined) throw new Error('accept_job returned no row')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
 
-  /** Claim a job in order to run it. */
+  /** Claims a job in order to run it. */
   async claim(id: string): Promise<JobClaim> {
     const { database, cipher, queueWindow, leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<ClaimRow[]>`
         SELECT verdict, fence, until, enqueue FROM claim_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
     )
-    if (answer === undefined) throw new Error('claim_job answered nothing')
+    if (answer === undefined) throw new Error('claim_job returned no row')
     const { verdict } = answer
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
     const row = await database.jobs.ask(({ db }) => readJobToRun(db, id))
-    // Another worker may have claimed it since. Then the fence of this lease is old, and its changes do
-    // nothing.
+    // Another worker may have claimed the job since. Then this lease has an old fence, and changes made with
+    // it have no effect.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
     const { request: encrypted, ...rest } = row
     return {
@@ -158,7 +160,7 @@ export class Jobs {
     }
   }
 
-  /** Extend a lease. `cancel`: extended, but the client has cancelled the job. */
+  /** Extends a lease. `cancel`: the lease was extended, but the client has cancelled the job. */
   async extend({ id, fence }: Lease): Promise<'held' | 'cancel' | 'lost'> {
     const { leaseMs } = this.#options
     const [answer] = await this.#call(
@@ -168,7 +170,10 @@ export class Jobs {
     return answer?.verdict ?? 'lost'
   }
 
-  /** Ask for a turn on a channel. 0: the job has it. Otherwise the time in ms after which to ask again. */
+  /**
+   * Requests a turn on a channel. Returns 0 if the job has it, otherwise the milliseconds to wait before
+   * asking again.
+   */
   async takeTurn({ id, fence }: Lease, channel: Channel): Promise<number | 'lost'> {
     const { imageConcurrency = null, imagesPerMinute = null } = channel
     const [answer] = await this.#call(
@@ -180,19 +185,19 @@ export class Jobs {
     return wait < 0 ? 'lost' : wait
   }
 
-  /** Keep the attempts made so far, for the next worker. False: the lease is lost. */
+  /** Stores the attempts made so far for the next worker. Returns false if the lease is lost. */
   async noteAttempts(lease: Lease, attempts: readonly AttemptRecord[]): Promise<boolean> {
     return await this.#options.database.jobs.ask(({ db }) => setAttempts(db, lease, jsonText(attempts)))
   }
 
-  /** Store the previews, and notify the watchers of the job. False: the lease is lost. */
+  /** Stores the previews and notifies the job's watchers. Returns false if the lease is lost. */
   async notePartials(lease: Lease, partials: readonly JobPartial[]): Promise<boolean> {
     return await this.#options.database.jobs.ask(({ db }) => setPartials(db, lease, jsonText(partials)))
   }
 
   /**
-   * Put a job back, so that it runs again after `delayMs`, because its run failed or only waited for a
-   * channel. False: the lease is lost, or the client has cancelled the job.
+   * Puts a job back, to run again after `delayMs`, because its run failed or only waited for a channel.
+   * Returns false if the lease is lost or the client has cancelled the job.
    */
   async requeue(
     { id, fence }: Lease,
@@ -209,8 +214,8 @@ export class Jobs {
   }
 
   /**
-   * End a job once: write its row, charge its cost. False: the job was not in the expected state, and nothing
-   * changed.
+   * Ends a job once: writes its usage-log row and charges its cost. Returns false, with nothing changed, if
+   * the job was not in the expected state.
    */
   async finish(
     { id, fence }: Lease,
@@ -231,18 +236,18 @@ export class Jobs {
     return answer?.done ?? false
   }
 
-  /** Ask the worker of a job to stop. False: no worker runs it. */
+  /** Asks the worker of a job to stop. Returns false if no worker runs it. */
   async askToCancel(id: string): Promise<boolean> {
     return await this.#options.database.jobs.ask(({ db }) => requestCancel(db, id))
   }
 
-  /** The jobs of these ids that exist. */
+  /** Returns those of the given jobs that exist. */
   async read(ids: readonly string[]): Promise<Job[]> {
     const rows = await this.#options.database.jobs.ask(({ db }) => readJobs(db, ids))
     return rows.map(jobOf)
   }
 
-  /** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
+  /** Returns jobs of one kind of a tenant or one of its keys, newest first, older than `before`. */
   async list(scope: RowScope, page: JobPage, terms: Pick<Terms, 'owner' | 'signal'> = {}): Promise<Job[]> {
     const { database, waitMs: withinMs } = this.#options
     const rows = await database.reads.ask(({ db }) => listJobs(db, scope, page), {
@@ -252,13 +257,13 @@ export class Jobs {
     return rows.map(jobOf)
   }
 
-  /** The place of a waiting job among those of its tenant and kind: 1 is next. */
+  /** The position of a waiting job among the waiting jobs of its tenant and kind; 1 is next. */
   async positionOf(job: Pick<Job, 'id' | 'kind' | 'tenantId' | 'priority'>): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
     return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
 
-  /** True for one of all processes, and once within `apartMs`: it should make this sweep. */
+  /** Returns true for only one process in each period of `apartMs`. That process should run the sweep. */
   async claimSweep(
     sweep:
       | 'jobs'
@@ -279,8 +284,8 @@ export class Jobs {
   }
 
   /**
-   * Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this
-   * time. It locks one tenant at a time.
+   * Returns jobs that the queue has lost and that must be added again. A job counts as lost if the queue has
+   * not run it within `staleMs`. Locks one tenant at a time.
    */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
@@ -300,13 +305,13 @@ export class Jobs {
     return swept.map(({ enqueue }) => enqueuedOf(enqueue))
   }
 
-  /** Jobs whose webhook is due. */
+  /** Returns the ids of jobs whose webhook is due. */
   async dueWebhooks(): Promise<string[]> {
     return await this.#options.database.jobs.ask(({ db }) => listDueWebhooks(db))
   }
 
   /**
-   * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws when
+   * Returns the webhook of an ended job, or undefined if it is not due (any more). `webhook` throws if
    * another SECRET_KEY encrypted it.
    */
   async webhookOf(id: string): Promise<{ job: Job; webhook: () => Webhook } | undefined> {
@@ -321,23 +326,21 @@ export class Jobs {
     }
   }
 
-  /** Record one delivery. `againMs`: time until the next one. */
+  /** Records one delivery. `againMs` is the time until the next one. */
   async noteWebhook(id: string, state: 'pending' | 'delivered' | 'failed', againMs: number): Promise<void> {
     await this.#options.database.jobs.ask(({ db }) => countDelivery(db, id, state, againMs))
   }
 
-  /**
-   * The time of Postgres: the clock of a process may be wrong, and a wrong clock must not delete anything.
-   */
+  /** The time according to Postgres. A process's clock may be wrong, and that must not delete anything. */
   async now(): Promise<Date> {
     const [answer] = await this.#call((sql) => sql<{ now: Date }[]>`SELECT now()`)
-    if (answer === undefined) throw new Error('Postgres does not know what time it is')
+    if (answer === undefined) throw new Error('SELECT now() returned no row')
     return answer.now
   }
 
   /**
-   * Delete ended jobs of a kind that are older than this moment. Resolves with their number. A slow deletion
-   * goes on.
+   * Deletes ended jobs of a kind that are older than the given moment. Resolves to the number of deleted
+   * jobs. A slow deletion continues after the call has given up.
    */
   async removeBefore(kind: JobKind, moment: Date): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
@@ -346,13 +349,13 @@ export class Jobs {
     return deleted
   }
 
-  /** Call one of our SQL functions. */
+  /** Calls one of our SQL functions. */
   #call<T>(statement: (sql: Sql) => PromiseLike<T>): Promise<T> {
     return this.#options.database.jobs.ask(({ sql }) => statement(sql))
   }
 }
 
-/** What accept_job takes of a job, with its parts encrypted. */
+/** The arguments of accept_job, with the confidential parts encrypted. */
 export function acceptedParts(job: NewJob, cipher: JobCipher) {
   const { id } = job.opened
   const row = jsonText({
@@ -379,14 +382,14 @@ interface ClaimRow {
   enqueue: string[]
 }
 
-/** An entry of the queue of its kind. */
+/** An entry of the queue for the job's kind. */
 export interface Enqueued {
   id: string
   kind: JobKind
   priority: number
 }
 
-/** Splits `id priority kind`, without further checks: our own SQL functions write it. */
+/** Splits `id priority kind` without further checks, because only our own SQL functions write it. */
 export function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0', kind] = text.split(' ')
   return { id, priority: Number(priority), kind: kind === 'answer' ? kind : 'image' }

@@ -8,9 +8,9 @@ import { protocolNames } from '../protocols/protocol.ts'
 import type { JobError, JobOpened, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text in a job's row. Another release may have written it: a new member has a default, and an
- * unknown word becomes a known one. A schema is loose, and keeps the members of a newer release, where its
- * value is written again: we add to it and write it back, or make the row of the usage log from it.
+ * Schemas for the JSON text in a job's row, which another release may have written: new members have
+ * defaults, and unknown enum values become known ones. Schemas of values that are written back, or become
+ * part of a usage-log row, are loose, so that members from a newer release survive.
  */
 
 const text = z.string()
@@ -20,7 +20,7 @@ const kind = z.enum(errorKinds).catch('internal')
 const reason = z.enum(reasonWords).catch('internal_fault')
 const protocol = z.enum(protocolNames).nullable().catch(null)
 
-/** JSON has no bigint: digits followed by an `n`. */
+/** JSON has no bigint, so we write digits followed by an `n`. */
 const nano = z
   .string()
   .regex(/^-?\d+n$/)
@@ -132,22 +132,24 @@ export const keptError: z.ZodType<JobError> = z.object({
   retryAfterSeconds: z.exactOptional(z.number()),
 })
 
-/** The webhook of a job. Its row holds it encrypted. */
+/** The webhook of a job, which the row stores encrypted. */
 export const keptWebhook = z.object({
   url: text,
-  /** The origin of the links in its payload, without a slash at the end. */
+  /** The origin of the links in the payload, without a trailing slash. */
   origin: text,
 })
 
 /**
- * Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its
- * job.
+ * Parses and checks stored JSON. Throws an Error for the log that names the invalid member. `what` describes
+ * the text and contains the id of its job.
  */
 export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
   const read = schema.safeParse(JSON.parse(json))
   if (read.success) return read.data
   const [issue] = read.error.issues
-  throw new Error(`the ${what} is not as this release keeps it: ${issue?.path.join('.')}: ${issue?.message}`)
+  throw new Error(
+    `the ${what} does not have the form that this release expects: ${issue?.path.join('.')}: ${issue?.message}`,
+  )
 }
 
 /** The JSON text of a quote. */

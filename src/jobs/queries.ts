@@ -22,7 +22,7 @@ import type { Queries } from '../db/transactions.ts'
 import type { RowScope } from '../ledger/queries.ts'
 import type { Job, JobKind, JobState, Lease } from './job.ts'
 
-/** A row of `jobs`, without its encrypted parts. */
+/** A row of `jobs`, without the encrypted columns. */
 export type JobRow = Omit<typeof jobs.$inferSelect, keyof typeof unread> & Pick<Job, 'kind' | 'events'>
 
 const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...ownColumns } =
@@ -36,7 +36,7 @@ const jobColumns = {
 }
 const isOf = (kind: JobKind) => (kind === 'answer' ? isAnswer : sql`NOT ${isAnswer}`)
 
-// Written out: Postgres makes one plan for all parameters, which could not use the partial indexes.
+// A literal, because Postgres's generic plan for a parameter could not use the partial indexes.
 const isQueued = sql`${jobs.state} = 'queued'`
 const isRunning = sql`${jobs.state} = 'running'`
 const isUndelivered = sql`${jobs.webhookState} = 'pending'`
@@ -49,7 +49,7 @@ export async function readJobs(db: TypedQueries, ids: readonly string[]): Promis
     .where(sql`${jobs.id} = any (${sql.param(ids)}::uuid[])`)
 }
 
-/** With the encrypted request; null when the job has ended. */
+/** Reads the job with its encrypted request, which is null if the job has ended. */
 export async function readJobToRun(
   db: TypedQueries,
   id: string,
@@ -61,14 +61,14 @@ export async function readJobToRun(
   return row
 }
 
-/** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
+/** Lists jobs of one kind of a tenant or one of its keys, newest first, older than `before`. */
 export async function listJobs(
   db: TypedQueries,
   { tenantId, keyId }: RowScope,
   { kind, before, state, limit }: JobPage,
 ): Promise<JobRow[]> {
-  // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the
-  // tenant.
+  // Includes only the given conditions, and the limit as text: a generic plan would read all of the tenant's
+  // jobs.
   return await db
     .select(jobColumns)
     .from(jobs)
@@ -96,7 +96,7 @@ export interface JobFilter {
   tenantId?: string | undefined
   state?: JobState | undefined
   model?: string | undefined
-  /** The name of a channel that was asked. */
+  /** The name of a channel that was called. */
   channel?: string | undefined
   from?: Date | undefined
   to?: Date | undefined
@@ -105,7 +105,8 @@ export interface JobFilter {
 }
 
 /**
- * Jobs of all tenants, newest first. The ids are in the order of time, so `from` and `to` bound what is read.
+ * Lists jobs of all tenants, newest first. Ids are in chronological order, so `from` and `to` limit what is
+ * read.
  */
 export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]> {
   const { kind, tenantId, state, model, channel, from, to, before, limit } = filter
@@ -131,7 +132,7 @@ export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]
 
 const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
-/** The number of its tenant's waiting jobs of its kind that will run before this one. */
+/** The number of waiting jobs of the same tenant and kind that will run before this one. */
 export async function countBefore(
   db: TypedQueries,
   { id, kind, tenantId, priority }: Pick<Job, 'id' | 'kind' | 'tenantId' | 'priority'>,
@@ -143,7 +144,7 @@ export async function countBefore(
     ne(jobs.id, id),
     or(gt(jobs.priority, priority), and(eq(jobs.priority, priority), lt(jobs.id, id))),
   )
-  // Each has an index of its own, without the jobs that have ended.
+  // Each condition has its own index, which contains no ended jobs.
   const [outside, inside] = await Promise.all(
     [isNull(jobs.enqueuedAt), isNotNull(jobs.enqueuedAt)].map((where) =>
       db.select({ jobs: count() }).from(jobs).where(and(isBefore, where)),
@@ -152,19 +153,19 @@ export async function countBefore(
   return (outside?.[0]?.jobs ?? 0) + (inside?.[0]?.jobs ?? 0)
 }
 
-/** False: the lease is lost. */
+/** Returns false if the lease is lost. */
 export async function setAttempts(db: TypedQueries, lease: Lease, attempts: string): Promise<boolean> {
   const changed = await db.update(jobs).set({ attempts }).where(isLeased(lease)).returning({ id: jobs.id })
   return changed.length === 1
 }
 
-/** Notifies the watchers of the job. False: the lease is lost. */
+/** Notifies the job's watchers. Returns false if the lease is lost. */
 export async function setPartials(db: TypedQueries, lease: Lease, partials: string): Promise<boolean> {
   const changed = await db.update(jobs).set({ partials }).where(isLeased(lease)).returning(notify)
   return changed.length === 1
 }
 
-/** Notifies the worker of the job. False: no worker runs it. */
+/** Notifies the job's worker. Returns false if no worker runs the job. */
 export async function requestCancel(db: TypedQueries, id: string): Promise<boolean> {
   const changed = await db
     .update(jobs)
@@ -180,7 +181,7 @@ function isLeased({ id, fence }: Lease) {
   return and(eq(jobs.id, id), eq(jobs.fence, fence), isRunning)
 }
 
-/** Ids of jobs whose webhook is due, the oldest first; at most 1000. */
+/** Returns the ids of jobs whose webhook is due, oldest first, at most 1000. */
 export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
   const due = await db
     .select({ id: jobs.id })
@@ -191,7 +192,7 @@ export async function listDueWebhooks(db: TypedQueries): Promise<string[]> {
   return due.map(({ id }) => id)
 }
 
-/** The job with its encrypted webhook, when that is due. */
+/** Returns the job with its encrypted webhook, if that is due. */
 export async function readDueWebhook(
   db: TypedQueries,
   id: string,
@@ -203,7 +204,7 @@ export async function readDueWebhook(
   return row
 }
 
-/** Record one delivery. `againMs`: time until the next one. */
+/** Records one delivery. `againMs` is the time until the next one. */
 export async function countDelivery(
   db: TypedQueries,
   id: string,
@@ -220,7 +221,9 @@ export async function countDelivery(
     .where(and(eq(jobs.id, id), isUndelivered))
 }
 
-/** Delete ended jobs of a kind that are older than this moment. Resolves with their number. */
+/**
+ * Deletes ended jobs of a kind that are older than the given moment. Resolves to the number of deleted jobs.
+ */
 export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: Date): Promise<number> {
   const deleted = await db
     .delete(jobs)
@@ -235,14 +238,17 @@ export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: D
   return deleted.count
 }
 
-/** Delete what answers had beside jobs that are gone. */
+/** Deletes the remaining data of background answers whose jobs are gone. */
 export async function deleteLeftAnswers(db: TypedQueries): Promise<void> {
   await db
     .delete(backgroundAnswers)
     .where(sql`NOT EXISTS (SELECT FROM jobs j WHERE j.id = ${backgroundAnswers.jobId})`)
 }
 
-/** The age of a job counts from here. An answer may wait and run for long. */
+/**
+ * The moment from which the age of a job counts. An answer counts from its end, because it can wait and run
+ * for long.
+ */
 function ageOf(kind: JobKind) {
   return kind === 'answer' ? jobs.finishedAt : jobs.createdAt
 }

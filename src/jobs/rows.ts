@@ -11,7 +11,7 @@ import {
 } from './kept-json.ts'
 import type { JobRow } from './queries.ts'
 
-/** The job of a row. Throws when its JSON is wrong. */
+/** Returns the job of a row. Throws if its JSON is invalid. */
 export function jobOf({ quote, opened, attempts, partials, result, error, cost, ...row }: JobRow): Job {
   const read = <Value>(schema: z.ZodType<Value>, column: KeptColumn, json: string) =>
     readKept(schema, json, `${column} of image job ${row.id}`)

@@ -5,8 +5,8 @@ import type { Job } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
 /**
- * Watches the jobs for which clients wait. Postgres's notifications make it fast. A regular read of these
- * jobs makes it certain, because an outage loses notifications.
+ * Watches the jobs that clients are waiting for. Notifications from Postgres make this fast; reading the jobs
+ * regularly makes it reliable, because notifications get lost in an outage.
  */
 export class JobWatch {
   readonly #jobs: Pick<Jobs, 'read'>
@@ -33,8 +33,8 @@ export class JobWatch {
   }
 
   /**
-   * Call `onChange` with the job as it is now and after each change, never before this method returns. It may
-   * get the same state twice. Returns the function that ends the watch.
+   * Calls `onChange` with the job's current state and after each change, but never before this method
+   * returns. The same state can be passed twice. Returns a function that ends the watch.
    */
   watch(id: string, onChange: (job: Job) => void): () => void {
     const watcher: Watcher = { onChange }
@@ -59,7 +59,7 @@ export class JobWatch {
     await this.#unlisten?.()
   }
 
-  /** Subscribes when it is first needed. */
+  /** Subscribes on first use. */
   #listen(): void {
     if (this.#ended) return
     this.#unlisten ??= this.#database.listen('tollgate_jobs', {
@@ -68,11 +68,14 @@ export class JobWatch {
       },
       onListening: () => this.#ask(this.#watchers.keys()),
       onRefused: (error) =>
-        this.#log.warn({ cause: String(error) }, 'changes of image jobs are only seen by the sweep'),
+        this.#log.warn(
+          { cause: String(error) },
+          'cannot listen for job changes, so only the sweep detects them',
+        ),
     })
   }
 
-  /** A job that changes during a read is read again: the running read may be too old. */
+  /** A job that changes during a read is read again, because the running read may return an older state. */
   #ask(ids: Iterable<string>): void {
     for (const id of ids) this.#asked.add(id)
     if (!this.#reading) void this.#read()
@@ -88,8 +91,8 @@ export class JobWatch {
           for (const { onChange } of this.#watchers.get(job.id) ?? []) onChange(job)
         }
       } catch (error) {
-        // The next sweep reads again.
-        this.#log.warn({ cause: String(causeOf(error)) }, 'jobs could not be read')
+        // The next sweep will read them again.
+        this.#log.warn({ cause: String(causeOf(error)) }, 'cannot read jobs')
         break
       }
     }

@@ -3,8 +3,8 @@ import type { KeyRing } from '../canonical/key-ring.ts'
 import { secretOf } from '../webhooks/signature.ts'
 
 /**
- * The secret that a tenant checks our webhooks with, in the form of the Standard Webhooks: the same for a
- * tenant as long as the master key is.
+ * The secret with which a tenant verifies our webhooks, in the Standard Webhooks format. It stays the same
+ * for as long as the master key does.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function webhookSecret({ current }: KeyRing, tenantId: string): string {
@@ -12,8 +12,8 @@ export function webhookSecret({ current }: KeyRing, tenantId: string): string {
 }
 
 /**
- * The keys that sign a tenant's webhooks: of each key of the ring, as the Standard Webhooks allow, so that a
- * tenant may take its new secret at any time.
+ * The keys that sign a tenant's webhooks: one for each key of the ring. Standard Webhooks allows several
+ * signatures, so a tenant can switch to its new secret at any time.
  */
 export function webhookKeysOf(keys: KeyRing, tenantId: string): Buffer[] {
   return [keys.current, ...keys.former.map(({ key }) => key)].map((key) => keyOf(key, tenantId))

@@ -4,9 +4,9 @@ import { accounts, entries } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
 /**
- * Limit an account that is not limited, with this balance. The first time an opening brings it: the entry has
- * the account's id. An adjustment first clears what was recorded while the account was not limited. Call it
- * in a transaction.
+ * Sets an account that has been unlimited to limited, with this balance. The first time, an opening entry
+ * with the account's id brings the balance; after that, an adjustment first clears what was recorded while
+ * the account was unlimited. Must be called in a transaction.
  */
 export async function limitAccount(
   tx: Queries,
@@ -15,7 +15,7 @@ export async function limitAccount(
   createdAt: Date,
 ): Promise<void> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')
-  if (account === undefined) throw new Error('a tenant has no account')
+  if (account === undefined) throw new Error('the tenant has no account')
   const [opening] = await tx.select({ id: entries.id }).from(entries).where(eq(entries.id, accountId))
   // The amount of an opening is the whole balance.
   const correction = (opening === undefined ? 0n : balance) - account.balance

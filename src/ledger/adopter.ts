@@ -14,9 +14,9 @@ import { LeftAnswers } from './left-answer-journals.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
 
 export interface AdopterOptions {
-  /** The folder of all journals. */
+  /** The folder that contains all journals. */
   root: string
-  /** Of this process, whose own journal is left out. */
+  /** The id of this process, whose own journal is ignored. */
   instanceId: string
   instanceDeadMs: number
   /** How long a shipped journal stays on disk. */
@@ -24,23 +24,23 @@ export interface AdopterOptions {
   batchBytes: number
   clock: Clock
   log: Log
-  /** `orphans`: the ids of the requests whose rows it has written. */
+  /** `orphans` are the ids of the requests for which orphaned rows were written. */
   onAdopted(instance: string, orphans: readonly string[]): void
-  /** Called when it begins or ends to adopt a journal, and when one cannot be adopted. */
+  /** Called when the adoption of a journal begins or ends, and when one fails. */
   onChange(adoption: Adoption): void
 }
 
 const lookMs = 5_000
-/** Pause after a journal could not be adopted. */
+/** The pause after a journal could not be adopted. */
 const failureMs = { least: 60_000, most: 3_600_000 }
 
 /**
- * Ships the journals of dead processes on this disk, and deletes those that Postgres has whole.
- *
- * A process counts as dead when the system says that it has ended. Of another host, container or boot only
- * its heartbeat can tell: its row in `instances` was silent for `instanceDeadMs`, and this connection is as
- * old, because after an outage of Postgres all heartbeats are old. A journal without such a row gets one, and
- * the time counts from then.
+ * Ships the journals of dead processes on this disk, and deletes those that Postgres has completely.
+ * A process counts as dead if the operating system reports that it has ended. A process on another host, or
+ * in another container or boot, can only be judged by its heartbeat: it counts as dead if its row in
+ * `instances` has been silent for `instanceDeadMs` and this connection has lasted as long, because after an
+ * outage of Postgres all heartbeats are old. If a journal has no such row, one is inserted, and the time
+ * starts from then.
  */
 export class Adopter {
   readonly #options: AdopterOptions
@@ -56,7 +56,7 @@ export class Adopter {
     this.#leftAnswers = new LeftAnswers(options)
   }
 
-  /** Begin on a new connection. The locks of the previous one are gone. */
+  /** Starts over on a new connection. The locks of the previous one are gone. */
   reconnect(): void {
     this.#current?.shipment.close()
     this.#current = undefined
@@ -66,8 +66,8 @@ export class Adopter {
   }
 
   /**
-   * Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more
-   * to do now.
+   * Ships at most one batch, so that the caller's own frames and heartbeat are never late. Returns true if
+   * there is more to do now.
    */
   async step(client: Client): Promise<boolean> {
     if (this.#current === undefined) {
@@ -91,7 +91,7 @@ export class Adopter {
     return true
   }
 
-  /** Forget the failures of journals that are gone. */
+  /** Forgets failures of journals that no longer exist. */
   #forgetFailures(instances: readonly string[]): void {
     const gone = [...this.#failures.keys()].filter((instance) => !instances.includes(instance))
     for (const instance of gone) this.#failures.delete(instance)
@@ -154,7 +154,7 @@ export class Adopter {
       const found = (await knownInstances(client, [instanceId], instanceDeadMs)).get(instanceId)
       if (found?.state === 'closed' || found?.state === 'adopted' || !existsSync(directory)) return
       await endSessions(client, instanceId)
-      // Postgres has lost what it had when this was written.
+      // The mark is outdated, because Postgres has lost what it had when the mark was written.
       rmSync(join(directory, shippedMark), { force: true })
       const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, clock, log })
       await shipment.resume(client)
@@ -165,7 +165,7 @@ export class Adopter {
     return adoption
   }
 
-  /** Do something with one journal. An error that it alone causes must not keep the others waiting. */
+  /** Works on a single journal. An error caused by that journal alone must not hold up the others. */
   async #alone(client: Client, journal: FoundJournal, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -178,7 +178,7 @@ export class Adopter {
       const message = String(error)
       this.#failures.set(journal.instance, { times, until: this.#options.clock.elapsed() + retryMs, message })
       this.#tell()
-      // Each reason once, however often it is tried again.
+      // Each reason is logged once, however often the adoption is retried.
       if (before?.message !== message)
         this.#options.log.error(
           { directory: journal.directory, error: message, retryMs },
@@ -195,7 +195,7 @@ export class Adopter {
     await unlock(client, journal.instance)
   }
 
-  /** Postgres has all of its rows. */
+  /** Handles a journal whose rows are all in Postgres. */
   async #endKept(client: Client, journal: FoundJournal): Promise<void> {
     if (!(await tryLock(client, journal.instance))) return
     try {
@@ -206,7 +206,10 @@ export class Adopter {
     }
   }
 
-  /** Postgres has all of it. It stays for a while, in case Postgres loses its last commits. */
+  /**
+   * Deletes a journal that Postgres has completely, but keeps it for a while in case Postgres loses its last
+   * commits.
+   */
   #deleteKept({ directory }: FoundJournal): void {
     const mark = join(directory, shippedMark)
     const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs
@@ -219,27 +222,27 @@ interface RunningAdoption {
   journal: FoundJournal
   shipment: Shipment
   answers: AnswerShipment
-  /** Undefined: its machine says that the process is dead. */
+  /** Undefined: the machine itself reports that the process is dead. */
   silentMs: number | undefined
 }
 
 export const shippedMark = 'shipped'
 
 /**
- * Postgres got all of it long enough ago to have forgotten the process: shipping it again would try to write
- * every row a second time.
+ * True if Postgres received the journal so long ago that it has forgotten the process. Shipping the journal
+ * again would try to write every row a second time.
  */
 function isForgotten({ directory }: FoundJournal, nowMs: number): boolean {
   const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
   return since !== undefined && nowMs - since > instanceKeepDays * 24 * 60 * 60_000
 }
 
-/** Note when Postgres had the whole journal: the time of the file. */
+/** Records when Postgres had the whole journal, as the modification time of the file. */
 export function markShipped(directory: string): void {
   if (existsSync(directory)) writeFileSync(join(directory, shippedMark), '', { mode: 0o600 })
 }
 
-/** False: another process has the lock of this journal. */
+/** False if another process holds the lock of this journal. */
 async function tryLock(client: Client, instance: string): Promise<boolean> {
   const locked = await client.query<{ ok: boolean }>(
     'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
@@ -253,13 +256,13 @@ async function unlock(client: Client, instance: string): Promise<void> {
 }
 
 /**
- * A file that cannot be read, a frame that Postgres refuses, a position that another process moved, or a
- * column that this Postgres does not have yet, of the journal of a later release.
+ * True for errors of a single journal: an unreadable file, a frame that Postgres rejects, a position moved by
+ * another process, or a column of a later release that this Postgres does not have yet.
  */
 function isOfJournal(error: unknown): boolean {
   if (error instanceof PositionError || error instanceof LayoutError || isDataError(error)) return true
   if (typeof error !== 'object' || error === null) return false
-  // Errors of an open file name no path. Those of a socket have other codes.
+  // File errors without a path come from files that are already open. Socket errors have other codes.
   const isOfFile = 'syscall' in error && ('path' in error || /^(EIO|EISDIR|ESTALE)$/.test(codeOf(error)))
   const isUnknownColumn = codeOf(error) === '42703'
   return isOfFile || isUnknownColumn || error instanceof SyntaxError || error instanceof RangeError

@@ -1,8 +1,8 @@
-/** The journals of dead processes that this process adopts, or cannot adopt. */
+/** The journals of dead processes that this process is adopting or cannot adopt. */
 export interface Adoption {
-  /** The process whose journal is being adopted; undefined: none. */
+  /** The process whose journal is being adopted; undefined if there is none. */
   current: string | undefined
-  /** Journals that cannot be adopted now, and why. */
+  /** The journals that cannot be adopted at the moment, and why. */
   failed: readonly { instance: string; reason: string }[]
 }
 

@@ -5,9 +5,7 @@ import { AnswerJournal } from './answer-journal.ts'
 import type { AnswerRecord } from './answer-record.ts'
 
 export interface AnswerCaptureOptions {
-  /**
-   * The current journal directory of this process. It changes when another process takes this one for dead.
-   */
+  /** The current journal directory of this process. It changes if another process takes this one for dead. */
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }
   bounds: { journalSegmentBytes: number; journalAlarmBytes: number }
@@ -15,11 +13,11 @@ export interface AnswerCaptureOptions {
   log: Log
 }
 
-/** Time between two messages about dropped answers. */
+/** The minimum time between two messages about dropped answers. */
 const tellMs = 60_000
 
 /**
- * The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and
+ * The captured answers of this process on their way to Postgres. Answers that cannot be kept are counted and
  * reported once a minute.
  */
 export class AnswerCapture {
@@ -34,26 +32,26 @@ export class AnswerCapture {
     this.#options = options
   }
 
-  /** Answers that were to be kept, and are not. */
+  /** The number of answers that should have been kept but were dropped. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Bytes on the disk that Postgres does not have. */
+  /** The number of bytes on disk that have not been shipped to Postgres. */
   get bytes(): number {
     return this.#journal?.bytes ?? 0
   }
 
   /**
-   * Write an answer that a client got. It is dropped and counted where the disk or Postgres are so far behind
-   * that its bytes could be in the way of rows.
+   * Writes an answer that a client received. If the disk or Postgres is so far behind that the answer could
+   * displace rows, it is dropped and counted.
    */
   keep(record: AnswerRecord): void {
     const refusal = this.#refusal() ?? this.#journalNow().write(record)
     if (refusal !== undefined) this.drop(String(refusal))
   }
 
-  /** Count an answer that was to be kept, and cannot be. */
+  /** Counts an answer that should have been kept but cannot be. */
   drop(reason: string): void {
     this.#dropped++
     this.#untold++
@@ -71,17 +69,20 @@ export class AnswerCapture {
     this.#journal?.shippedTo(position)
   }
 
-  /** Nothing more is kept. */
+  /** Stops keeping answers. */
   end(): void {
     this.#journal?.close()
   }
 
-  /** The journal's alarm counts both together, so that answers never take the room of rows. */
+  /**
+   * The alarm limit applies to journal and answers together, so that answers never use the space needed by
+   * rows.
+   */
   #refusal(): string | undefined {
     const { journalBytes, trouble } = this.#options.journal()
     if (trouble !== undefined) return 'the journal cannot be written'
     const isPastAlarm = journalBytes + this.bytes >= this.#options.bounds.journalAlarmBytes
-    return isPastAlarm ? 'the journal is past JOURNAL_ALARM_BYTES' : undefined
+    return isPastAlarm ? 'the journal is larger than JOURNAL_ALARM_BYTES' : undefined
   }
 
   #journalNow(): AnswerJournal {

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 
 /**
- * The captured answers of a process are in its journal directory, in segments of their own:
- * `answers-00000000.seg`, `answers-00000001.seg`, ... `answers.json` says how far Postgres has them. Releases
- * that do not know these names leave the files alone, and delete them with the directory: answers are lost
- * then, rows and money are not.
+ * The captured answers of a process are stored in its journal directory, in their own segments:
+ * `answers-00000000.seg`, `answers-00000001.seg`, ... `answers.json` records how far they have been shipped
+ * to Postgres. Releases that do not know these names ignore the files and delete them with the directory; the
+ * answers are then lost, but rows and money are not.
  */
 const segmentFile = /^answers-(\d{8})\.seg$/
 const positionFile = 'answers.json'
@@ -19,7 +19,7 @@ export function answerSegmentPath(directory: string, segment: number): string {
   return join(directory, `answers-${String(segment).padStart(8, '0')}.seg`)
 }
 
-/** Numbers of the segments, ascending. */
+/** The numbers of the segments, ascending. */
 export function listAnswerSegments(directory: string): number[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory)
@@ -29,8 +29,8 @@ export function listAnswerSegments(directory: string): number[] {
 }
 
 /**
- * Postgres has everything before it. A file that is missing or cannot be read: the answers are shipped again,
- * once more.
+ * The position up to which Postgres has the answers. If the file is missing or unreadable, the answers are
+ * shipped once more.
  */
 export function readAnswerPosition(directory: string): AnswerPosition {
   try {
@@ -40,7 +40,7 @@ export function readAnswerPosition(directory: string): AnswerPosition {
     if (Number.isSafeInteger(segment) && Number.isSafeInteger(at))
       return { segment: segment ?? 0, at: at ?? 0 }
   } catch {
-    // From the start: Postgres refuses what it has.
+    // Starts from the beginning: Postgres ignores answers that it already has.
   }
   return { segment: 0, at: 0 }
 }

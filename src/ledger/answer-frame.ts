@@ -3,18 +3,18 @@ import { checksum } from './checksum.ts'
 import { uuidText, viewOf, writeUuid } from './tuple.ts'
 
 /**
- * The frame of an answer: `length u32 | check u32 | payload`, little-endian, as all frames of the journal.
+ * The frame of an answer: `length u32 | check u32 | payload`, little-endian, like all frames of the journal.
  *
  *   answer = 5 | flags u8 | id 16 | length of capture u8 | capture | answer
  *
- * It is in files of its own (answer-files.ts): a release that does not know its kind never meets it.
+ * It has its own files (answer-files.ts), so a release that does not know this kind never encounters it.
  */
 
 const headerBytes = 8
 const answerKind = 5
 const truncatedFlag = 1
 const captureAt = 1 + 1 + 16
-/** No frame of ours is longer: CAPTURE_ANSWER_BYTES_MAX is far below it. */
+/** No frame is longer, because CAPTURE_ANSWER_BYTES_MAX is far below this. */
 const payloadBytesMax = 256 * 1024 * 1024
 
 export function answerFrame({ id, capture, truncated, answer }: AnswerRecord): Buffer {
@@ -34,7 +34,7 @@ export function answerFrame({ id, capture, truncated, answer }: AnswerRecord): B
 }
 
 export interface ReadAnswer {
-  /** Length of the whole frame. */
+  /** The length of the whole frame. */
   bytes: number
   id: string
   capture: string
@@ -43,8 +43,8 @@ export interface ReadAnswer {
 }
 
 /**
- * The frame at `at`; how many bytes it needs, where some are missing; or `damaged`: the bytes are no
- * frame of ours.
+ * Returns the frame at `at`, the number of bytes it needs if it is incomplete, or `damaged` if the bytes are
+ * not a frame.
  */
 export function readAnswerFrame(buffer: Buffer, at: number): ReadAnswer | { needs: number } | 'damaged' {
   const start = at + headerBytes

@@ -7,19 +7,18 @@ export interface AnswerJournalOptions {
   /** The journal directory of this process. */
   directory: string
   segmentBytes: number
-  /** The calls that write to the disk. Tests pass calls that fail. */
+  /** The disk operations. Tests pass operations that fail. */
   disk?: Pick<typeof fs, 'openSync' | 'writeSync' | 'ftruncateSync'>
 }
 
 /**
- * Writes captured answers beside the journal. Each write is synchronous, so that an answer survives the death
- * of the process. Nothing is synced to the disk, and nothing waits: an answer that cannot be written is not
- * kept.
+ * Writes captured answers next to the journal. Each write is synchronous, so an answer survives the death of
+ * the process. Nothing is synced to disk and nothing waits: an answer that cannot be written is dropped.
  */
 export class AnswerJournal {
   readonly #options: Required<AnswerJournalOptions>
   #segment = -1
-  /** -1: the next answer begins a segment. */
+  /** -1: the next answer starts a new segment. */
   #fd = -1
   #end = 0
   #written = 0
@@ -31,17 +30,17 @@ export class AnswerJournal {
     this.#options = { disk: fs, ...options }
   }
 
-  /** Bytes that Postgres does not have. */
+  /** The number of bytes that have not been shipped to Postgres. */
   get bytes(): number {
     return this.#written - this.#shipped
   }
 
-  /** The reason why the answer is not kept; undefined: it is written. */
+  /** Returns why the answer was not kept; undefined if it was written. */
   write(record: AnswerRecord): unknown {
     const frame = answerFrame(record)
     const { disk } = this.#options
     try {
-      // Somebody has deleted the file: Postgres would never have what goes there.
+      // If the file has been deleted, Postgres would never receive what is written to it.
       if (this.#fd !== -1 && fs.fstatSync(this.#fd).nlink === 0) this.close()
       if (this.#fd === -1) this.#open()
       let at = 0
@@ -63,7 +62,7 @@ export class AnswerJournal {
     for (const number of this.#starts.keys()) if (number < segment) this.#starts.delete(number)
   }
 
-  /** The next answer begins a new segment. */
+  /** Closes the segment; the next answer starts a new one. */
   close(): void {
     if (this.#fd !== -1) fs.closeSync(this.#fd)
     this.#fd = -1
@@ -77,7 +76,7 @@ export class AnswerJournal {
     this.#starts.set(this.#segment, this.#written)
   }
 
-  /** Half a frame would hide the frames after it. */
+  /** Removes a partly written frame, which would hide the frames after it. */
   #takeBack(): void {
     if (this.#fd === -1) return
     try {

@@ -1,11 +1,11 @@
 import type { CaptureMode } from '../redaction/redact.ts'
 
-/** An answer that a client got, as the usage log keeps it. */
+/** An answer that a client received, as stored in the usage log. */
 export interface AnswerRecord {
-  /** The request's id: a uuidv7, whose millisecond is the created_at. */
+  /** The request's id: a uuidv7, whose millisecond is the row's created_at. */
   id: string
   capture: CaptureMode
-  /** True: a part of what the client got is missing. */
+  /** True if part of what the client received is missing. */
   truncated: boolean
   /** Redacted JSON: UTF-8 without NUL. */
   answer: Uint8Array

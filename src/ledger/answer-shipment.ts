@@ -15,21 +15,20 @@ import { momentOf } from './tuple.ts'
 
 export interface AnswerShipmentOptions {
   directory: string
-  /** Whether its process still writes. */
+  /** Whether the process is still writing. */
   growing: boolean
   batchBytes: number
   clock: Clock
   log: Log
 }
 
-/** Pause after Postgres has refused answers for another reason than what they are. */
+/** The pause after Postgres has rejected answers for a reason other than their data. */
 const pauseMs = 60_000
 
 /**
- * Ships the captured answers of one process. The primary key of `request_answers` keeps an answer that is
- * shipped twice single, so that the position is only a file beside the segments. A shipped segment is
- * deleted. An error of the answers never stops the rows: a file or a frame that cannot be read is left out,
- * and logged.
+ * Ships the captured answers of one process. The primary key of `request_answers` makes it harmless to ship
+ * an answer twice, so the position is only stored in a file next to the segments. A shipped segment is
+ * deleted. An error in the answers never stops the rows: an unreadable file or frame is skipped and logged.
  */
 export class AnswerShipment {
   readonly #options: AnswerShipmentOptions
@@ -40,13 +39,13 @@ export class AnswerShipment {
     this.#options = options
   }
 
-  /** Postgres has everything before it. */
+  /** Postgres has everything before this position. */
   get position(): AnswerPosition {
     this.#position ??= readAnswerPosition(this.#options.directory)
     return this.#position
   }
 
-  /** True: there are bytes that Postgres does not have. */
+  /** True if some bytes have not been shipped to Postgres. */
   get hasMore(): boolean {
     const { segment, at } = this.position
     return listAnswerSegments(this.#options.directory).some(
@@ -54,7 +53,9 @@ export class AnswerShipment {
     )
   }
 
-  /** Ship one batch, and more until this time of `Clock.elapsed`. False: there was nothing to ship. */
+  /**
+   * Ships one batch, and more until this time of `Clock.elapsed`. Returns false if there was nothing to ship.
+   */
   async ship(client: Client, until: number): Promise<boolean> {
     let hasShipped = await this.shipNext(client)
     const hasAny = hasShipped
@@ -62,7 +63,7 @@ export class AnswerShipment {
     return hasAny
   }
 
-  /** Ship one batch. False: there is nothing to ship now. Rejects when the connection is lost. */
+  /** Ships one batch. Returns false if there is nothing to ship now. Rejects if the connection is lost. */
   async shipNext(client: Client): Promise<boolean> {
     if (this.#options.clock.elapsed() < this.#pausedUntil) return false
     try {
@@ -72,7 +73,7 @@ export class AnswerShipment {
       this.#pausedUntil = this.#options.clock.elapsed() + pauseMs
       this.#options.log.error(
         { directory: this.#options.directory, error: String(error), pauseMs },
-        'captured answers cannot be shipped now; it is tried again',
+        'captured answers cannot be shipped now; this will be retried',
       )
       return false
     }
@@ -95,14 +96,17 @@ export class AnswerShipment {
     if (left > 0)
       this.#options.log.error(
         { directory, segment, bytes: left },
-        'a part of the captured answers is damaged, or torn by a crash; it is left out',
+        'some captured answers are damaged or were cut off by a crash; they are skipped',
       )
     this.#moveTo({ segment: segment + 1, at: 0 })
     fs.rmSync(answerSegmentPath(directory, segment), { force: true })
     return segments.length > 1
   }
 
-  /** The whole frames from `from` on, within `batchBytes`, but one at least. `left`: bytes after them. */
+  /**
+   * Reads the whole frames from `from` on, up to `batchBytes` but at least one. `left` is the number of bytes
+   * from `from` to the end.
+   */
   #read(segment: number, from: number): { answers: ReadAnswer[]; bytes: number; left: number } {
     const fd = fs.openSync(answerSegmentPath(this.#options.directory, segment), 'r')
     try {
@@ -142,7 +146,7 @@ export class AnswerShipment {
       else
         this.#options.log.error(
           { id: first?.id, error: String(error) },
-          'Postgres refused a captured answer; it is left out',
+          'Postgres refused a captured answer; it is skipped',
         )
     }
   }
@@ -152,7 +156,8 @@ export class AnswerShipment {
     try {
       writeAnswerPosition(this.#options.directory, position)
     } catch {
-      // A full disk. The process that reads these files next ships them once more, which changes nothing.
+      // The disk is full. The next process that reads these files ships the answers once more, which changes
+      // nothing.
     }
   }
 }
@@ -162,11 +167,11 @@ const insertAnswers = `
   SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::boolean[], $5::text[])
   ON CONFLICT DO NOTHING`
 
-/** The error of a file, or of a statement that Postgres refuses. All others are errors of the connection. */
+/** True for errors of a file, and for statements that Postgres rejects. All others are connection errors. */
 function isOfAnswers(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false
   if ('syscall' in error && 'path' in error) return true
-  // Class 08 is about connections, 57P about a server that ends.
+  // Class 08 is for connection errors, 57P for a server that is shutting down.
   return /^[0-9A-Z]{5}$/.test(String(error.code)) && !/^(08|57P)/.test(String(error.code))
 }
 

@@ -1,26 +1,24 @@
-/** How far a process has written its journal, and how far Postgres has it. */
+/** How far a process has written its journal, and how far the journal has been shipped to Postgres. */
 export interface JournalProgress {
   /** Bytes since the start of the journal. */
   written: number
-  /** Postgres has all bytes before it. */
+  /** Postgres has all bytes before this offset. */
   shipped: number
-  /** Rows that this process has completed. */
+  /** The number of rows that this process has completed. */
   rows: number
 }
 
 interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
-  /**
-   * The bytes before `written` and after the mark before were written after this moment of `Clock.elapsed`.
-   */
+  /** The bytes between the previous mark and `written` were written after this time of `Clock.elapsed`. */
   since: number
 }
 
-/** More marks are merged: the age then stays right, and the number of rows gets coarser. */
+/** More marks than this are merged: the age remains accurate, but the number of rows becomes coarser. */
 const marksMax = 4_096
 
 /**
- * Measures the part of a journal that Postgres does not have: its age and its rows. It looks at the journal
- * periodically, and asks Postgres nothing.
+ * Measures the age and the number of rows of the part of a journal that has not been shipped to Postgres. It
+ * checks the journal periodically and does not query Postgres.
  */
 export class Backlog {
   #marks: Mark[] = []
@@ -28,16 +26,16 @@ export class Backlog {
   #lookedAt: number
   /** Rows before the first mark. */
   #rowsShipped = 0
-  /** Bytes that come sooner after a mark belong to that mark. */
+  /** Bytes written within this time after a mark belong to that mark. */
   #apartMs = 0
 
   constructor(now: number) {
     this.#lookedAt = now
   }
 
-  /** Look at the journal. The shorter the time between two looks, the more exact is the age. */
+  /** Checks the journal. The age is the more accurate, the more often this is called. */
   look(progress: JournalProgress, now: number): void {
-    // After a fence the process has begun a new journal.
+    // After a fence, the process has started a new journal.
     if (progress.written < this.#last.written) {
       this.#marks = []
       this.#last = { written: 0, shipped: 0, rows: this.#last.rows }
@@ -57,7 +55,7 @@ export class Backlog {
     const [oldest] = this.#marks
     if (oldest !== undefined && this.#marks.length > marksMax) {
       this.#marks = merged(this.#marks)
-      // As far apart as those that are merged now, or the oldest ones would be merged again and again.
+      // New marks must be as far apart as the merged ones, or the oldest would be merged again and again.
       this.#apartMs = ((now - oldest.since) / marksMax) * 2
     }
     this.#last = { ...progress }
@@ -76,19 +74,19 @@ export class Backlog {
     return Math.max(0, this.#last.written - this.#last.shipped)
   }
 
-  /** Rows of which Postgres may not have the end yet. */
+  /** The number of rows whose end may not have reached Postgres yet. */
   get rows(): number {
     return this.#last.rows - this.#rowsShipped
   }
 
-  /** Age in ms of the oldest bytes that Postgres does not have; 0: it has all. */
+  /** The age in ms of the oldest bytes that have not been shipped to Postgres; 0 if there are none. */
   ageMs(now: number): number {
     const [oldest] = this.#marks
     return oldest === undefined ? 0 : now - oldest.since
   }
 }
 
-/** Pairs of marks become one, with the moment of the first and the end of the second. */
+/** Merges each pair of marks into one, with the time of the first and the end of the second. */
 function merged(marks: readonly Mark[]): Mark[] {
   const kept: Mark[] = []
   for (let i = 0; i < marks.length; i += 2) {

@@ -9,39 +9,40 @@ import { openColumns } from './row.ts'
 import { standInOf } from './stand-in-row.ts'
 import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
 
-/** The open frame of a request that has not ended, and its half of the row. */
+/** The open frame of a request that has not ended, with its half of the row. */
 export interface OpenRequest {
   segment: number
   at: number
   bytes: number
-  /** The memory of the half. Nothing overwrites it. */
+  /** The memory that contains the half. Nothing overwrites it. */
   source: Buffer
   halfAt: number
   halfEnd: number
 }
 
 /**
- * Whole frames of one segment, and the changes of their commit. Their tuples are in the reader's `copies`.
+ * Whole frames of one segment, and the changes that their commit makes. The reader's `copies` contain their
+ * tuples.
  */
 export interface Batch {
   segment: number
   from: number
   to: number
   frames: number
-  /** Requests that began here and did not end here, by id as 16 latin1 characters. */
+  /** Requests that began but did not end in this batch, by id as 16 latin1 characters. */
   opened: Map<string, OpenRequest>
-  /** Requests that ended here and began in an earlier batch. */
+  /** Requests that ended in this batch but began in an earlier one. */
   closed: string[]
-  /** Ids of requests that release their reservations. */
+  /** Ids of requests whose reservations are released. */
   released: string[]
   charges: Charges
 }
 
-/** The place in the journal of bytes that become a batch. */
+/** The position in the journal of the bytes that make up a batch. */
 export interface BatchSource {
   segment: number
   from: number
-  /** Postgres has the segment up to here. */
+  /** Postgres has the segment up to this offset. */
   shipped: number
   framesMax: number
 }
@@ -49,16 +50,18 @@ export interface BatchSource {
 export interface BatchReaderOptions {
   /** The layout of the journal. */
   layout: Layout
-  /** The process whose running requests are also kept in Postgres; undefined: they are not. */
+  /** The process whose running requests are also kept in Postgres; undefined if they are not. */
   keepsOpenOf?: string | undefined
-  /** The journal has the end of this request but not its beginning. */
+  /** Called if the journal contains the end of this request but not its beginning. */
   onUnknown(id: string): void
 }
 
-/** Turns frames of a journal into COPYs. It copies halves of rows, and all other tuples, byte by byte. */
+/**
+ * Converts frames of a journal to COPY inputs. Halves of rows and all other tuples are copied byte by byte.
+ */
 export class BatchReader {
   readonly #options: BatchReaderOptions
-  /** Running requests that earlier batches opened. */
+  /** Running requests that began in earlier batches. */
   readonly open = new Map<string, OpenRequest>()
   readonly layout: Layout
   readonly copies: readonly CopyBuffer[]
@@ -79,7 +82,7 @@ export class BatchReader {
     this.copies = [this.#requests, this.#payloads, this.#attempts, this.#entries, this.#openRequests]
   }
 
-  /** The whole frames in `bytes`; undefined: there are none. */
+  /** Reads the whole frames in `bytes`; undefined if there are none. */
   read(bytes: Buffer, { segment, from, shipped, framesMax }: BatchSource): Batch | undefined {
     for (const copy of this.copies) copy.clear()
     const batch: Batch = {
@@ -92,7 +95,7 @@ export class BatchReader {
       released: [],
       charges: new Map(),
     }
-    // A batch lies wholly before or wholly after the shipped position.
+    // A batch is either entirely before or entirely after the shipped position.
     const isShipped = from < shipped
     const view = viewOf(bytes)
     let at = 0
@@ -112,19 +115,19 @@ export class BatchReader {
     return batch.frames === 0 ? undefined : batch
   }
 
-  /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
+  /** What is shipped instead of a single frame that Postgres rejects: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
     const { open, close } = this.layout
     return [standInOf(this.#requests, [...open, ...close]), this.#entries, this.#openRequests]
   }
 
-  /** Note that Postgres has committed the batch. */
+  /** Records that Postgres has committed the batch. */
   commit({ opened, closed }: Batch): void {
     for (const id of closed) this.open.delete(id)
     for (const [id, one] of opened) this.open.set(id, one)
   }
 
-  /** Add the frame at `at` to the batch. Returns its length in bytes; 0: no whole frame is there. */
+  /** Adds the frame at `at` to the batch. Returns its length in bytes, or 0 if there is no whole frame. */
   #addFrame(batch: Batch, bytes: Buffer, view: DataView, at: number, isShipped: boolean): number {
     const frame = readFrame(bytes, at, view)
     if (frame === 'incomplete' || frame === 'damaged') return 0
@@ -178,7 +181,7 @@ export class BatchReader {
     out.int8(-nano)
   }
 
-  /** An open half for a request whose open frame is lost. The charged account has the id of the tenant. */
+  /** Makes an open half for a request whose open frame is lost. The charged account has the tenant's id. */
   #halfOfUnknown(bytes: Buffer, { idAt, chargeAt }: CloseFrame) {
     const uuidAt = (at: number) => uuidText(bytes.subarray(at, at + 16))
     const id = uuidAt(idAt)
@@ -193,7 +196,9 @@ export class BatchReader {
   }
 }
 
-/** Copy the half of a request that goes on after its batch: the next batch overwrites the memory. */
+/**
+ * Copies the half of a request that continues after its batch, because the next batch overwrites the memory.
+ */
 function copyHalf(opened: OpenRequest): void {
   opened.source = Buffer.from(opened.source.subarray(opened.halfAt, opened.halfEnd))
   opened.halfEnd -= opened.halfAt

@@ -3,8 +3,8 @@ import { redactText } from '../redaction/redact.ts'
 import { clamp, int4, word } from './column.ts'
 
 /**
- * The counts within the bounds of the usage log. An upstream may report any number, so bound them before any
- * use.
+ * Limits the counts to what the usage log can store. An upstream can report any number, so this must be done
+ * before any use.
  */
 export function boundedUsage(reported: Usage): Usage {
   const input = clamp(reported.input, int4.max)
@@ -28,5 +28,5 @@ export function boundedUsage(reported: Usage): Usage {
   }
 }
 
-/** More searches in one answer are not a count that we believe. */
+/** A higher number of searches in one answer is not credible. */
 const webSearchesMax = 10_000

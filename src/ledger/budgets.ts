@@ -4,13 +4,13 @@ export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; peri
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
 /**
- * Reads a name that reserve_money returns: `balance`, `key day`, `group total`. Throws for any other name.
+ * Parses a name returned by reserve_money: `balance`, `key day`, `group total`. Throws for any other name.
  */
 export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }
   if ((owner === 'key' || owner === 'group') && isPeriod(period)) return { owner, period }
-  throw new Error(`no such source of money: ${name}`)
+  throw new Error(`unknown source of money: ${name}`)
 }
 
 /** The end (UTC) of the period around a moment; undefined for `total`, which never ends. */
@@ -31,7 +31,7 @@ export interface BudgetState {
   period: BudgetPeriod
   limitNano: bigint
   spentNano: bigint
-  /** The part that running requests hold. */
+  /** The money held for running requests. */
   heldNano: bigint
 }
 

@@ -7,12 +7,12 @@ interface Charge {
   account: string
   key: string | null
   group: string | null
-  /** Any moment of the day. */
+  /** Any time within the day. */
   moment: Date
   nano: bigint
 }
 
-/** The cost of a request, and the offsets of its owners in its frame and its row. */
+/** The cost of a request, and where the ids of its owners are in its frame and its row. */
 export interface ChargePlaces {
   bytes: Buffer
   /** Start of the request's id in `bytes`. */
@@ -20,13 +20,13 @@ export interface ChargePlaces {
   /** Start of the account's id in `bytes`. */
   accountAt: number
   nano: bigint
-  /** The buffer of the row. */
+  /** The buffer that contains the row. */
   source: Buffer
   /** Start of the key's column in `source`. The group's column follows it. */
   keyAt: number
 }
 
-/** Add the cost of a request. */
+/** Adds the cost of a request. */
 export function addCharge(
   charges: Charges,
   { bytes, idAt, accountAt, nano, source, keyAt }: ChargePlaces,
@@ -56,8 +56,8 @@ function uuidIn(bytes: Buffer, at: number): string | null {
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * The statement that releases reservations and takes charges from accounts and budgets; none when there is
- * nothing to do. Its values are uuids, times and numbers, so they need no quotes.
+ * The statement that releases reservations and deducts charges from accounts and budgets; empty if there is
+ * nothing to do. Its values are uuids, times and numbers, so they need no quoting.
  */
 export function settlementOf(released: readonly string[], charges: Charges): string[] {
   if (released.length === 0 && charges.size === 0) return []

@@ -1,9 +1,8 @@
 /**
- * XXH32 with seed 0 of the bytes from `start` to `end`, as a whole number from 0.
+ * The XXH32, with seed 0, of the bytes from `start` to `end`, as a non-negative integer.
  * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
- *
- * We do not use `zlib.crc32`: frames are short, and its call alone costs more than this function takes for
- * 400 bytes.
+ * `zlib.crc32` is not used because frames are short and its call overhead alone exceeds the time that this
+ * function takes for 400 bytes.
  */
 export function checksum(bytes: DataView, start: number, end: number): number {
   let at = start

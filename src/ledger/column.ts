@@ -2,20 +2,19 @@ import { messageCharactersMax, redactText } from '../redaction/redact.ts'
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
- * A kind of column and its bound. Every writer of a row removes secrets from its texts, and truncates or
- * clamps a value beyond the bound, so that Postgres never refuses a row for it.
- *
- * All types have the same members in the same order: V8 reads them several times faster.
+ * A kind of column and its limit. Every writer of a row removes secrets from its texts and truncates or
+ * clamps values beyond the limit, so that Postgres never rejects a row because of them.
+ * All types have the same members in the same order, because V8 then reads them several times faster.
  */
 interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends boolean = boolean> {
   readonly kind: Kind
-  /** The highest number, or the most UTF-16 units of a text. */
+  /** The highest number, or the maximum UTF-16 units of a text. */
   readonly max: number
-  /** The most texts of a list. */
+  /** The maximum number of texts in a list. */
   readonly countMax: number
-  /** True: null means an unknown value. */
+  /** If true, null means an unknown value. */
   readonly nullable: Nullable
-  /** Why its texts are written without a search for secrets; undefined: they are searched. */
+  /** Why its texts are written without being searched for secrets; undefined if they are searched. */
   readonly trusted: string | undefined
   /** The value that the API shows for null. */
   readonly shownNull: unknown
@@ -23,21 +22,23 @@ interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends bo
 
 export type ColumnKind = keyof Kinds
 
-/** The type of each kind in a record (`kept`) and in an answer of Postgres (`read`). */
+/** The type of each kind in a record (`kept`) and in a result from Postgres (`read`). */
 interface Kinds {
   uuid: { kept: string; read: string }
   /** Milliseconds since the epoch. */
   moment: { kept: number; read: Date }
   bool: { kept: boolean; read: boolean }
-  /** Whole numbers from 0 to `max`. */
+  /** Integers from 0 to `max`. */
   int2: { kept: number; read: number }
   int4: { kept: number; read: number }
-  /** Nano-USD, in JSON as decimal digits. */
+  /** Nano-USD; decimal digits in JSON. */
   money: { kept: bigint; read: string }
-  /** A longer text is truncated at its end. */
+  /** A longer text is truncated at the end. */
   text: { kept: string; read: string }
   texts: { kept: readonly string[]; read: readonly string[] }
-  /** The JSON text of an array. A longer one loses its last elements, so that it still parses. */
+  /**
+   * The JSON text of an array. If it is too long, it loses its last elements, so that it remains valid JSON.
+   */
   array: { kept: string; read: string }
 }
 
@@ -47,11 +48,11 @@ export const bool = type('bool')
 export const int2 = type('int2', 32_767)
 export const int4 = type('int4', 2_147_483_647)
 export const money = type('money')
-/** A word of our own. */
-export const word = trusted(type('text', 64), 'the gateway has a list of these words, or works them out')
+/** A word that the gateway itself defines. */
+export const word = trusted(type('text', 64), 'the gateway has a list of these words, or computes them')
 /**
- * Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest
- * `longName`.
+ * Short enough for an index: an index entry can hold 2,704 bytes, which is enough for the longest `name` and
+ * the longest `longName` together.
  */
 export const name = type('text', 256)
 export const longName = type('text', 512)
@@ -64,14 +65,14 @@ function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): Colu
 }
 
 /**
- * The same type, written without a search for secrets. `why`: neither a client nor an upstream can choose the
- * text.
+ * The same type, written without being searched for secrets. `why` explains why neither a client nor an
+ * upstream can choose the text.
  */
 export function trusted<Kind extends keyof Kinds>(type: ColumnType<Kind, false>, why: string) {
   return { ...type, trusted: why }
 }
 
-/** The same type, or null. `shownNull`: the value that the API shows for null. */
+/** The same type, but nullable. `shownNull` is the value that the API shows for null. */
 export function orNull<Kind extends keyof Kinds>(
   type: ColumnType<Kind>,
   shownNull: unknown = null,
@@ -79,16 +80,17 @@ export function orNull<Kind extends keyof Kinds>(
   return { ...type, nullable: true, shownNull }
 }
 
-/** Where the API shows a column: in lists and details, in details alone, or nowhere. */
+/** Where the API shows a column: in lists and details, only in details, or nowhere. */
 export type Shown = 'list' | 'detail' | 'nowhere'
 
 /**
  * `content`: what people wrote, who they are, or what points to it. An erasure sets it to NULL, so the column
- * must allow that. `facts`: ids, times, models, tokens, money and our own words, which stay.
+ * must be nullable. `facts`: ids, times, models, tokens, money and words defined by the gateway, which are
+ * kept.
  */
 export type Holds = 'content' | 'facts'
 
-/** The parts of a column for its documents. */
+/** The parts of a column that document it. */
 export interface ColumnDescription {
   readonly name: string
   readonly shown: Shown
@@ -106,14 +108,17 @@ export type Column<Source> = {
 
 type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null | undefined : Value
 
-/** A row of these columns as Postgres answers it. */
+/** A row of these columns as returned by Postgres. */
 export type RowOf<Columns extends ColumnDescription & ColumnType> = {
   [Each in Columns as Each['name']]:
     | Kinds[Each['kind']]['read']
     | (Each['nullable'] extends true ? null : never)
 }
 
-/** Makes columns whose values come from a `Source`. `member`: default is the column's name. */
+/**
+ * Returns a function that makes columns whose values come from a `Source`. `member` defaults to the column's
+ * name.
+ */
 export function columnsFrom<Source, const Half extends string>(half: Half) {
   return <
     const Name extends string,
@@ -136,7 +141,10 @@ export function contentOf(columns: readonly ColumnDescription[]): string[] {
   return columns.filter(({ holds }) => holds === 'content').map(({ name }) => name)
 }
 
-/** Append these columns to a tuple, with one call for each: more calls would cost as much as the bytes. */
+/**
+ * Appends these columns to a tuple in one call, because separate calls would cost as much as writing the
+ * bytes.
+ */
 export function writeColumns<Source>(
   out: TupleWriter,
   columns: readonly Column<Source>[],
@@ -207,7 +215,7 @@ function writeColumn<Source>(out: TupleWriter, column: Column<Source>, source: S
   }
 }
 
-/** A text without secrets. It may still be longer than the column. */
+/** The text without secrets. It can still be longer than the column allows. */
 function cleanText({ trusted, max }: ColumnType, value: string): string {
   return trusted === undefined ? redactText(value, undefined, max) : value
 }
@@ -244,14 +252,14 @@ export function jsonOf<Source>(column: Column<Source>, source: Source): unknown 
   }
 }
 
-/** The form in which the API shows a value from Postgres. */
+/** Converts a value from Postgres to the form shown by the API. */
 export function shownOf({ kind, shownNull }: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return shownNull
   if (value instanceof Date) return value.toISOString()
   return kind === 'array' ? parsed(String(value)) : value
 }
 
-/** The column's type in Postgres, as `information_schema.columns.data_type` names it. */
+/** The Postgres types of the columns, as named in `information_schema.columns.data_type`. */
 export const sqlTypes: Readonly<Record<ColumnType['kind'], string>> = {
   uuid: 'uuid',
   moment: 'timestamp with time zone',
@@ -270,7 +278,7 @@ function mapped<Value>(value: Value | null | undefined, map: (value: Value) => u
 
 const int8Max = 9_223_372_036_854_775_807n
 
-/** Sets NaN and numbers below 0 to 0: clocks go back, and upstreams send any number. */
+/** Sets NaN and negative numbers to 0, because clocks can go back and upstreams can send any number. */
 export function clamp(value: number, most: number): number {
   if (!(value > 0)) return 0
   return value > most ? most : Math.trunc(value)
@@ -281,7 +289,7 @@ function clampNano(value: bigint): bigint {
   return value < -int8Max ? -int8Max : value
 }
 
-/** A JSON array within its bound: it loses its last elements. */
+/** Shortens a JSON array to its limit by removing its last elements. */
 export function fitArray(json: string, unitsMax: number): string {
   if (json.length <= unitsMax) return json
   const elements = parsed(json)
@@ -296,7 +304,7 @@ export function fitArray(json: string, unitsMax: number): string {
   return `[${kept.join(',')}]`
 }
 
-/** An empty list if it does not parse. */
+/** Returns an empty list if the text cannot be parsed. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json)

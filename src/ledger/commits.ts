@@ -2,19 +2,19 @@ import { gatewayError } from '../canonical/error.ts'
 import type { OpenRecord } from './record.ts'
 
 export interface CommitsOptions {
-  /** Of the current journal. */
+  /** The progress of the current journal. */
   progress(): { written: number; shipped: number }
-  /** Have the shipper ship now. */
+  /** Makes the shipper ship now. */
   ask(): void
   admitMs: number
   durableMs: number
 }
 
-/** With DURABILITY=postgres: the waits until Postgres has committed what is in the journal. */
+/** With DURABILITY=postgres: waits until Postgres has committed what is in the journal. */
 export class Commits {
   readonly #options: CommitsOptions
   #waits = new CommitWaits()
-  /** The length of the journal when the shipper was last asked. */
+  /** The length of the journal at the last request to the shipper. */
   #asked = 0
   /** Requests that were refused because Postgres did not commit their beginning. */
   readonly #refused = new WeakSet<OpenRecord>()
@@ -24,34 +24,40 @@ export class Commits {
     this.#options = options
   }
 
-  /** Answers that ended after `durableMs`, before Postgres had their rows. */
+  /** The number of answers that ended after `durableMs`, before Postgres had their rows. */
   get late(): number {
     return this.#late
   }
 
-  /** Wait for the beginning of a request. Rejects `unavailable` after `admitMs`. */
+  /** Waits until the beginning of a request is committed. Rejects with `unavailable` after `admitMs`. */
   async opened(record: OpenRecord): Promise<void> {
     if (await this.#committed(this.#options.admitMs)) return
     this.#refused.add(record)
     throw gatewayError('recording_late', {}, { retryAfterSeconds: 5 })
   }
 
-  /** Wait for the row of a request. One that was refused for want of Postgres does not wait again. */
+  /**
+   * Waits until the row of a request is committed. A request refused because of a missing commit does not
+   * wait again.
+   */
   async closed(open: OpenRecord): Promise<void> {
     if (!this.#refused.delete(open)) await this.row()
   }
 
-  /** Wait for what was written, for at most `durableMs`. */
+  /** Waits until everything written so far is committed, but at most `durableMs`. */
   async row(): Promise<void> {
     if (!(await this.#committed(this.#options.durableMs))) this.#late += 1
   }
 
-  /** Postgres has more than before. */
+  /** Must be called when more has been committed to Postgres. */
   reached(): void {
     this.#waits.reached(this.#options.progress().shipped)
   }
 
-  /** The journal is another one: how much of the former one Postgres has is unknown. */
+  /**
+   * Must be called when a new journal is started, because it is unknown how much of the former one is in
+   * Postgres.
+   */
   beginAnew(): void {
     this.#waits.giveUp()
     this.#asked = 0
@@ -66,14 +72,17 @@ export class Commits {
   }
 }
 
-/** Waits until Postgres has a length of the journal. Call `until` with lengths that never decrease. */
+/**
+ * Waits until Postgres has the journal up to a length. `until` must be called with lengths that never
+ * decrease.
+ */
 class CommitWaits {
-  /** In the order of their lengths. */
+  /** Ordered by length. */
   readonly #waits = new Set<Wait>()
 
   /**
-   * Resolves with true when `reached` was called with `length` or more, or with false after `withinMs` and by
-   * `giveUp`.
+   * Resolves with true once `reached` is called with `length` or more, and with false after `withinMs` or
+   * when `giveUp` is called.
    */
   until(length: number, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {

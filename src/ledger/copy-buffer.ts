@@ -4,7 +4,7 @@ import { copyHeader, copyTrailer, TupleWriter } from './tuple.ts'
 export class CopyBuffer {
   readonly statement: string
   readonly columns: readonly string[]
-  /** Write whole tuples here. */
+  /** Whole tuples must be written here. */
   readonly out = new TupleWriter(64 * 1024)
 
   constructor(table: string, columns: readonly string[]) {

@@ -1,17 +1,17 @@
 import { type Client, type Connection, Query } from 'pg'
 
-/** The part of pg's connection that its types leave out. */
+/** The part of pg's connection that its type definitions omit. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(bytes: Buffer): void
   endCopyFrom(): void
 }
 
-/** A longer input goes out in pieces, because pg copies each of them once more. */
+/** A longer input is sent in pieces, because pg copies each of them once more. */
 const pieceBytes = 256 * 1024
 
-/** Statements in one message, among them COPYs, which get their inputs in order. */
+/** Several statements in one message. The COPYs among them receive their inputs in order. */
 class CopyQuery extends Query {
-  /** How long pg waits for the end. */
+  /** How long pg waits for the query to end. */
   query_timeout: number | undefined
   readonly #inputs: Buffer[]
   readonly #onTrip: () => void
@@ -27,7 +27,7 @@ class CopyQuery extends Query {
     this.#onTrip = onTrip
   }
 
-  /** pg calls it when Postgres has come to the next COPY. */
+  /** Called by pg when Postgres has reached the next COPY. */
   handleCopyInResponse(connection: CopyConnection): void {
     this.#onTrip()
     const input = this.#inputs.shift() ?? Buffer.alloc(0)
@@ -39,8 +39,8 @@ class CopyQuery extends Query {
 }
 
 /**
- * Run statements in one message: they take one round trip, and one more for each COPY. `inputs`: what its
- * COPYs read, in order. An error ends all of them; after BEGIN, the connection then waits for ROLLBACK.
+ * Runs statements in one message, which takes one round trip, plus one for each COPY. `inputs` are the inputs
+ * of the COPYs, in order. An error ends all statements; after BEGIN, the connection then expects a ROLLBACK.
  * https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
  */
 export function runWithCopies(
@@ -60,14 +60,17 @@ export function runWithCopies(
       if (error) reject(error)
       else resolve()
     })
-    // The bound is for each round trip. That of pg is for all of them together.
+    // The limit applies to each round trip; pg's own limit applies to all of them together.
     query.query_timeout = answerMs * (1 + inputs.length)
     expectAnswer()
     client.query(query)
   })
 }
 
-/** The time that pg gives each query of this connection; 0: no bound. Its types leave the member out. */
+/**
+ * The time limit that pg applies to each query of this connection; 0 if there is none. Its type definitions
+ * omit the member.
+ */
 function answerMsOf(client: Client): number {
   const parameters: unknown = 'connectionParameters' in client ? client.connectionParameters : undefined
   if (typeof parameters !== 'object' || parameters === null || !('query_timeout' in parameters)) return 0

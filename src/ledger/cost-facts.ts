@@ -4,12 +4,12 @@ import { redactText } from '../redaction/redact.ts'
 import { name } from './column.ts'
 import type { PricedModel } from './price-others.ts'
 
-/** One fact of an answer, beside the counts of the usage log, that its cost depends on. */
+/** A fact about an answer that affects its cost, in addition to the counts in the usage log. */
 export type CostFact =
   | { part: CountedPart; count: number }
-  /** The tier that served the request, in the vendor's own word. */
+  /** The tier that served the request, as named by the vendor. */
   | { part: 'service_tier'; name: string }
-  /** Another model that worked on the answer. Its cost is in nano-USD; null: not known. */
+  /** Another model that worked on the answer. Its cost is in nano-USD; null if unknown. */
   | {
       part: 'model'
       name: string
@@ -27,7 +27,7 @@ const counted = [
   ['web_searches', 'webSearches'],
 ] as const satisfies [string, RefinedCount][]
 
-/** Undefined for most answers: they have nothing but the counts. */
+/** Undefined for most answers, which have nothing but the counts. */
 export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostFact[] | undefined {
   const facts: CostFact[] = []
   for (const [part, member] of counted) {
@@ -41,7 +41,7 @@ export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostF
   for (const { model, usage, cost, priceId } of others.slice(0, modelsMax)) {
     facts.push({
       part: 'model',
-      // An upstream may write any name, and a fact that does not fit into the row would be lost.
+      // An upstream can send any name, and a fact that does not fit into the row would be lost.
       name: redactText(model, [], name.max),
       tokens: {
         input: usage.input,
@@ -57,13 +57,13 @@ export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostF
   return facts.length === 0 ? undefined : facts
 }
 
-/** The tiers of ordinary requests: nearly every answer would say so. */
+/** The tiers of ordinary requests, which are left out because nearly every answer has one. */
 const usual = new Set(['default', 'standard', 'auto'])
 
-/** Most other models of one answer that a row names. */
+/** The maximum number of other models that a row lists for one answer. */
 const modelsMax = 20
 
-/** The facts that a row keeps; `others` in nano-USD, undefined when a cost is not known. */
+/** Reads the facts stored in a row. `others` is in nano-USD, and undefined if a cost is unknown. */
 export function readCostFacts(facts: unknown): {
   refinements: Pick<Usage, RefinedCount | 'serviceTier'>
   others: bigint | undefined

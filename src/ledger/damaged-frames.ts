@@ -3,12 +3,15 @@ import type { Layout } from './layout.ts'
 import { type JsonRow, rowAt } from './read-tuples.ts'
 import { momentIn, uuidText } from './tuple.ts'
 
-/** What is known about a frame whose check is wrong. Each member is a guess: the flipped bit may be in it. */
+/**
+ * What is known about a frame whose checksum is wrong. Every member is a guess, because the flipped bit may
+ * be in it.
+ */
 export interface DamagedFrame {
-  /** Offset in the damaged bytes. */
+  /** The offset within the damaged bytes. */
   at: number
   bytes: number
-  /** Undefined: neither an open frame nor a close frame can be seen. */
+  /** Undefined if neither an open frame nor a close frame can be recognised. */
   kind: 'open' | 'close' | undefined
   request: string | null
   tenant: string | null
@@ -16,8 +19,8 @@ export interface DamagedFrame {
 }
 
 /**
- * The frames that can be seen in bytes that are not a whole frame, in order. `nowMs`: no request is much
- * later.
+ * The frames that can be recognised in bytes that are not a whole frame, in order. Requests much later than
+ * `nowMs` are ruled out.
  */
 export function damagedFramesIn(bytes: Buffer, layout: Layout, nowMs: number): DamagedFrame[] {
   const frames: DamagedFrame[] = []
@@ -33,7 +36,7 @@ export function damagedFramesIn(bytes: Buffer, layout: Layout, nowMs: number): D
 function damagedFrameAt(bytes: Buffer, at: number, layout: Layout, nowMs: number): DamagedFrame {
   const start = at + frameHeaderBytes
   const end = start < bytes.length ? start + bytes.readUInt32LE(at) : bytes.length
-  // A length that leads to another possible frame, or to the end, is right. Else the rest counts as one
+  // A length that leads to another possible frame or to the end is correct. Otherwise the rest counts as one
   // frame.
   const isLength = end === bytes.length || (end < bytes.length && requestAt(bytes, end, nowMs) !== undefined)
   const length = isLength && end > start ? end - at : bytes.length - at
@@ -54,7 +57,7 @@ function damagedFrameAt(bytes: Buffer, at: number, layout: Layout, nowMs: number
 
 const nothingKnown = { request: null, tenant: null, model: null }
 
-/** The request of the frame that may begin at `at`: its id is at a known place, after its length. */
+/** The request of the frame that may begin at `at`. Its id is at a known offset, after its length. */
 function requestAt(
   bytes: Buffer,
   at: number,
@@ -75,7 +78,7 @@ const heads = [
   ['close', headInClose],
 ] as const
 const dayMs = 86_400_000
-/** No request is older. */
+/** No request is older than this. */
 const firstMs = Date.UTC(2024, 0, 1)
 
 function tryRow(bytes: Buffer, at: number, columns: readonly string[]): JsonRow | undefined {

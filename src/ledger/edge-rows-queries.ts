@@ -2,13 +2,13 @@ import type postgres from 'postgres'
 import { firstIdAt } from '../db/first-id.ts'
 import { hourMs, type TimeRange } from './summary-range.ts'
 
-/** The most rows of the usage log that are read for the ends of a range. They take about 2 us each. */
+/** The maximum number of usage log rows that are read for the ends of a range. Each takes about 2 us. */
 export const edgeRowsMax = 200_000
 
 /**
- * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log
- * here may have lost some of them. `hoursFrom`: sums by hour are kept from then on. They say how many rows
- * an hour had. That is unknown for an earlier hour, so its partition must exist.
+ * Returns the number of rows in the hours of these pieces, to decide whether they can be read; Infinity if
+ * the usage log may have lost some of them. From `hoursFrom` on, sums by hour exist, so the number of rows of
+ * an hour is known. For an earlier hour it is not, so its partition must exist.
  */
 export async function rowsNear(
   sql: postgres.Sql,

@@ -7,21 +7,22 @@ import { existingIds, isDataError, refusalOf, send } from './shipment.ts'
 import { standInOf } from './stand-in-row.ts'
 
 export interface LostOptions {
-  /** The caller, whose own heartbeat may be old after its machine slept. */
+  /** The caller, whose own heartbeat may be old after its machine was suspended. */
   instanceId: string
   instanceDeadMs: number
   log: Log
-  /** Called with the ids of the requests of each that are orphaned. */
+  /** Called for each lost process with the ids of its orphaned requests. */
   onLost(orphans: readonly string[]): void
 }
 
-/** A neighbour on the same disk gets this time to adopt the journal, which says more. */
+/** The time given to a process on the same disk to adopt the journal, which contains more information. */
 const neighbourMs = 10_000
 
 /**
- * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and no
- * process has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows
- * for its running requests, releases what it held, and marks it `lost`. One process of all works at a time.
+ * Ends the requests of lost processes. A process with DURABILITY=postgres is lost if it has been silent for
+ * `instanceDeadMs` and no other process has adopted its journal, which may be gone with its machine. One
+ * transaction writes orphaned rows for its running requests, releases its reservations and marks it as
+ * `lost`. Only one process does this at a time.
  */
 export async function endLost(
   client: Client,
@@ -42,19 +43,19 @@ export async function endLost(
       onLost(orphans)
       log.warn(
         { instance: id, orphans: orphans.length },
-        'a process is lost: what it ran is orphaned, what it held is released',
+        'a process is lost: its running requests are orphaned and its reservations released',
       )
     } catch (error) {
       if (!isOfOne(error)) throw error
       await client.query('ROLLBACK')
-      log.error({ instance: id, error: String(error) }, 'what a lost process ran cannot be ended now')
+      log.error({ instance: id, error: String(error) }, 'the requests of a lost process cannot be ended now')
     }
   }
 }
 
 /**
- * Returns the ids of the orphaned rows; undefined: it is not lost after all, or its journal is being
- * adopted.
+ * Returns the ids of the orphaned rows; undefined if the process is not lost after all or its journal is
+ * being adopted.
  */
 async function endOne(
   client: Client,
@@ -113,7 +114,7 @@ async function writeOrphans(
       { ...ownLayout, open },
     )
   if ((await refusalOf(client, () => send(client, rowsOf(halves)))) === undefined) return
-  // Postgres refuses one of them for what it is.
+  // Postgres rejects the data of one of them, so they are sent one by one.
   for (const half of halves) {
     const row = rowsOf([half])
     if ((await refusalOf(client, () => send(client, row))) !== undefined)
@@ -121,7 +122,10 @@ async function writeOrphans(
   }
 }
 
-/** Data that Postgres refuses, columns of a later release, or a lock that another transaction has. */
+/**
+ * True for errors of a single process: data that Postgres rejects, columns of a later release, or a lock held
+ * by another transaction.
+ */
 function isOfOne(error: unknown): boolean {
   if (isDataError(error) || error instanceof LayoutError) return true
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

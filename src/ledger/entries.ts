@@ -1,8 +1,8 @@
-/** Money that an operator moves. */
+/** A movement of money made by an operator. */
 export interface NewEntry {
   id: string
   accountId: string
-  /** A top-up adds money. An adjustment adds or takes it. */
+  /** A top-up adds money. An adjustment adds or deducts it. */
   kind: 'top_up' | 'adjustment'
   /** Nano-USD. */
   amountNano: bigint
@@ -11,18 +11,18 @@ export interface NewEntry {
 
 /** The state of an account. */
 export interface Balance {
-  /** True: its requests need a reservation. False: we only record their cost. */
+  /** If true, requests need a reservation. If false, their cost is only recorded. */
   limited: boolean
   balanceNano: bigint
-  /** The part that running requests hold. */
+  /** The money held for running requests. */
   heldNano: bigint
 }
 
 /**
- * `repeated`: the same entry exists, and nothing changed. `conflict`: another entry has the id. `taken`: a
- * request has the id, which its charge will need. `unknown`: there is no such account. `held`: a limited
- * account would have less money than running requests hold. `excessive`: the sum does not fit into a bigint
- * of Postgres.
+ * `repeated`: the same entry exists, and nothing changed. `conflict`: a different entry has the id. `taken`:
+ * the id belongs to a request, whose charge will need it. `unknown`: the account does not exist. `held`: a
+ * limited account would have less money than is held for running requests. `excessive`: the sum exceeds a
+ * Postgres bigint.
  */
 export type Booking =
   | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }

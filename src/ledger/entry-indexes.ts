@@ -3,9 +3,9 @@ import type { Clock } from '../runtime/clock.ts'
 import { buildIndexes, type IndexPass, type MissingIndex } from './index-builder.ts'
 
 /**
- * Build the index that lists manual entries, on each partition of `entries` that has none, as `buildIndexes`
- * does. No migration does so: it would keep writers waiting while it reads all charges. The index has no
- * charges, so a charge does not write to it.
+ * Builds the index that lists manual entries, on each partition of `entries` that lacks it, using
+ * `buildIndexes`. This is not done in a migration, which would block writers while it reads all charges. The
+ * index excludes charges, so inserting one does not touch it.
  */
 export async function keepEntryIndexes(
   sql: Sql,

@@ -3,14 +3,14 @@ import { entries, requests } from '../db/schema.ts'
 import type { Queries, TypedTransaction } from '../db/transactions.ts'
 import type { Booking, NewEntry } from './entries.ts'
 
-/** Book an entry, once for each id. */
+/** Books an entry, once per id. */
 export async function bookEntry(tx: TypedTransaction, entry: NewEntry): Promise<Booking> {
   const { id, accountId, kind, amountNano, note } = entry
   const { rows } = await tx.execute<BookingRow>(sql`
     SELECT verdict, booked_at, balance::text, held::text, is_limited
     FROM book_entry(${id}, ${accountId}, ${kind}, ${String(amountNano)}::bigint, ${note})`)
   const [row] = rows
-  if (row === undefined) throw new Error('book_entry answered nothing')
+  if (row === undefined) throw new Error('book_entry returned no row')
   const { verdict } = row
   const balance = {
     limited: row.is_limited ?? false,
@@ -38,9 +38,9 @@ interface BookingRow extends Record<string, unknown> {
 
 export interface EntryFilter {
   accountId: string
-  /** Absent: all but charges. */
+  /** If absent, all kinds except charges. */
   kind?: ListedEntry['kind'] | undefined
-  /** With charges, where there is no `kind`. */
+  /** Whether to include charges if `kind` is absent. */
   charges: boolean
   /** Inclusive. */
   from?: Date | undefined
@@ -60,7 +60,7 @@ export interface ListedEntry {
 }
 
 /**
- * Entries of an account in the order of their times. Charges are read from the usage log, which has them by
+ * The entries of an account, ordered by time. Charges are read from the usage log, where they can be found by
  * tenant.
  */
 export async function listEntries(db: Queries, filter: EntryFilter): Promise<ListedEntry[]> {
@@ -87,7 +87,7 @@ function entriesByHand(db: Queries, { accountId, kind, from, to, after, descendi
     .where(
       and(
         eq(entries.accountId, accountId),
-        // In the words of the index.
+        // Written exactly as in the definition of the index.
         ne(entries.kind, sql`'charge'`),
         kind === undefined ? undefined : eq(entries.kind, kind),
         from === undefined ? undefined : gte(entries.createdAt, from),
@@ -99,7 +99,7 @@ function entriesByHand(db: Queries, { accountId, kind, from, to, after, descendi
     .limit(limit)
 }
 
-/** A charge has the id and the moment of its request, and takes its cost. */
+/** The charges as entries. A charge has the id and the time of its request, and the negative of its cost. */
 async function chargesOf(
   db: Queries,
   { accountId, from, to, after, descending, limit }: EntryFilter,

@@ -1,44 +1,50 @@
 import type { Clock } from '../runtime/clock.ts'
 
 export interface FenceOptions {
-  /** A process that was frozen for this time may have been taken for dead. */
+  /** A process that was frozen for this long may have been taken for dead. */
   pauseMs: number
-  /** The longest wait for the answer of Postgres. */
+  /** The maximum wait for an answer from Postgres. */
   waitMs: number
   clock: Clock
   /**
-   * Ask Postgres whether this process still counts as living, and call `confirm` with the token when it does.
+   * Queries Postgres whether this process still counts as live, and calls `confirm` with the token if it
+   * does.
    */
   ask(token: number): void
-  /** Postgres did not answer in time. Requests whose ids are lower than `since` began before the pause. */
+  /**
+   * Called when Postgres did not answer in time. Requests with ids lower than `since` began before the pause.
+   */
   onUnanswered(since: string): void
 }
 
 interface Doubt {
   since: string
   token: number
-  /** Resolves when Postgres has answered, and when it has not answered in time. */
+  /** Resolves when Postgres has answered or the time is up. */
   settled: PromiseWithResolvers<void>
   late: NodeJS.Timeout
 }
 
 /**
- * Ids of requests that begin within this time still count as older: within a millisecond, ids have no order.
+ * Ids of requests that begin within this time still count as older, because ids have no order within a
+ * millisecond.
  */
 const ambiguousMs = 2
 
 /**
- * Notices when this process was frozen, as in a suspended container, for long enough that others may have
- * taken it for dead and adopted its journal. Until Postgres has answered, its requests must send nothing
- * more.
- *
- * A process that runs but does not reach Postgres is in no doubt: it serves on, and learns it with its next
- * heartbeat.
+ * Detects that this process was frozen, for example in a suspended container, for long enough that other
+ * processes may have taken it for dead and adopted its journal. Until Postgres has answered, its requests
+ * must not send anything.
+ * A process that runs but cannot reach Postgres is not in doubt: it keeps serving, and learns its state with
+ * its next heartbeat.
  */
 export class Fence {
   readonly #options: FenceOptions
   readonly #timer: NodeJS.Timeout
-  /** A suspended machine stops the monotonic clock, a container that is frozen does not. */
+  /**
+   * Both clocks are compared, because suspending a machine stops the monotonic clock but freezing a container
+   * does not.
+   */
   #seenElapsed: number
   #seenNow: number
   #doubt: Doubt | undefined
@@ -51,25 +57,27 @@ export class Fence {
     this.#timer = setInterval(() => this.#look(), options.pauseMs / 4).unref()
   }
 
-  /** Undefined: this process is live. Else wait for it, and look again. */
+  /**
+   * Undefined if this process is live. Otherwise the caller must wait for the promise and call this again.
+   */
   doubt(): Promise<void> | undefined {
     this.#look()
     return this.#doubt?.settled.promise
   }
 
-  /** As `doubt`, for a request: one that began after the pause is in no doubt. */
+  /** Like `doubt`, but for one request. A request that began after the pause is not in doubt. */
   doubtOf(id: string): Promise<void> | undefined {
     this.#look()
     const doubt = this.#doubt
     return doubt === undefined || id > doubt.since ? undefined : doubt.settled.promise
   }
 
-  /** Postgres has answered `ask`: this process is live. */
+  /** Must be called when Postgres has answered that this process is live. */
   confirm(token: number): void {
     if (this.#doubt?.token === token) this.end()
   }
 
-  /** Others may have adopted the journal. Returns `since`. */
+  /** Must be called when other processes may have adopted the journal. Returns `since`. */
   raise(): string {
     const since = idOf(this.#options.clock.now() + ambiguousMs)
     const settled = this.#doubt?.settled ?? Promise.withResolvers<void>()
@@ -82,7 +90,7 @@ export class Fence {
     return since
   }
 
-  /** What may be sent is known. */
+  /** Must be called once it is known what may be sent. */
   end(): void {
     clearTimeout(this.#doubt?.late)
     this.#doubt?.settled.resolve()
@@ -95,7 +103,7 @@ export class Fence {
   }
 
   /**
-   * The event loop may read from upstreams before it runs timers. So everyone who wants to send calls this.
+   * The event loop can read from upstreams before it runs timers, so this is called before anything is sent.
    */
   #look(): void {
     const { clock } = this.#options
@@ -110,7 +118,7 @@ export class Fence {
   }
 }
 
-/** The beginning of the uuidv7s of that millisecond. */
+/** The prefix of the uuidv7s of that millisecond. */
 function idOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`

@@ -1,18 +1,17 @@
 import type { Sql } from 'postgres'
 
 /**
- * How long processes that have ended are known at least. A shipped journal that is older is never shipped
- * again.
+ * How long ended processes are remembered at least. A shipped journal that is older is never shipped again.
  */
 export const instanceKeepDays = 30
 
 /**
- * Delete the rows of processes that have ended, or were lost, some days after their last heartbeat, with
- * the positions of their journals; unless another process does so now, or has within `apartMs`.
- *
- * A journal belongs to a known process: one that comes back unknown counts as new. So a process is forgotten
- * when its rows are past their retention. Then its journal is deleted if it was shipped, and shipped from its
- * start if not.
+ * Deletes the rows of processes that have ended or were lost, together with the positions of their journals,
+ * some days after their last heartbeat. Does nothing if another process is doing so or has done so within
+ * `apartMs`.
+ * A journal belongs to a known process: if the process is no longer known, it counts as new. A process is
+ * therefore only forgotten once its rows are past their retention. If its journal turns up after that, it is
+ * deleted if it was shipped, and shipped from its start if not.
  */
 export async function forgetInstances(sql: Sql, retentionDays: number, apartMs: number): Promise<void> {
   const days = Math.max(instanceKeepDays, retentionDays)

@@ -6,15 +6,13 @@ import { closeColumns, openColumns } from './row.ts'
 import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
 
 /**
- * Journal frames: `length u32 | check u32 | payload`, little-endian; the check is the XXH32 of the payload.
- *
+ * Journal frames: `length u32 | check u32 | payload`, little-endian, where the check is the XXH32 of the
+ * payload.
  *   open  = 3 | half length u32 | open half | payload tuple, if a body is kept
  *   close = 4 | flags u8 | head 32 | account 16 and charge i64, if charged | reserved account 16, if reserved
- *   |
- *           half length u32 | close half | attempt tuples
- *
- * A head is two columns: the request's id and the moment inside it. An open half begins with a head. Halves
- * and tuples have the format of COPY, so that the shipper only concatenates them.
+ *   | half length u32 | close half | attempt tuples
+ * A head consists of two columns: the request's id and the time inside it. An open half begins with a head.
+ * Halves and tuples are in COPY format, so that the shipper only has to concatenate them.
  */
 
 export const frameHeaderBytes = 8
@@ -24,10 +22,10 @@ const charged = 1
 const reserved = 2
 const openHalfAt = 1 + 4
 const closeHeadAt = 1 + 1
-/** Offsets of the head in the payloads of both kinds. */
+/** The offsets of the head in the payloads of both kinds. */
 export const headInOpen = openHalfAt
 export const headInClose = closeHeadAt
-/** Offset of the id in a head: it follows the length of its column. */
+/** The offset of the id in a head, after the length of its column. */
 const idInHead = 4
 /** An open half begins with a head. */
 export const idInOpenHalf = idInHead
@@ -42,7 +40,7 @@ export function writeOpenFrame(out: TupleWriter, open: OpenRecord): void {
   endFrame(out, start)
 }
 
-/** Write an open frame from an existing half, without a body. */
+/** Writes an open frame from an existing half, without a body. */
 export function writeBareOpenFrame(out: TupleWriter, half: Buffer): void {
   const start = beginFrame(out, openHalfAt)
   out.buffer[start] = openKind
@@ -93,7 +91,7 @@ function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, bo
 /** The columns of `request_payloads`. */
 export const payloadColumns = ['request_id', 'created_at', 'capture', 'body'] as const
 
-/** Make room for a frame's header and `bytes` of payload. Returns the start of its payload. */
+/** Makes room for a frame's header and `bytes` of payload. Returns the start of the payload. */
 function beginFrame(out: TupleWriter, bytes: number): number {
   out.reserve(frameHeaderBytes + bytes)
   return out.length + frameHeaderBytes
@@ -105,18 +103,18 @@ function endFrame(out: TupleWriter, start: number): void {
   view.setUint32(start - 4, checksum(view, start, length), true)
 }
 
-/** A frame, as offsets in the buffer that it was read from. */
+/** A frame, as offsets in the buffer from which it was read. */
 export type Frame = OpenFrame | CloseFrame
 
 export interface OpenFrame {
   kind: 'open'
-  /** Length of the whole frame, header included. */
+  /** The length of the whole frame, including the header. */
   bytes: number
-  /** Start of the request's id, 16 bytes. */
+  /** The start of the request's id, which has 16 bytes. */
   idAt: number
   halfAt: number
   halfEnd: number
-  /** Start of the tuple of `request_payloads`, which ends with the frame. Empty when no body is kept. */
+  /** The start of the tuple of `request_payloads`, which ends with the frame. Empty if no body is kept. */
   payloadAt: number
   end: number
 }
@@ -125,20 +123,22 @@ export interface CloseFrame {
   kind: 'close'
   bytes: number
   idAt: number
-  /** Start of the charged account, 16 bytes, which the nano-USD follow; -1: nothing is charged. */
+  /** The start of the charged account (16 bytes, followed by the nano-USD); -1 if nothing is charged. */
   chargeAt: number
-  /** Start of the account whose reservation for this request is released; -1: there is no reservation. */
+  /**
+   * The start of the account whose reservation for this request is released; -1 if there is no reservation.
+   */
   reservedAt: number
   halfAt: number
   halfEnd: number
-  /** Start of the tuples of `attempts`, which end with the frame. */
+  /** The start of the tuples of `attempts`, which end with the frame. */
   attemptsAt: number
   end: number
 }
 
 /**
- * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`:
- * the bytes are not a frame of ours.
+ * Returns the frame at `at`. `incomplete`: more bytes are needed, or the frame was only partly written.
+ * `damaged`: the bytes are not a frame.
  */
 export function readFrame(
   buffer: Buffer,
@@ -177,9 +177,9 @@ export function readFrame(
 }
 
 /**
- * Where the first whole frame begins at `from` or after it; -1: there is none. A frame is known by its
- * check. A body cannot look like one: it has no NUL, and the length of every frame that fits into a segment
- * has.
+ * Returns where the first whole frame at or after `from` begins; -1 if there is none. A frame is recognised
+ * by its checksum. A body cannot look like a frame, because it contains no NUL, whereas the length of every
+ * frame that fits into a segment does.
  */
 export function findFrame(buffer: Buffer, from: number): number {
   const view = viewOf(buffer)
@@ -192,7 +192,7 @@ export function findFrame(buffer: Buffer, from: number): number {
   return -1
 }
 
-/** An open frame with nothing but a head. */
+/** The minimum payload: an open frame with nothing but a head. */
 const payloadBytesMin = openHalfAt + headBytes
 
 /**
@@ -200,7 +200,7 @@ const payloadBytesMin = openHalfAt + headBytes
  * half and the close half together are one tuple.
  */
 
-/** Append the open half, which begins with the row's head. */
+/** Appends the open half, which begins with the row's head. */
 function writeOpenHalf(out: TupleWriter, open: OpenRecord): void {
   out.begin(openColumns.length, false)
   out.head(open.id)
@@ -212,7 +212,7 @@ function writeCloseHalf(out: TupleWriter, close: CloseRecord): void {
   writeColumns(out, closeColumns, close)
 }
 
-/** Append a tuple of `attempts`. `headAt`: start of its request's head in `out`. */
+/** Appends a tuple of `attempts`. `headAt` is the start of its request's head in `out`. */
 function writeAttemptTuple(
   out: TupleWriter,
   headAt: number,

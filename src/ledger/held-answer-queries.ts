@@ -5,9 +5,12 @@ import { heldAnswers } from '../db/schema.ts'
 export interface Holder {
   /** The name of the channel. */
   channel: string
-  /** A short hash of the credential; null: any credential of the channel. */
+  /** A short hash of the credential; null means any credential of the channel. */
   credential: string | null
-  /** The key that got the answer; null: it was not noted, and the answer counts as the whole tenant's. */
+  /**
+   * The key that received the answer; null if it was not recorded, in which case the answer belongs to the
+   * whole tenant.
+   */
   keyId: string | null
 }
 
@@ -42,11 +45,12 @@ export async function deleteHeldAnswer(db: TypedQueries, tenantId: string, answe
 }
 
 /**
- * Delete the entries that are older than `days`, unless another process does so now, or has within `apartMs`.
+ * Deletes entries older than `days`. Does nothing if another process is doing so or has done so within
+ * `apartMs`.
  */
 export async function deleteHeldAnswers(db: TypedQueries, days: number, apartMs: number): Promise<void> {
   const isOld = lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`)
-  // A subquery without a column of the table runs once, before any row is read.
+  // A subquery that does not refer to a column of the table runs once, before any row is read.
   await db
     .delete(heldAnswers)
     .where(and(sql`(SELECT claim_sweep('held_answers', ${apartMs}::integer))`, isOld))

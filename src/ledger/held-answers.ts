@@ -6,15 +6,15 @@ import type { Log } from '../telemetry/log.ts'
 import { addHeldAnswer, deleteHeldAnswer, findHolder, type Holder } from './held-answer-queries.ts'
 
 /**
- * Finds the channel that keeps an answer, by the answer's id: the next request or a look-up must go to that
- * channel.
+ * Finds the channel that holds an answer, by the answer's id: the next request or a look-up must be sent to
+ * that channel.
  */
 export interface HeldAnswers {
-  /** This process knows it at once, the others once Postgres has it. */
+  /** Known to this process at once, and to other processes once it is stored in Postgres. */
   remember(tenantId: string, answerId: string, holder: Holder): void
   /** Whether this process knows its channel without asking Postgres. */
   isKnown(tenantId: string, answerId: string): boolean
-  /** Undefined when this tenant has no such answer. Rejects within two seconds while Postgres is down. */
+  /** Undefined if this tenant has no such answer. Rejects within two seconds while Postgres is down. */
   find(tenantId: string, answerId: string): Promise<Holder | undefined>
   forget(tenantId: string, answerId: string): Promise<void>
 }
@@ -30,14 +30,14 @@ export function heldAnswers({ answers }: Pick<Database, 'answers'>, log: Log): H
   return {
     remember(tenantId, answerId, holder) {
       cache.set(keyOf(tenantId, answerId), holder)
-      // An upstream chooses it. One that looks like a secret is in no table.
+      // The upstream chooses the id. An id that looks like a secret is never stored.
       if (redactText(answerId) !== answerId) return
       answers
         .ask(({ db }) => addHeldAnswer(db, tenantId, answerId, holder))
         .catch((error: unknown) =>
           log.warn(
             {},
-            `the channel of an answer could not be kept, so only this process knows it: ${String(causeOf(error))}`,
+            `the channel of an answer could not be stored, so only this process knows it: ${String(causeOf(error))}`,
           ),
         )
     },

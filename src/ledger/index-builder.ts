@@ -2,42 +2,42 @@ import type { Sql } from 'postgres'
 import { isLocked } from '../db/failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 
-/** An index that a table should have, and has not. */
+/** An index that a table should have but lacks. */
 export interface MissingIndex {
   table: string
   name: string
-  /** What `create index on "table"` goes on with. */
+  /** The part that follows `create index on "table"`. */
   on: string
-  /** The extension whose operators it uses. */
+  /** The extension that provides its operators. */
   extension?: 'pg_trgm' | undefined
-  /** A build was interrupted. */
+  /** True if a build was interrupted. */
   isInvalid: boolean
 }
 
-/** What a pass did. `left`: indexes that are still missing. */
+/** The result of a pass. `left` is the number of indexes that are still missing. */
 export interface IndexPass {
   built: number
   left: number
   /**
-   * Why there is no index on error texts: Postgres does not have the extension, or this user may not create
+   * Why there is no index on error texts: Postgres lacks the extension, or this user is not allowed to create
    * it.
    */
   without: string | undefined
 }
 
-/** A pass ends after this time, so that other upkeep gets its turn. */
+/** The maximum time of a pass, so that other upkeep gets its turn. */
 const passMs = 60_000
 
 /**
- * A build waits for all transactions that are older than it. Other upkeep, such as new partitions, waits for
- * the build, so it waits no longer than this.
+ * A build waits for all older transactions, and other upkeep, such as creating partitions, waits for the
+ * build. This limits the wait.
  */
 const longestWaitMs = 10_000
 
 /**
- * Build the indexes that `find` names, in its order, one after the other. CONCURRENTLY: writers of the table
- * do not wait. Any number of processes may call it: one builds at a time. Nothing is built while a
- * transaction runs for longer than `waitMs`. `sql` has one connection.
+ * Builds the indexes that `find` returns, in order, one at a time, using CONCURRENTLY so that writers do not
+ * wait. Any number of processes can call this; one builds at a time. Nothing is built while some transaction
+ * has been running for longer than `waitMs`. `sql` has one connection.
  */
 export async function buildIndexes(
   sql: Sql,
@@ -58,7 +58,7 @@ export async function buildIndexes(
   }
 }
 
-/** Any number that nothing else uses: see src/db/functions/README.md. */
+/** An arbitrary number that nothing else uses: see src/db/functions/README.md. */
 const builderLock = 7_023_920
 
 async function buildMissing(
@@ -67,7 +67,7 @@ async function buildMissing(
   clock: Clock,
   waitMs: number,
 ): Promise<IndexPass> {
-  // Another process may have built some meanwhile.
+  // Another process may have built some in the meantime.
   const missing = await find(sql)
   const trigrams = missing.some(({ extension }) => extension !== undefined)
     ? await trigramSchema(sql)
@@ -77,7 +77,7 @@ async function buildMissing(
   const schema = trigrams !== undefined && 'schema' in trigrams ? trigrams.schema : ''
   const endAt = clock.elapsed() + passMs
   let built = 0
-  // Neither statement can run in a transaction.
+  // Set for the session, because neither of the following statements can run in a transaction.
   await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, false)`
   try {
     for (const missingIndex of buildable) {
@@ -86,7 +86,7 @@ async function buildMissing(
       built++
     }
   } catch (error) {
-    // The index is there, but not valid: a later pass builds it again.
+    // The index exists but is not valid, so a later pass rebuilds it.
     if (!isLocked(error)) throw error
   } finally {
     await sql`reset lock_timeout`
@@ -94,7 +94,7 @@ async function buildMissing(
   return { built, left: buildable.length - built, without }
 }
 
-/** `schema`: of the extension's operators. */
+/** `schema` contains the extension's operators. */
 async function build(sql: Sql, { table, name, on, isInvalid }: MissingIndex, schema: string): Promise<void> {
   if (isInvalid) await sql.unsafe(`drop index concurrently if exists "${name}"`)
   const known = on.replace('gin_trgm_ops', `"${schema.replaceAll('"', '""')}".gin_trgm_ops`)
@@ -102,8 +102,8 @@ async function build(sql: Sql, { table, name, on, isInvalid }: MissingIndex, sch
 }
 
 /**
- * Whether a build would have to wait for a transaction that has lasted long already. Of other users we may
- * not see it.
+ * Whether a build would have to wait for a transaction that has already been running for long. Transactions
+ * of other users may not be visible.
  */
 async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
   const rows = await sql`
@@ -114,7 +114,8 @@ async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
 }
 
 /**
- * Whether any process builds an index of these tables now. An index that is being built is invalid as well.
+ * Whether any process is building an index on these tables. An index under construction also counts as
+ * invalid.
  */
 async function othersBuild(sql: Sql): Promise<boolean> {
   const rows = await sql`
@@ -124,7 +125,8 @@ async function othersBuild(sql: Sql): Promise<boolean> {
 }
 
 /**
- * The schema of pg_trgm, which is created where it can be. It is a trusted extension: no superuser is needed.
+ * Returns the schema of pg_trgm, creating the extension if possible. It is a trusted extension, so no
+ * superuser is needed.
  */
 async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: string }> {
   const find = () =>
@@ -136,14 +138,14 @@ async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: 
   try {
     await sql`create extension if not exists pg_trgm`
   } catch (error) {
-    // https://www.postgresql.org/docs/current/errcodes-appendix.html: the user may not, or the server does
-    // not have it.
+    // https://www.postgresql.org/docs/current/errcodes-appendix.html: the user is not allowed to, or the
+    // server does not have the extension.
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!refusals.has(code) || !(error instanceof Error)) throw error
     return { without: error.message }
   }
   const [made] = await find()
-  return made ?? { without: 'the extension is not there' }
+  return made ?? { without: 'the extension is missing' }
 }
 
 /**

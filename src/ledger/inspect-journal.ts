@@ -8,7 +8,7 @@ import { type FoundJournal, journalOwner, listSegments, segmentName } from './jo
 import { type Layout, ownLayout, readLayout } from './layout.ts'
 import { viewOf } from './tuple.ts'
 
-/** The contents of one journal, read without changing a file. */
+/** The contents of one journal, read without changing any file. */
 export interface JournalInspection {
   instance: string
   folder: string
@@ -16,30 +16,36 @@ export interface JournalInspection {
   segments: readonly { segment: number; bytes: number }[]
   bytes: number
   frames: number
-  /** Requests whose end is in the journal. */
+  /** The number of requests whose end is in the journal. */
   rowsComplete: number
-  /** Requests whose beginning alone is in the journal: they run, or their process died. */
+  /**
+   * The number of requests that have only a beginning in the journal: they are running, or their process
+   * died.
+   */
   rowsOpen: number
   columns: ColumnsInspection
-  /** When Postgres had the whole journal; null: it is not marked. */
+  /** When the whole journal had been shipped to Postgres; null if it is not marked as shipped. */
   shippedAt: string | null
-  /** Bytes at the end that are not a whole frame: one is being written, or a crash has torn it. */
+  /**
+   * The number of bytes at the end that are not a whole frame: one is being written, or was cut off by a
+   * crash.
+   */
   tailBytes: number
   damaged: readonly DamagedStretch[]
-  /** Why the journal cannot be read to its end; null: it was. */
+  /** Why the journal could not be read to its end; null if it could. */
   error: string | null
 }
 
-/** `own`: those of this release. `other`: those of another release. */
+/** `own`: the columns of this release. `other`: those of another release. */
 export interface ColumnsInspection {
   layout: 'own' | 'other'
   /** Columns that this release does not know. */
   unknown: readonly string[]
-  /** Columns of this release that the journal does not have. */
+  /** Columns of this release that the journal lacks. */
   missing: readonly string[]
 }
 
-/** Bytes between whole frames. */
+/** A range of bytes between whole frames. */
 export interface DamagedStretch {
   segment: number
   at: number
@@ -47,7 +53,7 @@ export interface DamagedStretch {
   frames: readonly DamagedFrame[]
 }
 
-/** Read a journal, also one that its process is writing. Never throws for what is in the folder. */
+/** Reads a journal, even while its process is writing it. Never throws because of the folder's contents. */
 export function inspectJournal(
   { instance, directory: folder }: FoundJournal,
   nowMs: number,
@@ -57,7 +63,7 @@ export function inspectJournal(
   let layout = ownLayout
   try {
     layout = readLayout(folder)
-    // A segment that is deleted meanwhile is shipped.
+    // A segment that is deleted in the meantime has been shipped.
     const segments = listSegments(folder)
     for (const segment of segments) {
       const bytes = readIfThere(join(folder, segmentName(segment)))

@@ -1,6 +1,6 @@
 import type { Inspection } from './inspection.ts'
 
-/** The inspection for machines. docs/reference/ledger-tools.md lists its members. */
+/** The inspection as JSON. docs/reference/ledger-tools.md describes its members. */
 export function inspectionJson(inspection: Inspection): string {
   return JSON.stringify(snakeCased(inspection), null, 2)
 }

@@ -8,7 +8,7 @@ import type { SetAsideFolder } from './set-aside-folders.ts'
 const width = 100
 const indent = '  '.padEnd(12)
 
-/** The inspection for a terminal of 100 columns. */
+/** The inspection as text, for a terminal of 100 columns. */
 export function inspectionText(inspection: Inspection): string {
   const { folder, journals, setAside, filesOnly } = inspection
   const waiting = setAside.filter(({ replayedAt }) => replayedAt === undefined)
@@ -36,10 +36,10 @@ function journalLines(journal: JournalInspection & { postgres: JournalInPostgres
     ...field('rows', `${rowsComplete} complete, ${rowsOpen} open`),
     ...(columns.layout === 'own' ? [] : field('columns', columnsText(columns))),
     ...(postgres === null ? [] : field('Postgres', postgresText(postgres))),
-    ...(journal.shippedAt === null ? [] : field('shipped', `whole, since ${journal.shippedAt}`)),
+    ...(journal.shippedAt === null ? [] : field('shipped', `completely, at ${journal.shippedAt}`)),
     ...(tailBytes === 0
       ? []
-      : field('tail', `${tailBytes} bytes are not a whole frame: being written, or torn by a crash`)),
+      : field('tail', `${tailBytes} bytes of an incomplete frame: being written, or cut off by a crash`)),
     ...journal.damaged.flatMap(({ segment, at, bytes, frames }) => [
       ...field('DAMAGED', `segment ${segment}, bytes ${at} to ${at + bytes}:`),
       ...frames.flatMap((frame) => wrapped(damagedText(frame), indent)),
@@ -49,16 +49,17 @@ function journalLines(journal: JournalInspection & { postgres: JournalInPostgres
 }
 
 const owners = {
-  alive: 'runs on this machine',
-  dead: 'has ended; another process of this machine adopts the journal',
-  elsewhere: 'of another machine, container or boot: only its heartbeat shows whether it runs',
+  alive: 'running on this machine',
+  dead: 'has ended; another process on this machine will adopt the journal',
+  elsewhere:
+    'on another machine, or in another container or boot: only its heartbeat shows whether it is running',
 } as const
 
 function columnsText({ unknown, missing }: JournalInspection['columns']): string {
   return [
-    'of another release',
-    ...(unknown.length === 0 ? [] : [`not known here: ${unknown.join(', ')}`]),
-    ...(missing.length === 0 ? [] : [`it does not have: ${missing.join(', ')}`]),
+    'from another release',
+    ...(unknown.length === 0 ? [] : [`unknown to this release: ${unknown.join(', ')}`]),
+    ...(missing.length === 0 ? [] : [`missing in the journal: ${missing.join(', ')}`]),
   ].join('; ')
 }
 
@@ -85,14 +86,11 @@ function contentLines(content: SetAsideFolder['content']): string[] {
   switch (content.kind) {
     case 'row':
       return [
-        ...field(
-          'request',
-          `${content.request}, model ${String(content.row.requested_model ?? 'not known')}`,
-        ),
+        ...field('request', `${content.request}, model ${String(content.row.requested_model ?? 'unknown')}`),
         ...field('charge', content.charge === undefined ? 'nothing' : `$${usd(content.charge.nano)}`),
       ]
     case 'body':
-      return field('request', `${content.request}: its body alone; its row came without it`)
+      return field('request', `${content.request}: only its body; its row was shipped without it`)
     case 'damaged':
       return content.frames.flatMap((frame) => field('damaged', damagedText(frame)))
     case 'unreadable':
@@ -102,7 +100,9 @@ function contentLines(content: SetAsideFolder['content']): string[] {
 
 function damagedText({ at, bytes, kind, request, model }: DamagedFrame): string {
   const what =
-    kind === undefined ? 'bytes of no known frame' : `seems the ${kind === 'open' ? 'beginning' : 'end'} of`
+    kind === undefined
+      ? 'bytes that are not a known frame'
+      : `apparently the ${kind === 'open' ? 'beginning' : 'end'} of`
   return [
     `at ${at}, ${bytes} bytes: ${what}${request === null ? '' : ` request ${request}`}`,
     ...(model === null ? [] : [`model ${model}`]),
@@ -114,7 +114,7 @@ function field(name: string, text: string): string[] {
   return [`  ${name}`.padEnd(indent.length) + first.slice(indent.length), ...rest]
 }
 
-/** Lines of at most `width` characters. A word that is longer is divided. */
+/** Breaks the text into lines of at most `width` characters, splitting longer words. */
 function wrapped(text: string, before: string): string[] {
   const room = width - before.length
   const lines: string[] = []
@@ -131,7 +131,7 @@ function wrapped(text: string, before: string): string[] {
   return [...lines, before + line]
 }
 
-/** Texts of clients come here: none of their characters may move the cursor of a terminal. */
+/** Makes text from clients safe to print: no character may move the terminal's cursor. */
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '\u{fffd}')
 }

@@ -8,25 +8,23 @@ export interface Inspection {
   folder: string
   journals: readonly (JournalInspection & { postgres: JournalInPostgres | null })[]
   setAside: readonly (SetAsideFolder & { tenantName: string | null })[]
-  /** Why Postgres was not asked; null: it was. */
+  /** Why Postgres was not queried; null if it was. */
   filesOnly: string | null
 }
 
-/** What Postgres knows of a journal. */
+/** What Postgres knows about a journal. */
 export interface JournalInPostgres {
   /** Null: Postgres does not know the process. */
   state: string | null
   heartbeatAt: string | null
-  /** The last segment of which Postgres has anything, and how much. */
+  /** The last segment that Postgres has at least in part, and how much of it. */
   segment: number | null
   position: number | null
-  /** Bytes of the files that Postgres does not have. */
+  /** The number of bytes in the files that have not been shipped to Postgres. */
   unshippedBytes: number
 }
 
-/**
- * Look at a folder. It changes nothing, neither there nor in Postgres. Rejects when Postgres does not answer.
- */
+/** Inspects a folder, without changing anything there or in Postgres. Rejects if Postgres does not answer. */
 export async function inspectLedger(
   folder: string,
   nowMs: number,
@@ -87,7 +85,7 @@ function unshippedOf({ segments }: JournalInspection, shipped: readonly Position
   }, 0)
 }
 
-/** The tenant of what was set aside, if it is known. */
+/** The tenant of a frame that was set aside, if known. */
 export function tenantOf({ content }: SetAsideFolder): string[] {
   const tenant =
     content.kind === 'damaged'

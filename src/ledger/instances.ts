@@ -3,7 +3,10 @@ import type { Client } from 'pg'
 import type { Database } from '../db/database.ts'
 import { ownLayout } from './layout.ts'
 
-/** This process in Postgres. It gets another id when it was taken for dead: read it at use. */
+/**
+ * This process as registered in Postgres. Its id changes if it is taken for dead, so it must be read at each
+ * use.
+ */
 export interface Instance {
   id: string
 }
@@ -12,21 +15,21 @@ export type InstanceState = 'live' | 'closed' | 'adopted' | 'lost'
 
 export interface KnownInstance {
   state: InstanceState
-  /** Its last heartbeat is older than asked. */
+  /** Whether its last heartbeat is older than the requested limit. */
   isSilent: boolean
 }
 
-/** What a process tells the others about itself. */
+/** What a process publishes about itself. */
 export interface Registrant {
   instanceId: string
   pid: number
   durability: Durability
 }
 
-/** What a row survives: the death of its process, or also the loss of its disk. */
+/** What a row survives: only the death of its process, or also the loss of its disk. */
 export type Durability = 'journal' | 'postgres'
 
-/** Make this process known. Rejects `unavailable` when Postgres does not answer. */
+/** Registers this process. Rejects with `unavailable` if Postgres does not answer. */
 export async function registerProcess(
   database: Pick<Database, 'state'>,
   registrant: Registrant,
@@ -34,7 +37,7 @@ export async function registerProcess(
   await database.state.ask(({ sql }) => sql.unsafe(registerInstance, registration(registrant)))
 }
 
-/** Registers a process that is not registered yet. */
+/** Registers a process, unless it is already registered. */
 export const registerInstance = `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state, open_columns)
   VALUES ($1, $2, $3, now(), now(), 'live', $4) ON CONFLICT (id) DO NOTHING`
 
@@ -44,13 +47,13 @@ export function registration({ instanceId, pid, durability }: Registrant): Regis
   return [instanceId, hostname(), pid, durability === 'postgres' ? [...ownLayout.open] : null]
 }
 
-/** The name of a shipper's session in Postgres. */
+/** The application name of a shipper's session in Postgres. */
 export function sessionName(instanceId: string): string {
   return `tollgate shipper ${instanceId}`
 }
 
 /**
- * End the sessions of a dead process. One that is only frozen may hold locks in the middle of a
+ * Ends the sessions of a dead process. If the process is only frozen, it may hold locks in the middle of a
  * transaction, for which its adopter would wait indefinitely.
  */
 export async function endSessions(client: Client, instanceId: string): Promise<void> {
@@ -60,7 +63,7 @@ export async function endSessions(client: Client, instanceId: string): Promise<v
   )
 }
 
-/** The rows of these processes, those that have one. */
+/** The rows of those of these processes that have one. */
 export async function knownInstances(
   client: Client,
   instances: readonly string[],
@@ -73,7 +76,7 @@ export async function knownInstances(
   return new Map(rows.map(({ id, ...known }) => [id, known]))
 }
 
-/** Give processes without a row one. A process that lives renews it with its next heartbeat. */
+/** Inserts rows for processes that have none. A live process renews its row with its next heartbeat. */
 export async function noteFirstSeen(client: Client, instances: readonly string[]): Promise<void> {
   await client.query(
     `INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
@@ -83,16 +86,18 @@ export async function noteFirstSeen(client: Client, instances: readonly string[]
 }
 
 /**
- * Renew the heartbeat. Returns the state. `live`: go on, also when another process has released what this one
- * held. Any other: another process has recorded the running requests of this one as orphaned.
+ * Renews the heartbeat and returns the state. `live` means that the process can continue, even if another
+ * process has released its reservations. Any other state means that another process has recorded its running
+ * requests as orphaned.
  */
 export async function sendHeartbeat(client: Client, registrant: Registrant): Promise<InstanceState> {
   const [id, host, pid, openColumns] = registration(registrant)
-  // All of it: a neighbour that saw the journal before this row could have written another one.
+  // All columns are set, because another process that saw the journal first may have inserted an incomplete
+  // row.
   const renew = `UPDATE instances SET heartbeat_at = now(), host = $2, pid = $3, open_columns = $4, state = 'live'
     WHERE id = $1 AND (state = 'live' OR state = 'lost' AND open_columns IS NULL)`
   if ((await client.query(renew, [id, host, pid, openColumns])).rowCount === 1) return 'live'
-  // A Postgres that lost its last commits may have lost the row.
+  // If Postgres has lost its last commits, it may have lost the row.
   await client.query(registerInstance, [id, host, pid, openColumns])
   const found = await client.query<{ state: InstanceState }>('SELECT state FROM instances WHERE id = $1', [
     id,
@@ -101,8 +106,8 @@ export async function sendHeartbeat(client: Client, registrant: Registrant): Pro
 }
 
 /**
- * Release what silent processes hold, and mark them as lost: no process that sees their journal has
- * adopted it. Returns their ids. None of their requests is running any longer.
+ * Releases the reservations of silent processes and marks them as lost, because no process that can see their
+ * journals has adopted them. Returns their ids. None of their requests can still be running.
  */
 export async function retireSilent(client: Client, instanceId: string, silentMs: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -112,5 +117,5 @@ export async function retireSilent(client: Client, instanceId: string, silentMs:
   return rows.map(({ id }) => id)
 }
 
-/** One process of all looks for silent ones, once in this time. */
+/** Only one process at a time looks for silent processes, once in this period. */
 const retireApartMs = 5_000

@@ -4,12 +4,13 @@ import { type OwnerState, ownerIn, ownerState, ownerText } from '../runtime/owne
 
 /**
  * Each process has a journal directory: `<dataDir>/journal/<instance id>/` with `owner.json`, `columns.json`
- * and the segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
+ * and the segments `00000000.log`, `00000001.log`, ... The directory outlives its process until its rows have
+ * been shipped.
  */
 const ownerFile = 'owner.json'
 const directoryName = /^[0-9a-f-]{36}$/
 
-/** Make the directory of this process. It appears with its owner, or not at all. */
+/** Creates the directory of this process. It appears together with its owner file, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
   const directory = join(root, instanceId)
   const draft = join(root, `.${instanceId}`)
@@ -20,8 +21,8 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
 }
 
 /**
- * Make the directory of this process again, after it was deleted. Without its owner, it is not adopted
- * at once.
+ * Recreates the directory of this process after it was deleted. Until the owner file is written, the journal
+ * is not adopted.
  */
 export function remakeJournalDirectory(directory: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -35,7 +36,7 @@ export interface FoundJournal {
   directory: string
 }
 
-/** The journal directories below `root`. */
+/** The journal directories in `root`. */
 export function listJournals(root: string): FoundJournal[] {
   if (!fs.existsSync(root)) return []
   return fs.readdirSync(root).flatMap((name) => {
@@ -44,18 +45,20 @@ export function listJournals(root: string): FoundJournal[] {
   })
 }
 
-/** The instance whose journal directory has this name; undefined: it is not such a name. */
+/**
+ * The instance whose journal directory has this name; undefined if it is not the name of a journal directory.
+ */
 export function journalNamed(name: string): string | undefined {
   return directoryName.exec(name)?.[0]
 }
 
-/** Of an owner `elsewhere` only its heartbeat shows whether it lives. */
+/** For an owner `elsewhere`, only its heartbeat shows whether it is alive. */
 export function journalOwner(directory: string): OwnerState {
   let text: string | undefined
   try {
     text = fs.readFileSync(join(directory, ownerFile), 'utf8')
   } catch {
-    // For example a directory that someone made.
+    // For example, a directory that someone created by hand.
   }
   return ownerState(ownerIn(text))
 }
@@ -64,7 +67,7 @@ export function segmentName(segment: number): string {
   return `${String(segment).padStart(8, '0')}.log`
 }
 
-/** Numbers of the segments in a directory, ascending. */
+/** The numbers of the segments in a directory, ascending. */
 export function listSegments(directory: string): number[] {
   return fs
     .readdirSync(directory)

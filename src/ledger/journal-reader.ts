@@ -16,26 +16,27 @@ export interface JournalReaderOptions {
   /** True while the process that writes this journal may write more. */
   growing: boolean
   batchBytes: number
-  /** Also keep running requests in Postgres. */
+  /** Whether running requests are also kept in Postgres. */
   keepsOpen?: boolean
   clock: Clock
   log: Log
 }
 
-/** A place in a journal. */
+/** A position in a journal. */
 export interface JournalPosition {
   segment: number
   at: number
 }
 
-/** Bytes at the end of a growing segment that are not a frame after this time are damaged. */
+/** If the bytes at the end of a growing segment are still not a frame after this time, they are damaged. */
 const stuckMs = 1_000
 /**
- * When open frames are less than this share of a full segment, `deleteBefore` rewrites it to hold only them.
+ * If open frames make up less than this share of a full segment, `deleteOld` rewrites it so that it contains
+ * only them.
  */
 const compactBelow = 0.25
 
-/** Reads a journal batch by batch, over all its segments, and deletes what is no longer needed. */
+/** Reads a journal batch by batch, through all its segments, and deletes what is no longer needed. */
 export class JournalReader {
   readonly #options: JournalReaderOptions
   #batches: BatchReader
@@ -44,7 +45,7 @@ export class JournalReader {
   #at = 0
   #fd: number | undefined
   #stuck: (JournalPosition & { since: number }) | undefined
-  /** When this reader left each segment that still exists. */
+  /** When this reader moved past each segment that still exists. */
   readonly #leftAt = new Map<number, number>()
 
   constructor(options: JournalReaderOptions) {
@@ -59,13 +60,14 @@ export class JournalReader {
     return this.#batches
   }
 
-  /** Everything before it was read and committed. */
+  /** Everything before this position has been read and committed. */
   get position(): JournalPosition {
     return { segment: this.#segment, at: this.#at }
   }
 
   /**
-   * The current end of the journal. One pass reads up to here: under load, the journal never stops growing.
+   * The current end of the journal. One pass reads up to here, because under load the journal never stops
+   * growing.
    */
   end(): JournalPosition {
     const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment
@@ -78,8 +80,8 @@ export class JournalReader {
   }
 
   /**
-   * The next batch, which is the same until `commit`; undefined: there is none yet. `shipped`: how far
-   * Postgres has each segment.
+   * Returns the next batch, which remains the same until `commit`; undefined if there is none yet. `shipped`
+   * is how far each segment has been shipped to Postgres.
    */
   next(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
     for (;;) {
@@ -87,8 +89,8 @@ export class JournalReader {
       if (batch !== undefined) return batch
       const next = listSegments(this.#options.directory).find((segment) => segment > this.#segment)
       if (next === undefined) return undefined
-      // The writer uses the next segment, but it may have added to this one after our last read: read once
-      // more.
+      // The writer now uses the next segment, but may have appended to this one after the last read, so it is
+      // read once more.
       const rest = this.#read(shipped, framesMax)
       if (rest !== undefined) return rest
       this.close()
@@ -103,7 +105,7 @@ export class JournalReader {
     this.#batches.commit(batch)
   }
 
-  /** Begin again with the first segment. */
+  /** Starts over with the first segment. */
   restart(): void {
     this.close()
     this.#batches = this.#open()
@@ -113,8 +115,8 @@ export class JournalReader {
   }
 
   /**
-   * Call it after the writer has made the deleted directory again, with the segments that Postgres does not
-   * have. Running requests that began before those get their open frames again, without bodies.
+   * Must be called after the writer has recreated the deleted directory with the segments that have not been
+   * shipped. Running requests that began before those segments get their open frames back, without bodies.
    */
   restore(): void {
     this.close()
@@ -137,8 +139,8 @@ export class JournalReader {
   }
 
   /**
-   * A batch of one frame becomes a small journal beside this one. A close frame gets its open frame before
-   * it. Returns its folder.
+   * Stores a batch of one frame as a small journal next to this one. A close frame is preceded by its open
+   * frame. Returns the folder.
    */
   setAside({ segment, from, to, closed }: Batch, reason: string): string {
     const out = new TupleWriter(1024)
@@ -155,8 +157,8 @@ export class JournalReader {
   }
 
   /**
-   * A running request whose process died becomes a small journal with its open frame and an end. Returns its
-   * folder.
+   * Stores a running request whose process died as a small journal with its open frame and an end. Returns
+   * the folder.
    */
   setAsideOrphan({ segment, at, source, halfAt, halfEnd }: OpenRequest, reason: string): string {
     const half = source.subarray(halfAt, halfEnd)
@@ -167,9 +169,9 @@ export class JournalReader {
   }
 
   /**
-   * Delete segments that were left `keepMs` ago, and shrink those with few open frames. While the segments
-   * before this one take more than `keepBytes`, the oldest go sooner. Returns the first segment that is left;
-   * undefined: none was deleted.
+   * Deletes segments that were finished `keepMs` ago, and shrinks those with few open frames. While the
+   * segments before the current one exceed `keepBytes`, the oldest are deleted sooner. Returns the first
+   * remaining segment; undefined if none was deleted.
    */
   deleteOld(keepMs: number, keepBytes: number): number | undefined {
     const { directory } = this.#options
@@ -203,7 +205,10 @@ export class JournalReader {
       layout: readLayout(directory),
       keepsOpenOf: keepsOpen === true ? instanceId : undefined,
       onUnknown: (id) =>
-        log.error({ id }, 'the beginning of a request is not in the journal: its row has only its end'),
+        log.error(
+          { id },
+          'the beginning of a request is missing from the journal: its row contains only the end',
+        ),
     })
   }
 
@@ -223,7 +228,7 @@ export class JournalReader {
     if (this.#isSealed() || this.#isStuck()) {
       const next = findFrame(read, 1)
       if (next > 0) return this.#skip(read.subarray(0, next), shippedTo, 'damaged')
-      if (isWhole && this.#isSealed()) return this.#skip(read, shippedTo, 'damaged, or torn by a crash')
+      if (isWhole && this.#isSealed()) return this.#skip(read, shippedTo, 'damaged, or cut off by a crash')
     }
     if (isWhole) return undefined
     // The next frame is larger than the buffer.
@@ -231,15 +236,15 @@ export class JournalReader {
     return this.#read(shipped, framesMax)
   }
 
-  /** This segment is no longer written to. */
+  /** Whether this segment is no longer written to. */
   #isSealed(): boolean {
     const { directory, growing } = this.#options
     return !growing || listSegments(directory).some((segment) => segment > this.#segment)
   }
 
   /**
-   * In the segment that grows, bytes that are not a frame are one that is being written, unless they stay
-   * so.
+   * Whether the bytes at the end of the growing segment have not become a frame for so long that they cannot
+   * be one that is being written.
    */
   #isStuck(): boolean {
     const { segment, at } = this.position
@@ -249,7 +254,7 @@ export class JournalReader {
     return false
   }
 
-  /** A batch without a frame, which moves the position past bytes that are not frames. */
+  /** Returns a batch without frames, which moves the position past bytes that are not frames. */
   #skip(bytes: Buffer, shippedTo: number, reason: string): Batch {
     const { segment, at: from } = this.position
     const to = from + bytes.length
@@ -265,7 +270,7 @@ export class JournalReader {
       })
       log.error(
         { directory: folder, bytes: bytes.length },
-        'a part of a journal is damaged; it is set aside, and the frames behind it are shipped',
+        'part of a journal is damaged; it is set aside, and the frames after it are shipped',
       )
     }
     return { segment, from, to, frames: 0, opened: new Map(), closed: [], released: [], charges: new Map() }
@@ -280,8 +285,8 @@ export class JournalReader {
   }
 
   /**
-   * Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns
-   * the size.
+   * Keeps only the open frames of a segment. They are before the shipped position, which remains valid.
+   * Returns the new size.
    */
   #compact(segment: number, path: string): number {
     const kept = [...this.#batches.open.values()].filter((opened) => opened.segment === segment)

@@ -13,45 +13,45 @@ export interface JournalOptions {
   directory: string
   sync: 'process' | 'disk'
   segmentBytes: number
-  /** From this size on, the journal admits no new request, and keeps refusals without their bodies. */
+  /** From this size on, the journal admits no new requests, and stores refusals without their bodies. */
   bytesMax: number
-  /** Called when writing or syncing starts to fail and when it works again. */
+  /** Called when writing or syncing begins to fail and when it works again. */
   onTrouble(message: string | undefined): void
   /**
-   * Called with the number of rows that are lost: the disk did not take them, and the memory for waiting rows
-   * is full.
+   * Called with the number of rows that were lost because the disk did not accept them and the memory for
+   * waiting rows was full.
    */
   onLost?(rows: number): void
-  /** The calls that write to the disk. Tests pass calls that fail. */
+  /** The disk operations. Tests pass operations that fail. */
   disk?: JournalDisk
 }
 
 const syncIntervalMs = 10
 const retryMs = 200
 /**
- * Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running
- * requests.
+ * The size of the ballast file. The journal deletes it when the disk is full, which makes room to close
+ * running requests.
  */
 const ballastBytes = 1024 * 1024
-/** The most bytes of guaranteed frames that wait in memory for the disk. Further ones are lost. */
+/** The maximum bytes of guaranteed frames that wait in memory for the disk. Further frames are lost. */
 const unwrittenBytesMax = 64 * 1024 * 1024
-/** With `sync: 'disk'`: how long the end of a request waits for a disk that fails. Then it rejects. */
+/** With `sync: 'disk'`: how long the end of a request waits for a failing disk before it rejects. */
 const closeWaitMs = 5_000
 
 type Pending = PromiseWithResolvers<void>
 
 /** The frames of one turn of the event loop, and the promises of their callers. */
 interface Turn {
-  /** The frames that open a request may be refused. */
+  /** Frames that open a request. They may be refused. */
   opens: Pending | undefined
-  /** Frames that end a request. They and rows are guaranteed. */
+  /** Frames that end a request. Like rows, they are guaranteed. */
   closes: Pending | undefined
   rows: Pending | undefined
-  /** The starts and ends of guaranteed frames in the bytes of the turn. */
+  /** The starts and ends of the guaranteed frames within the turn's bytes. */
   spans: number[]
 }
 
-/** Guaranteed frames that the disk does not have. */
+/** Guaranteed frames that are not on disk yet. */
 interface Kept {
   bytes: Buffer[]
   closes: Pending | undefined
@@ -65,9 +65,9 @@ interface AwaitingSync extends Kept {
 }
 
 /**
- * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event
- * loop. They then survive the death of this process. An fdatasync every 10 ms bounds the loss at a power
- * failure; with `sync: 'disk'` each call waits for it.
+ * The append-only file in front of the ledger. One synchronous write stores all frames of one turn of the
+ * event loop, which then survive the death of this process. An fdatasync every 10 ms limits the loss in a
+ * power failure; with `sync: 'disk'`, each call waits for it.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -75,7 +75,7 @@ export class Journal {
   readonly #out = new TupleWriter(1024 * 1024)
   #turn: Turn | undefined
   #syncTimer: NodeJS.Timeout | undefined
-  /** Sync again when the sync that runs has ended. */
+  /** Another sync must follow the running one. */
   #isSyncWanted = false
   #syncing: Promise<void> | undefined
   #awaitingSync: AwaitingSync[] = []
@@ -94,41 +94,44 @@ export class Journal {
     this.#options = options
     const { directory, segmentBytes, disk = fs } = options
     this.#files = new SegmentFiles({ directory, segmentBytes, disk })
-    if (!this.#writeBallast()) this.#waitForDisk('no room for what is held ready')
+    if (!this.#writeBallast()) this.#waitForDisk('no room for the ballast file')
   }
 
-  /** Bytes on the disk: written, and not yet shipped. */
+  /** The number of bytes on disk that have been written but not shipped yet. */
   get bytes(): number {
     return this.#files.bytes
   }
 
-  /** `written` also has what waits in memory for the disk, `kept`: Postgres does not have it. */
+  /** `written` includes `kept`, the bytes that wait in memory for the disk and cannot have been shipped. */
   get progress(): SegmentFiles['progress'] & { kept: number } {
     const { written, shipped } = this.#files.progress
     return { written: written + this.#keptBytes, shipped, kept: this.#keptBytes }
   }
 
   /**
-   * True at twice the bound: even refusals must wait. The journal then only takes frames that end running
-   * requests.
+   * True at twice the limit, where even refusals must wait. The journal then only accepts frames that end
+   * running requests.
    */
   get overfull(): boolean {
     return this.bytes >= 2 * this.#options.bytesMax
   }
 
-  /** Postgres has everything before this position. It goes back when Postgres has lost rows. */
+  /** Postgres has everything before this position. The position goes back if Postgres has lost rows. */
   shippedTo(position: JournalPosition): void {
     this.#files.shippedTo(position)
   }
 
-  /** The reason why no request can be opened now; undefined: it can. */
+  /** Why no request can be opened now; undefined if one can. */
   refusal(): GatewayError | undefined {
     if (this.bytes >= this.#options.bytesMax)
       return gatewayError('journal_full', {}, { retryAfterSeconds: 5 })
     return this.#retry === undefined ? undefined : cannotRecord()
   }
 
-  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then send nothing upstream. */
+  /**
+   * Writes the beginning of a request. Rejects with `unavailable` if that fails, in which case nothing may be
+   * sent upstream.
+   */
   open(record: OpenRecord): Promise<void> {
     const refusal = this.refusal()
     if (refusal !== undefined) return Promise.reject(refusal)
@@ -136,14 +139,14 @@ export class Journal {
   }
 
   /**
-   * Write the end of a request. While the disk fails, the frame waits in memory. Never rejects for that,
-   * unless each call waits for the disk: then it rejects `unavailable` after a while.
+   * Writes the end of a request. While the disk fails, the frame waits in memory. Does not reject because of
+   * a failing disk, unless each call waits for the disk: then it rejects with `unavailable` after a while.
    */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#append('closes', () => writeCloseFrame(this.#out, open, record))
   }
 
-  /** Write a whole row, for a request that was not admitted. Never rejects for a disk that fails. */
+  /** Writes a whole row, for a request that was not admitted. Never rejects because of a failing disk. */
   row(open: OpenRecord, record: CloseRecord): Promise<void> {
     const kept = this.bytes < this.#options.bytesMax ? open : { ...open, body: null }
     return this.#append('rows', () => {
@@ -152,17 +155,17 @@ export class Journal {
     })
   }
 
-  /** Write frames of another journal. */
+  /** Writes frames of another journal. */
   carry(frames: Buffer): Promise<void> {
     return this.#append('rows', () => this.#out.copy(frames, 0, frames.length))
   }
 
-  /** True: somebody has deleted the directory of this journal. */
+  /** Whether the directory of this journal has been deleted. */
   isGone(): boolean {
     return !this.#closed && this.#files.isGone()
   }
 
-  /** As `SegmentFiles.restore`. */
+  /** Like `SegmentFiles.restore`. */
   restore(): number {
     const lost = this.#files.restore()
     this.#writeBallast()
@@ -171,8 +174,8 @@ export class Journal {
   }
 
   /**
-   * Write nothing more. The caller reads the segments, gives `carryTo` the journal that follows, and calls
-   * `end`. `carryTo` moves the frames that the disk has not taken.
+   * Stops writing. The caller reads the segments, passes the journal that follows to `carryTo`, and calls
+   * `end`. `carryTo` moves the frames that the disk has not accepted.
    */
   leave(): { segments: readonly Segment[]; carryTo(next: Journal): void } {
     this.#flush()
@@ -188,7 +191,7 @@ export class Journal {
     }
   }
 
-  /** Write all waiting frames, wait for the disk, and close the files. */
+  /** Writes all waiting frames, waits for the disk, and closes the files. */
   async end(): Promise<void> {
     this.#flush()
     clearInterval(this.#retry)
@@ -205,7 +208,7 @@ export class Journal {
     try {
       write()
     } catch (error) {
-      // A half written frame would hide all later frames.
+      // A partly written frame would hide all later frames.
       this.#out.length = start
       return Promise.reject(error)
     }
@@ -249,12 +252,12 @@ export class Journal {
     return this.#options.sync === 'disk'
   }
 
-  /** New frames must come after those that wait, and must not go to a file that cannot be synced. */
+  /** New frames must come after waiting ones, and must not be written to a file that cannot be synced. */
   get #mustWait(): boolean {
     return this.#kept.length > 0 || (this.#isDiskAwaited && this.#syncFailed)
   }
 
-  /** Keep guaranteed frames until the disk takes them. */
+  /** Keeps guaranteed frames until the disk accepts them. */
   #keep({ bytes, closes }: Kept): void {
     const fitting: Buffer[] = []
     for (const frame of bytes) {
@@ -281,7 +284,10 @@ export class Journal {
     return this.#files.write(bytes) === undefined ? undefined : cannotRecord(failure)
   }
 
-  /** Admit no request until the ballast fits on the disk again: running requests need the room to end. */
+  /**
+   * Stops admitting requests until the ballast fits on the disk again, because running requests need that
+   * space to end.
+   */
   #waitForDisk(why: string): void {
     this.#options.onTrouble(`The journal cannot be written: ${why}`)
     this.#retry ??= setInterval(() => void this.#tryAgain(), retryMs).unref()
@@ -302,7 +308,8 @@ export class Journal {
   }
 
   async #recover(): Promise<boolean> {
-    // The pages of a failed sync may be lost. A new file has none of them; one for each failure is enough.
+    // The pages of a failed sync may be lost. A new file contains none of them; one new file per failure is
+    // enough.
     if (this.#syncFailed && !this.#hasRotated) {
       if (!this.#rotate()) return false
       this.#hasRotated = true
@@ -316,7 +323,7 @@ export class Journal {
     return !this.#syncFailed && this.#kept.length === 0
   }
 
-  /** False: the disk does not take them. */
+  /** Returns false if the disk does not accept them. */
   #writeKept(): boolean {
     const bytes = this.#kept.flatMap((kept) => kept.bytes)
     if (this.#files.write(Buffer.concat(bytes)) !== undefined) return false
@@ -333,7 +340,7 @@ export class Journal {
     else this.#syncTimer ??= setTimeout(() => this.#syncNext(), syncIntervalMs).unref()
   }
 
-  /** One sync runs at a time. Frames that come meanwhile get the next one. */
+  /** Starts a sync unless one is running. Frames that arrive during a sync are covered by the next one. */
   #syncNext(): void {
     this.#syncTimer = undefined
     this.#isSyncWanted = this.#syncing !== undefined
@@ -360,7 +367,7 @@ export class Journal {
     if (failed.size === 0) return
     const [error] = failed.values()
     if (this.#isDiskAwaited) {
-      // Frames that came meanwhile come after those whose sync failed.
+      // Frames written in the meantime follow those whose sync failed.
       const behind = this.#awaitingSync.filter(({ segment }) => failed.has(segment))
       this.#awaitingSync = this.#awaitingSync.filter(({ segment }) => !failed.has(segment))
       for (const turn of behind) this.#refuse(turn)
@@ -369,14 +376,14 @@ export class Journal {
     if (!this.#closed) this.#waitForDisk(`fdatasync failed: ${String(error)}`)
   }
 
-  /** The disk does not have these frames. Guaranteed ones are written again. */
+  /** Handles frames that are not on disk: guaranteed ones will be written again. */
   #refuse({ opens, rows, ...kept }: AwaitingSync): void {
     opens?.reject(cannotRecord())
     rows?.resolve()
     this.#keep(kept)
   }
 
-  /** Returns false when there is no room for a new file: the journal then goes on with the long segment. */
+  /** Returns false if there is no room for a new file; the journal then continues with the long segment. */
   #rotate(): boolean {
     const error = this.#files.rotate()
     if (error === undefined) return true
@@ -384,7 +391,7 @@ export class Journal {
     return false
   }
 
-  /** Returns false, and takes no room, when the disk has no room for it. */
+  /** Returns false, and uses no space, if the disk has no room for it. */
   #writeBallast(): boolean {
     try {
       fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
@@ -400,7 +407,7 @@ export class Journal {
   }
 }
 
-/** The frames between these starts and ends. */
+/** Copies the frames between these starts and ends. */
 function copyOf(bytes: Buffer, spans: readonly number[]): Buffer[] {
   const frames: Buffer[] = []
   for (let i = 0; i < spans.length; i += 2) frames.push(Buffer.from(bytes.subarray(spans[i], spans[i + 1])))

@@ -1,7 +1,7 @@
 /**
- * The first millisecond of each bucket but the first, which has 0 ms alone. There are four for each doubling,
- * so that an estimate in the middle of its bucket is wrong by less than 10 %. The SQL function latency_bucket
- * has the same list.
+ * The first millisecond of each bucket except the first bucket, which only contains 0 ms. There are four
+ * buckets per doubling, so an estimate in the middle of its bucket is off by less than 10 %. The SQL function
+ * latency_bucket has the same list.
  */
 export const bucketStarts: readonly number[] = [
   1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 23, 27, 32, 39, 46, 54, 64, 77, 91, 108, 128, 153, 182, 216,
@@ -16,12 +16,12 @@ export const bucketStarts: readonly number[] = [
 ]
 
 /**
- * Decimal digits of each bucket in a histogram, which Postgres keeps as one number: it adds histograms as
- * numbers.
+ * The number of decimal digits per bucket in a histogram, which Postgres stores as one number, so that it can
+ * add histograms as numbers.
  */
 const digits = 12
 
-/** The percentiles of a histogram in milliseconds; null: it counts nothing. */
+/** The percentiles of a histogram in milliseconds; null if it is empty. */
 export interface LatencyJson {
   count: number
   p50: number
@@ -29,7 +29,7 @@ export interface LatencyJson {
   p99: number
 }
 
-/** `histogram`: the decimal digits of the number. */
+/** `histogram` contains the decimal digits of the number. */
 export function latencyOf(histogram: string): LatencyJson | null {
   const counts = countsOf(histogram)
   const count = counts.reduce((sum, each) => sum + each, 0)
@@ -46,7 +46,7 @@ function countsOf(histogram: string): number[] {
   return counts
 }
 
-/** The latency at this place in order, from 1. */
+/** The latency at this position in ascending order, from 1. */
 function percentile(counts: readonly number[], place: number): number {
   let passed = 0
   for (const [bucket, count] of counts.entries()) {
@@ -56,7 +56,7 @@ function percentile(counts: readonly number[], place: number): number {
   return middleOf(counts.length - 1)
 }
 
-/** The middle by ratio: no value of the bucket is further from it than by 10 %. */
+/** The geometric middle of a bucket: every value in the bucket is within 10 % of it. */
 function middleOf(bucket: number): number {
   if (bucket === 0) return 0
   const least = bucketStarts[bucket - 1] ?? 0

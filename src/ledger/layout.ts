@@ -6,11 +6,11 @@ import { closeColumns, openColumns } from './row.ts'
 import type { TupleWriter } from './tuple.ts'
 
 /**
- * The names of the columns of a journal's tuples, in order. A file beside the segments has it, so that a
- * release with more columns, or fewer, can ship the journal.
+ * The names of the columns in a journal's tuples, in order. They are stored in a file next to the segments,
+ * so that a release with more or fewer columns can ship the journal.
  */
 export interface Layout {
-  /** The columns of an open half. With those of a close half they are a row of `requests`. */
+  /** The columns of an open half. Together with those of a close half, they form a row of `requests`. */
   readonly open: readonly string[]
   readonly close: readonly string[]
   readonly attempts: readonly string[]
@@ -29,12 +29,14 @@ export function writeLayout(directory: string, layout: Layout): void {
   fs.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
 }
 
-/** `columns.json` is not a layout. */
+/** `columns.json` does not contain a valid layout. */
 export class LayoutError extends Error {
   override readonly name = 'LayoutError'
 }
 
-/** Ours where there is none: its process has died before it wrote a frame. */
+/**
+ * If there is no file, returns the layout of this release, because the process died before it wrote a frame.
+ */
 export function readLayout(directory: string): Layout {
   const path = join(directory, fileName)
   if (!fs.existsSync(path)) return ownLayout
@@ -42,17 +44,19 @@ export function readLayout(directory: string): Layout {
   return { open: namesOf(open), close: namesOf(close), attempts: namesOf(attempts) }
 }
 
-/** Checks the names: they become part of a statement. */
+/** Validates the names, because they become part of a statement. */
 export function namesOf(value: unknown): string[] {
   const names = Array.isArray(value) ? value.map(String) : []
   if (names.length === 0 || !names.every((name) => /^[a-z_]+$/.test(name))) {
-    throw new LayoutError(`${fileName} of a journal has no list of columns: ${JSON.stringify(value)}`)
+    throw new LayoutError(
+      `${fileName} of a journal does not contain a list of columns: ${JSON.stringify(value)}`,
+    )
   }
   return names
 }
 
 /**
- * Append the columns with these names, in that order. A column that this release does not know becomes null.
+ * Appends the columns with these names, in that order. A column that this release does not know becomes null.
  */
 export function writeNamed<Source>(
   out: TupleWriter,

@@ -1,10 +1,10 @@
 import type { Database } from '../db/database.ts'
 
-/** Open reservations by their age. */
+/** Open reservations by age. */
 export interface HoldAges {
-  /** From the youngest. `underSeconds` is null for the last one, which has no bound. */
+  /** Starting with the youngest. `underSeconds` is null for the last group, which has no upper limit. */
   ages: readonly { underSeconds: number | null; count: number; nano: bigint }[]
-  /** False: there are more than were counted. */
+  /** False if there are more reservations than were counted. */
   isComplete: boolean
 }
 
@@ -13,8 +13,8 @@ const countedMax = 100_000
 const withinMs = 2_000
 
 /**
- * Count what running requests hold, of at most 100,000 reservations. Rejects `unavailable` when Postgres does
- * not answer in 2 s.
+ * Counts the reservations of running requests, up to 100,000. Rejects with `unavailable` if Postgres does not
+ * answer within 2 s.
  */
 export async function holdAges({ reads }: Pick<Database, 'reads'>): Promise<HoldAges> {
   const rows = await reads.ask(
@@ -31,7 +31,10 @@ export async function holdAges({ reads }: Pick<Database, 'reads'>): Promise<Hold
   return { ages, isComplete: ages.reduce((sum, { count }) => sum + count, 0) <= countedMax }
 }
 
-/** How far Postgres has the journals of other processes: the last segment and its position, by process. */
+/**
+ * How far the journals of other processes have been shipped to Postgres: the last segment and its position,
+ * by process.
+ */
 export async function othersPositions(
   { state }: Pick<Database, 'state'>,
   instanceId: string,

@@ -15,7 +15,10 @@ export interface LedgerWatchOptions {
     readonly adoption: Adoption
     health(): { journalBytes: number }
   }
-  /** How far Postgres has the journals of other processes, by process. Rejects when it does not answer. */
+  /**
+   * How far the journals of other processes have been shipped to Postgres, by process. Rejects if Postgres
+   * does not answer.
+   */
   othersPositions(): Promise<ReadonlyMap<string, string>>
   bounds: { ledgerLagMsMax: number; journalBytesMax: number }
   clock: Clock
@@ -23,18 +26,19 @@ export interface LedgerWatchOptions {
 }
 
 /**
- * `degraded`: rows of this process wait for longer than `ledgerLagMsMax`, and as far as it knows those of
- * others do too. `lagging`: only those of this process. `near_bound`: its journal is nearly full.
+ * `degraded`: rows of this process have been waiting for longer than `ledgerLagMsMax` and, as far as this
+ * process can tell, those of other processes too. `lagging`: only those of this process. `near_bound`: the
+ * journal is nearly full.
  */
 export type LedgerStatus = 'ready' | 'degraded' | 'lagging' | 'near_bound'
 
-/** What a process knows of its ledger without asking Postgres. */
+/** What a process knows about its ledger without querying Postgres. */
 export interface LedgerState {
   status: LedgerStatus
   unshipped: { rows: number; bytes: number; oldestMs: number }
   /**
-   * Whether Postgres takes the rows of other processes. Undefined: Postgres was not asked, because no row has
-   * waited long.
+   * Whether Postgres accepts the rows of other processes. Undefined if Postgres was not queried, because no
+   * row has waited long.
    */
   others: 'moving' | 'standing' | undefined
   /** The instances whose journals are in the folder of this process. */
@@ -44,16 +48,16 @@ export interface LedgerState {
   setAside: readonly string[]
 }
 
-/** From this share of its bound on, a journal is nearly full. */
+/** The share of its limit from which a journal counts as nearly full. */
 const nearBound = 0.9
 const lookMsMax = 1_000
 const pollMsMax = 5_000
 const listMs = 5_000
 
 /**
- * Watches how far Postgres is behind this process, and raises the alarm once. It reads counters of the
- * process and names of files; only while rows wait for long it asks Postgres whether others move, in the
- * background.
+ * Watches how far Postgres is behind this process, and raises the alarm once. It reads counters and file
+ * names of this process. Only while rows wait for long does it query Postgres, in the background, about the
+ * progress of other processes.
  */
 export class LedgerWatch {
   readonly #options: LedgerWatchOptions
@@ -77,7 +81,7 @@ export class LedgerWatch {
     clearInterval(this.#timer)
   }
 
-  /** Look at the journal. The timer calls it. */
+  /** Checks the journal. Called by the timer. */
   look(): void {
     const now = this.#options.clock.elapsed()
     this.#backlog.look(this.#options.ledger.progress, now)
@@ -138,7 +142,7 @@ export class LedgerWatch {
       const hasMoved = [...positions].some(([instance, at]) => before?.get(instance) !== at)
       if (before !== undefined && hasMoved) this.#movedAt = this.#options.clock.elapsed()
     } catch {
-      // Postgres is down: then no process moves.
+      // Postgres is down, so no process can make progress.
     }
   }
 
@@ -152,7 +156,7 @@ export class LedgerWatch {
     if (isLate === this.#isAlarmed) return
     this.#isAlarmed = isLate
     if (!isLate) {
-      log.info({}, 'Postgres has the rows of this process again')
+      log.info({}, 'Postgres has caught up with the rows of this process')
       return
     }
     const { rows, bytes } = this.#backlog

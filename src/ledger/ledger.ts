@@ -40,23 +40,30 @@ export interface LedgerOptions {
   }
   clock: Clock
   log: Log
-  /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
+  /**
+   * Aborts requests that are running here but were recorded as orphaned by another process that took this one
+   * for dead.
+   */
   onCut: CutRequests
-  /** Called for all rows, before they are aggregated, and for those that this process writes for others. */
+  /**
+   * Called for all rows, before they are aggregated, including those that this process writes for other
+   * processes.
+   */
   onRow?: OnRow | undefined
-  /** `orphans`: the ids of the latter. */
+  /** `orphans` are the ids of the latter. */
   onAdopted?: ((rows: { journals: 0 | 1; orphans: readonly string[] }) => void) | undefined
 }
 
 /**
- * Between two calls to all processes: each of them costs every process a notification, a shipment and an
- * answer.
+ * The minimum time between two calls to all processes, because each costs every process a notification, a
+ * shipment and an answer.
  */
 const callsApartMs = 50
 
 /**
- * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close`
- * exactly once. A journal file takes each record at once, and a thread ships the journal to Postgres.
+ * The usage log for the rest of the process: `open` must be called before anything is sent upstream, and
+ * `close` exactly once. Each record is written to a journal file at once, and a thread ships the journal to
+ * Postgres.
  */
 export class Ledger {
   readonly #options: LedgerOptions
@@ -67,9 +74,9 @@ export class Ledger {
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
-  /** Undefined: DURABILITY=journal. */
+  /** Undefined with DURABILITY=journal. */
   readonly #commits: Commits | undefined
-  /** Captured answers, on their way to Postgres. Nothing waits for them. */
+  /** The captured answers on their way to Postgres. Nothing waits for them. */
   readonly answers: AnswerCapture
   readonly #ownShips: SharedRuns
   readonly #callsToAll: SharedRuns
@@ -104,7 +111,10 @@ export class Ledger {
           bytesMax: bounds.journalBytesMax,
           onTrouble,
           onLost: (rows) =>
-            log.error({ rows }, 'rows are lost: the disk did not take them, and the memory for them is full'),
+            log.error(
+              { rows },
+              'rows are lost: the disk did not accept them, and the memory for waiting rows is full',
+            ),
         }),
       post: (message) => this.#post(message),
       onBegin: () => this.#commits?.beginAnew(),
@@ -150,7 +160,7 @@ export class Ledger {
     const { shipOnQueryMs } = bounds
     this.#ownShips = new SharedRuns({ apartMs: 0, run: (since) => this.#ship('own', since), clock })
     this.#callsToAll = new SharedRuns({
-      // A caller waits for the time between two calls at most for half of its patience.
+      // A caller spends at most half of its waiting time on the pause between two calls.
       apartMs: Math.min(callsApartMs, shipOnQueryMs / 2),
       run: (since) => this.#ship('everyone', since),
       clock,
@@ -158,7 +168,7 @@ export class Ledger {
     this.#worker = this.#startWorker()
   }
 
-  /** This process. Its id changes when another process takes it for dead. */
+  /** This process as registered in Postgres. Its id changes if another process takes this one for dead. */
   get instance(): Readonly<Instance> {
     return this.#ownership.instance
   }
@@ -168,16 +178,17 @@ export class Ledger {
   }
 
   /**
-   * This process may have been taken for dead, and this request recorded as orphaned: send nothing for it
-   * until the promise resolves. `onCut` comes before that. Undefined: there is no doubt.
+   * If defined, this process may have been taken for dead and this request recorded as orphaned, so nothing
+   * may be sent for it until the promise resolves. `onCut` is called before that. Undefined if there is no
+   * doubt.
    */
   doubtOf(requestId: string): Promise<void> | undefined {
     return this.#ownership.doubtOf(requestId)
   }
 
   /**
-   * Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes
-   * `open`.
+   * Throws `unavailable` if a request could not be opened now. Should be called before costly work that
+   * precedes `open`.
    */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
@@ -185,7 +196,8 @@ export class Ledger {
   }
 
   /**
-   * Write the beginning of a request. Rejects `unavailable` when it cannot: then the request has no row yet.
+   * Writes the beginning of a request. Rejects with `unavailable` if that fails; the request then has no row
+   * yet.
    */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
@@ -193,16 +205,18 @@ export class Ledger {
   }
 
   /**
-   * Wait until the beginning of a request is as durable as DURABILITY says. Send nothing upstream before it.
-   * Rejects `unavailable` after `admitMs`: then `close` the request.
+   * Waits until the beginning of a request is as durable as DURABILITY requires. Nothing may be sent upstream
+   * before that. Rejects with `unavailable` after `admitMs`, in which case `close` must be called for the
+   * request.
    */
   async opened(record: OpenRecord): Promise<void> {
     await this.#commits?.opened(record)
   }
 
   /**
-   * Write the end of a request, which completes its row. Await it before the last byte goes to the client.
-   * Rejects `unavailable` when the row cannot be what the client would see: end its answer with this error.
+   * Writes the end of a request, which completes its row. Must be awaited before the last byte is sent to the
+   * client. Rejects with `unavailable` if the row cannot match what the client would see; the answer must
+   * then end with this error.
    */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
@@ -215,19 +229,21 @@ export class Ledger {
   }
 
   /**
-   * Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated.
+   * Writes a row for a request that was not admitted. While the journal is overfull, such rows are
+   * aggregated.
    */
   async refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#options.onRow?.(open, record)
-    // A row that releases a reservation must be written itself.
+    // A row that releases a reservation must be written on its own.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
     await (isAggregated ? this.#refusals.add(open, record) : this.#writeRow(open, record))
-    // Nothing was sent upstream and nothing was spent: it does not wait for a Postgres that is down.
+    // Nothing was sent upstream and nothing was spent, so this does not wait while Postgres is down.
     if (this.#postgresAway === undefined) await this.#commits?.row()
   }
 
   /**
-   * Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated.
+   * Writes a row for a caller without a valid key. Beyond `unauthenticatedRowsPerMinute`, such rows are
+   * aggregated.
    */
   async refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#options.onRow?.(open, record)
@@ -236,16 +252,16 @@ export class Ledger {
   }
 
   /**
-   * Ship all frames that this process has written so far. Resolves with false when Postgres is down, or when
-   * it takes longer than `shipOnQueryMs`: the usage log then lags.
+   * Ships all frames that this process has written so far. Resolves with false if Postgres is down or
+   * shipping takes longer than `shipOnQueryMs`; the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
     return this.#ownShips.join()
   }
 
   /**
-   * As `shipNow`, for the frames of all processes. Calls begin `callsApartMs` apart, and callers in between
-   * share the next one. A process that died makes only the first call resolve with false.
+   * Like `shipNow`, for the frames of all processes. Calls begin `callsApartMs` apart, and callers in between
+   * share the next one. A process that has died makes only the first call resolve with false.
    */
   shipAll(): Promise<boolean> {
     return this.#callsToAll.join()
@@ -265,14 +281,14 @@ export class Ledger {
     return { ...this.#journal.progress, rows: this.#rows }
   }
 
-  /** Which journals of dead processes this process adopts. */
+  /** The journals of dead processes that this process is adopting. */
   get adoption(): Adoption {
     return this.#adoption
   }
 
   /**
-   * Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another
-   * process.
+   * Writes and ships the remaining frames, for at most `deadlineMs`. Frames left after that stay on disk for
+   * another process.
    */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
@@ -366,12 +382,12 @@ export class Ledger {
         this.#postgresAway = message.message
         log.warn(
           { reason: message.message },
-          'the journal cannot be shipped: it grows until Postgres takes it',
+          'the journal cannot be shipped: it grows until Postgres accepts it',
         )
         return
       case 'back':
         this.#postgresAway = undefined
-        log.info({}, 'Postgres takes the journal again')
+        log.info({}, 'Postgres accepts the journal again')
         return
       case 'live':
         this.#ownership.confirm(message.token)
@@ -399,7 +415,7 @@ export class Ledger {
     this.#alarmed = true
     this.#options.log.error(
       { journalBytes: this.#journal.bytes, bytesMax: this.#options.bounds.journalBytesMax, host: hostname() },
-      'the journal is growing: Postgres does not take its rows fast enough',
+      'the journal is growing: Postgres does not accept its rows fast enough',
     )
   }
 
@@ -416,13 +432,16 @@ export class Ledger {
   }
 }
 
-/** The state of the journal, for the operator. */
+/** The state of the journal, for operators. */
 interface LedgerHealth {
   journalBytes: number
-  /** The reason why Postgres cannot be reached; undefined: it answers. */
+  /** Why Postgres cannot be reached; undefined if it answers. */
   postgresAway: string | undefined
-  /** The reason why the journal cannot be written; undefined: it can. */
+  /** Why the journal cannot be written; undefined if it can. */
   trouble: string | undefined
-  /** With DURABILITY=postgres: answers that were sent after `durableMs`, before Postgres had their rows. */
+  /**
+   * With DURABILITY=postgres: the number of answers that were sent after `durableMs`, before Postgres had
+   * their rows.
+   */
   lateCommits: number
 }

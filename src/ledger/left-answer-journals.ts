@@ -7,14 +7,14 @@ import type { FoundJournal } from './journal-directory.ts'
 
 type Client = Parameters<AnswerShipment['ship']>[0]
 
-/** How long answers are shipped at a time: a batch, or more. Rows come first. */
+/** How long answers are shipped at a time: at least one batch. Rows have priority. */
 const shipMs = 200
-/** Answers that Postgres has refused for this time are deleted with their journal. */
+/** Answers that Postgres has refused for this long are deleted with their journal. */
 const leftMs = 24 * 60 * 60_000
 
 /**
- * The captured answers of adopted journals that Postgres refused while their rows were shipped. An adoption
- * does not wait for them: the journal stays on disk, and its answers are tried again.
+ * The captured answers of adopted journals that Postgres refused while the rows were shipped. The adoption
+ * does not wait for them: the journal stays on disk, and shipping its answers is retried.
  */
 export class LeftAnswers {
   readonly #shipments = new Map<string, AnswerShipment>()
@@ -24,14 +24,14 @@ export class LeftAnswers {
     this.#options = options
   }
 
-  /** What an adoption has left. */
+  /** Takes over what an adoption has left. */
   take({ instance }: FoundJournal, shipment: AnswerShipment): void {
     if (shipment.hasMore) this.#shipments.set(instance, shipment)
   }
 
   /**
-   * Ship some of the answers of a journal whose rows Postgres has. True: none is left, or their time is over,
-   * counted from the file `mark`. Rejects when the connection is lost.
+   * Ships some of the answers of a journal whose rows are in Postgres. Returns true if none are left or their
+   * time is over, counted from the file `mark`. Rejects if the connection is lost.
    */
   async ship(client: Client, { instance, directory }: FoundJournal, mark: string): Promise<boolean> {
     const { clock } = this.#options
@@ -54,7 +54,7 @@ export class LeftAnswers {
     return true
   }
 
-  /** Journals that are gone. */
+  /** Forgets journals that no longer exist. */
   forget(isThere: (instance: string) => boolean): void {
     for (const instance of this.#shipments.keys()) if (!isThere(instance)) this.#shipments.delete(instance)
   }

@@ -3,8 +3,8 @@ import type { MendedRow } from './replay.ts'
 import type { SetAsideBody, SetAsideFolder, SetAsideRow } from './set-aside-folders.ts'
 
 /**
- * The frame as `ledger:inspect --show` prints it, and as `ledger:replay --row` reads it. Throws for what is
- * no frame.
+ * The frame in the form that `ledger inspect --show` prints and `ledger replay --row` reads. Throws if the
+ * content is not a frame.
  */
 export function mendableOf({ id, content }: SetAsideFolder): {
   content: SetAsideRow | SetAsideBody
@@ -17,19 +17,19 @@ export function mendableOf({ id, content }: SetAsideFolder): {
       return { content, mended: { row: content.row, attempts: [], payload: content.payload } }
     case 'damaged':
       throw new Error(
-        `${id} has damaged bytes, which are not a frame: they cannot be put back. Its requests are orphaned, or have the endpoint (lost), or no row`,
+        `${id} contains damaged bytes, which are not a frame: they cannot be put back. The rows of its requests are orphaned, have the endpoint (lost), or do not exist`,
       )
     case 'unreadable':
       throw new Error(`${id} cannot be read: ${content.error}`)
   }
 }
 
-/** Reads the file of `--row`. */
+/** Parses the file given with `--row`. */
 export function mendedFrom(json: unknown): MendedRow {
   if (!isObject(json))
-    throw new Error('the file of --row must be a JSON object, as ledger:inspect --show prints it')
+    throw new Error('--row: expected a file with a JSON object, as printed by ledger inspect --show')
   const { row, attempts = [], payload } = json
-  if (!Array.isArray(attempts)) throw new Error('attempts must be a list')
+  if (!Array.isArray(attempts)) throw new Error('--row: attempts: expected a list')
   return {
     row: rowFrom(row, 'row'),
     attempts: attempts.map((attempt, i) => rowFrom(attempt, `attempts[${i}]`)),
@@ -38,8 +38,8 @@ export function mendedFrom(json: unknown): MendedRow {
 }
 
 /**
- * Apply one `--set`, such as `served_model=gpt-main`, `end_user=null` or `attempts.reason=x` for all
- * attempts.
+ * Applies one `--set`, such as `served_model=gpt-main`, `end_user=null`, or `attempts.reason=x`, which
+ * applies to all attempts.
  */
 export function withChange(mended: MendedRow, change: string): MendedRow {
   const at = change.indexOf('=')
@@ -57,16 +57,18 @@ export function withChange(mended: MendedRow, change: string): MendedRow {
   return { ...mended, row: set(mended.row, name) }
 }
 
-/** `null`, or what the column's kind takes. */
+/** `null`, or a value of the column's kind. */
 function valueFrom(column: string, text: string, change: string): JsonValue {
   if (text === 'null') return null
   switch (kindOf(column)) {
     case 'bool':
-      if (text !== 'true' && text !== 'false') throw new Error(`--set ${change}: expected true or false`)
+      if (text !== 'true' && text !== 'false')
+        throw new Error(`--set ${change}: expected true or false, got ${JSON.stringify(text)}`)
       return text === 'true'
     case 'int2':
     case 'int4':
-      if (!/^\d+$/.test(text)) throw new Error(`--set ${change}: expected a whole number`)
+      if (!/^\d+$/.test(text))
+        throw new Error(`--set ${change}: expected a whole number, got ${JSON.stringify(text)}`)
       return Number(text)
     case 'texts':
       return text === '' ? [] : text.split(',')
@@ -76,11 +78,13 @@ function valueFrom(column: string, text: string, change: string): JsonValue {
 }
 
 function rowFrom(value: unknown, name: string): JsonRow {
-  if (!isObject(value)) throw new Error(`${name} must be an object by column`)
+  if (!isObject(value)) throw new Error(`--row: ${name}: expected an object with one member per column`)
   const row: Record<string, JsonValue> = {}
   for (const [column, one] of Object.entries(value)) {
     if (!isJsonValue(one))
-      throw new Error(`${name}.${column} must be a text, a number, true, false, null or a list of texts`)
+      throw new Error(
+        `--row: ${name}.${column}: expected a string, a number, true, false, null or a list of strings`,
+      )
     row[column] = one
   }
   return row

@@ -10,13 +10,13 @@ const balanceColumns = {
   heldNano: accounts.reserved,
 }
 
-/** Undefined when there is no such account. */
+/** Undefined if there is no such account. */
 export async function readBalance(db: Queries, accountId: string): Promise<Balance | undefined> {
   const [row] = await db.select(balanceColumns).from(accounts).where(eq(accounts.id, accountId))
   return row
 }
 
-/** The budgets of a key, of the key that made it, and of its group, in the period around a moment. */
+/** The budgets of a key, of its parent key and of its group, in the period around a moment. */
 export function readBudgets(
   db: Queries,
   { keyId, parentId, groupId }: { keyId: string; parentId?: string | undefined; groupId: string },

@@ -2,12 +2,13 @@ import type { CopyBuffer } from './copy-buffer.ts'
 import { uuidText } from './tuple.ts'
 
 /**
- * Running requests in Postgres, of processes with DURABILITY=postgres. The shipment writes and deletes them
- * with the rows of its batch, so they are the requests that are open after its position.
+ * The running requests of processes with DURABILITY=postgres, stored in Postgres. The shipment inserts and
+ * deletes them together with the rows of its batch, so they are the requests that are open after its
+ * position.
  */
 export const openRequestColumns = ['instance_id', 'request_id', 'half']
 
-/** Append a running request. `id`: 16 latin1 characters. */
+/** Appends a running request. `id` consists of 16 latin1 characters. */
 export function addOpenRequest({ out }: CopyBuffer, instanceId: string, id: string, half: Buffer): void {
   out.begin(openRequestColumns.length)
   out.uuid(instanceId)
@@ -16,7 +17,8 @@ export function addOpenRequest({ out }: CopyBuffer, instanceId: string, id: stri
 }
 
 /**
- * The statement that deletes requests that have ended, by ids of 16 latin1 characters; none for no request.
+ * The statement that deletes requests which have ended, by ids of 16 latin1 characters; empty if there are
+ * none.
  */
 export function endOpenRequests(instanceId: string, ended: readonly string[]): string[] {
   if (ended.length === 0) return []

@@ -7,7 +7,7 @@ import { closeColumns } from './row.ts'
 import type { Aside } from './set-aside.ts'
 import { TupleWriter, uuidText } from './tuple.ts'
 
-/** The COPY with the rows of requests whose process died. */
+/** The COPY that contains the rows of requests whose process died. */
 export function orphanRows(
   orphans: readonly Pick<OpenRequest, 'source' | 'halfAt' | 'halfEnd'>[],
   { open, close }: Layout,
@@ -23,7 +23,7 @@ export function orphanRows(
   return rows
 }
 
-/** Such a request as frames of a journal: its open frame, and an end. */
+/** Such a request as journal frames: its open frame and an end. */
 export function orphanFrames(half: Buffer, layout: Layout): Pick<Aside, 'bytes' | 'request' | 'layout'> {
   const request = uuidText(half.subarray(idInOpenHalf, idInOpenHalf + 16))
   const out = new TupleWriter(1024)

@@ -1,7 +1,7 @@
 import { reasons, sentenceOf } from '../canonical/reasons/catalogue.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 
-/** The end of a request whose process died. Its cost is unknown, and we do not guess it. */
+/** The end of a request whose process died. Its cost is unknown and is not estimated. */
 export const orphan: CloseRecord = {
   upstreamProtocol: null,
   servedModel: null,
@@ -34,7 +34,7 @@ export const orphan: CloseRecord = {
 /** The endpoint of a request whose open frame is lost. */
 export const lostEndpoint = '(lost)'
 
-/** The beginning of such a request. It has only the facts of the close frame. */
+/** The beginning of such a request, which contains only the facts from the close frame. */
 export function unknownOpen(id: string, tenantId: string | null): OpenRecord {
   return {
     id,

@@ -13,13 +13,14 @@ import type { LateFrames, Tail } from './succession.ts'
 import { TupleWriter } from './tuple.ts'
 
 /**
- * End the requests of which `isCut` is true with this error. Their rows say `orphaned`, or what they come to.
+ * Aborts the requests for which `isCut` is true, with this error. Their rows have the outcome `orphaned` or
+ * their actual outcome.
  */
 export type CutRequests = (isCut: (requestId: string) => boolean, error: GatewayError) => void
 
 /**
- * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory is there again.
- * `carried`: the new journal has all frames of `carry`.
+ * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory has been recreated.
+ * `carried`: the new journal contains all frames of `carry`.
  */
 export type FromOwner =
   | { type: 'check'; token: number }
@@ -29,17 +30,17 @@ export type FromOwner =
   | { type: 'carried' }
 
 export interface OwnershipOptions {
-  /** The folder of all journals. */
+  /** The folder that contains all journals. */
   root: string
   directory: string
   instanceId: string
   instanceDeadMs: number
-  /** The longest wait for Postgres after a pause. */
+  /** The maximum wait for Postgres after a pause. */
   waitMs: number
   /** Opens a journal in this directory. */
   journalIn(directory: string): Journal
   post(message: FromOwner): void
-  /** The journal is another one from now on. */
+  /** Called when a new journal replaces the current one. */
   onBegin(): void
   onCut: CutRequests
   onTrouble(message: string | undefined): void
@@ -47,14 +48,14 @@ export interface OwnershipOptions {
   log: Log
 }
 
-/** Time between two looks whether the directory is still there. */
+/** The interval of checks whether the directory still exists. */
 const lookMs = 1_000
 const heartbeatMs = 5_000
 
 /**
- * The journal of this process, for as long as this process lives: it begins a new one when it was taken for
- * dead, and writes it again when somebody deletes its directory. Requests that another process has recorded
- * as orphaned are cut.
+ * The journal of this process throughout its life. A new journal is started if the process was taken for
+ * dead, and the journal is rewritten if its directory is deleted. Requests that another process has recorded
+ * as orphaned are aborted.
  */
 export class Ownership {
   readonly #options: OwnershipOptions
@@ -63,13 +64,15 @@ export class Ownership {
   readonly #timer: NodeJS.Timeout
   #journal: Journal
   #directory: string
-  /** The requests that run here and are recorded as orphaned, and the id of this process at that time. */
+  /**
+   * The requests running here that are recorded as orphaned, with the id that this process had at that time.
+   */
   readonly #orphaned = new Map<string, string>()
   #succession: Handover | undefined
   #isDirectoryLost = false
   #late: LateFrames | undefined
   readonly #carrying: Promise<void>[] = []
-  /** Requests with a lower id may be orphaned: Postgres did not say in time. */
+  /** Requests with a lower id may be orphaned, because Postgres did not answer in time. */
   #doubtfulBefore = ''
 
   constructor(options: OwnershipOptions) {
@@ -79,7 +82,7 @@ export class Ownership {
     this.#journal = options.journalIn(options.directory)
     const { instanceDeadMs } = options
     this.#fence = new Fence({
-      // A frozen process is adopted `instanceDeadMs` after its last heartbeat.
+      // A frozen process can be adopted `instanceDeadMs` after its last heartbeat.
       pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
       waitMs: options.waitMs,
       clock: options.clock,
@@ -109,13 +112,14 @@ export class Ownership {
     if (this.#isDirectoryLost) return Promise.reject(cannotRecord())
     const doubt = this.#fence.doubt()
     if (doubt === undefined) return this.#journal.open(record)
-    // The caller reuses the memory.
+    // Copied because the caller reuses the memory.
     const kept = { ...record, body: record.body === null ? null : Buffer.from(record.body) }
     return doubt.then(() => this.#journal.open(kept))
   }
 
   /**
-   * Rejects when another process has recorded the request as orphaned: its client must not see a good end.
+   * Rejects if another process has recorded the request as orphaned, because its client must not see a
+   * successful end.
    */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     const doubt = this.#fence.doubtOf(open.id)
@@ -125,8 +129,8 @@ export class Ownership {
   }
 
   /**
-   * After a wait for Postgres: rejects when another process may have recorded the request as orphaned since
-   * this process, as `instance`, wrote its end.
+   * Called after a wait for Postgres. Rejects if another process may have recorded the request as orphaned
+   * after this process, as `instance`, had written its end.
    */
   async requireOwn(requestId: string, instance: string): Promise<void> {
     await this.#fence.doubtOf(requestId)
@@ -138,7 +142,8 @@ export class Ownership {
     await doubt
     const succession = this.#succession
     if (succession === undefined || open.id > succession.since) return this.#closeDecided(open, record)
-    // Postgres does not say in time whether it is orphaned: the client gets an error, and the frame waits.
+    // It is not known in time whether the request is orphaned, so the client gets an error and the frame
+    // waits.
     void succession.decided.promise.then(() => this.#closeDecided(open, record)).catch(() => {})
     throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
   }
@@ -151,7 +156,10 @@ export class Ownership {
     throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
   }
 
-  /** Another process has adopted the journal. Go on as `instanceId`, which Postgres knows. */
+  /**
+   * Called when another process has adopted the journal. Continues as `instanceId`, which is registered in
+   * Postgres.
+   */
   begin(instanceId: string): void {
     let directory: string | undefined
     let journal: Journal
@@ -160,14 +168,17 @@ export class Ownership {
       journal = this.#options.journalIn(directory)
     } catch (error) {
       if (directory !== undefined) removeIfPossible(directory)
-      this.#options.log.error({ error: String(error) }, 'a new journal cannot be begun; it is tried again')
+      this.#options.log.error(
+        { error: String(error) },
+        'a new journal cannot be started; this will be retried',
+      )
       setTimeout(() => this.begin(instanceId), lookMs).unref()
       return
     }
     const before = this.instance.id
     this.#options.log.error(
       { before, instance: instanceId },
-      'this process was taken for dead and adopted by another process; it goes on with a new journal',
+      'this process was taken for dead and its journal adopted by another process; it continues with a new journal',
     )
     const old = this.#journal
     const { segments, carryTo } = old.leave()
@@ -184,12 +195,15 @@ export class Ownership {
     })
   }
 
-  /** Write frames of the adopted journal that the adopter has not seen. */
+  /** Writes frames of the adopted journal that the adopter has not seen. */
   carry(frames: Uint8Array): void {
     this.#carrying.push(this.#journal.carry(Buffer.from(frames)))
   }
 
-  /** The new journal has all that the adopter has not seen. `orphaned`: requests that run here. */
+  /**
+   * Called when the new journal contains everything that the adopter has not seen. `orphaned` lists requests
+   * running here.
+   */
   decide(orphaned: readonly string[]): void {
     const succession = this.#succession
     if (succession === undefined) return
@@ -209,13 +223,13 @@ export class Ownership {
     this.#fence.end()
     this.#options.log.warn(
       { instance: this.instance.id, orphaned: orphaned.length },
-      'this process goes on; its running requests that were recorded as orphaned are cut',
+      'this process continues; its running requests that were recorded as orphaned are aborted',
     )
   }
 
   /**
-   * Frames that the disk refuses wait in memory. Until it takes them, the former journal is the only place
-   * that has them.
+   * Frames that the disk has refused wait in memory. Until the disk accepts them, only the former journal
+   * contains them.
    */
   #postCarried(): void {
     if (this.#journal.progress.kept > 0) setTimeout(() => this.#postCarried(), lookMs).unref()
@@ -226,7 +240,7 @@ export class Ownership {
     this.#fence.confirm(token)
   }
 
-  /** Make the directory of the journal again if somebody has deleted it. */
+  /** Recreates the journal's directory if it was deleted. */
   lookAtDirectory(): void {
     if (!this.#journal.isGone()) return
     const { onTrouble, log } = this.#options
@@ -234,14 +248,14 @@ export class Ownership {
       const lostBytes = this.#journal.restore()
       log.error(
         { directory: this.#directory, lostBytes },
-        'the directory of the journal was deleted; it is written again, and the process goes on',
+        'the journal directory was deleted; it has been recreated, and the process continues',
       )
       if (this.#isDirectoryLost) onTrouble(undefined)
       this.#isDirectoryLost = false
       this.#options.post({ type: 'restored' })
     } catch (error) {
       this.#isDirectoryLost = true
-      onTrouble(`The directory of the journal was deleted and cannot be made again: ${error}`)
+      onTrouble(`The journal directory was deleted and cannot be recreated: ${error}`)
     }
   }
 
@@ -251,7 +265,7 @@ export class Ownership {
     await this.#journal.end()
   }
 
-  /** All frames of a turn of the event loop go to one folder. */
+  /** Collects the frames of one turn of the event loop, so that they are stored in one folder. */
   #setAside(instance: string, open: OpenRecord, record: CloseRecord): void {
     const out = new TupleWriter(1024)
     writeOpenFrame(out, { ...open, body: null })
@@ -273,7 +287,10 @@ export class Ownership {
   }
 }
 
-/** From the first frame that goes to the new journal until Postgres has said which requests are orphaned. */
+/**
+ * Lasts from the first frame written to the new journal until Postgres has reported which requests are
+ * orphaned.
+ */
 interface Handover {
   old: Journal
   before: string
@@ -282,14 +299,14 @@ interface Handover {
   decided: PromiseWithResolvers<void>
 }
 
-/** Frames that never were in a segment. */
+/** For frames that were never in a segment. */
 const lateSegment = 99_999_999
 
-/** The next try of a new journal makes another directory. */
+/** The next attempt to start a journal creates another directory. */
 function removeIfPossible(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true })
   } catch {
-    // The disk that refused the journal refuses this too.
+    // The disk that refused the journal refuses this as well.
   }
 }

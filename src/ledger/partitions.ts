@@ -14,21 +14,22 @@ import { keepLogIndexes } from './log/indexes.ts'
 import { pruneSubKeys } from './prune-sub-keys.ts'
 
 /**
- * The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes.
+ * The retention of the usage log, in days (UTC). Payloads have their own, because they make up most of the
+ * bytes.
  */
 export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
   payloadRetentionDays: number
-  /** Of captured answers. */
+  /** The retention of captured answers. */
   answerRetentionDays: number
 }
 
 /**
- * Make and drop daily partitions of the usage log, and monthly ones of the entries, once now, then hourly.
- * Charges are pruned `entryRetentionMonths` after their month; 0: never. A pass that failed or left something
- * is logged, and repeated within a minute. Any number of processes may run it: one works at a time. The timer
- * keeps no process alive.
+ * Creates and drops daily partitions of the usage log and monthly ones of the entries, once at the start and
+ * then every hour. Charges are pruned `entryRetentionMonths` after their month (0: never). A pass that failed
+ * or left something undone is logged and repeated within a minute. Any number of processes can run this; one
+ * works at a time. The timer does not keep the process alive.
  */
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -43,7 +44,7 @@ export function keepPartitions(
     let nextMs = hourMs
     try {
       const { made, dropped, postponed } = await upkeep.ask(({ sql }) => rollPartitions(sql, plan))
-      if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions made, ${dropped} dropped`)
+      if (made + dropped > 0) log.info({}, `usage log: ${made} daily partitions created, ${dropped} dropped`)
       if (postponed > 0) {
         log.info({}, `usage log: ${postponed} daily partitions wait for a long transaction to end`)
         nextMs = soonMs()
@@ -52,18 +53,18 @@ export function keepPartitions(
       if (entries !== undefined) {
         const { made, closed, pruned, postponed } = entries
         if (made + closed + pruned > 0)
-          log.info({}, `entries: ${made} months made, ${closed} closed, ${pruned} pruned`)
+          log.info({}, `entries: ${made} months created, ${closed} closed, ${pruned} pruned`)
         if (postponed > 0) {
           log.info({}, 'entries: monthly partitions wait for a long transaction to end')
           nextMs = soonMs()
         }
       }
-      // The holder of an answer is needed for as long as the body of its request.
+      // The record of who holds an answer is needed for as long as the body of the request.
       await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays, sweepsApartMs))
       const expired = await upkeep.ask(({ sql }) => deleteExpiredAnswers(sql, sweepsApartMs))
-      if (expired > 0) log.info({}, `kept answers: ${expired} deleted that had expired`)
+      if (expired > 0) log.info({}, `kept answers: ${expired} expired ones deleted`)
       const ended = await upkeep.ask(({ sql }) => deleteExpiredConversations(sql, sweepsApartMs))
-      if (ended > 0) log.info({}, `conversations: ${ended} deleted that had expired`)
+      if (ended > 0) log.info({}, `conversations: ${ended} expired ones deleted`)
       await upkeep.ask(
         ({ sql }) =>
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
@@ -74,15 +75,12 @@ export function keepPartitions(
       const pruned = await upkeep.ask(({ sql }) =>
         pruneSubKeys(sql, plan.requestRetentionDays, sweepsApartMs),
       )
-      if (pruned > 0) log.info({}, `keys: ${pruned} sub-keys deleted that were revoked long ago`)
+      if (pruned > 0) log.info({}, `keys: ${pruned} long-revoked sub-keys deleted`)
       const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql, clock))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {
         saidWithout = true
-        log.info(
-          {},
-          `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`,
-        )
+        log.info({}, `usage log: error texts have no index and are searched in slices: ${indexes.without}`)
       }
       if (byHand.left + indexes.left > 0) nextMs = soonMs()
     } catch (error) {
@@ -107,7 +105,7 @@ export function keepPartitions(
   }
 }
 
-/** What a pass did. `postponed`: partitions of tables that a long transaction has locked. */
+/** The result of a pass. `postponed` counts partitions of tables that a long transaction has locked. */
 export interface PartitionPass {
   made: number
   dropped: number
@@ -115,9 +113,9 @@ export interface PartitionPass {
 }
 
 /**
- * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past
- * retention. It does nothing while another process makes a pass. It never waits long for a lock, because all
- * writers would wait behind it.
+ * Makes one pass: creates the partitions of the days ahead and of rows without one, and drops the partitions
+ * past their retention. Does nothing while another process makes a pass. Never waits long for a lock, because
+ * all writers would wait behind it.
  */
 export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<PartitionPass> {
   const made = await makePartitions(sql, plan.partitionsAheadDays)
@@ -137,20 +135,20 @@ export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<Par
   return { made: made.done, dropped: dropped.done, postponed: made.postponed + dropped.postponed }
 }
 
-/** Undefined: another process makes a pass, or has made one a moment ago. */
+/** Undefined if another process is making a pass or has just made one. */
 async function rollEntries(sql: Sql, retentionMonths: number): Promise<EntryPass | undefined> {
   const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('entries', ${apartMs}::integer) AS mine`
   return claim?.mine === true ? await keepEntryMonths(sql, retentionMonths) : undefined
 }
 
-/** Not all processes at once, and not always at the same moment of another's transactions. */
+/** Random, so that processes do not all run at once or always coincide with another's transactions. */
 function soonMs(): number {
   return minuteMs * (0.5 + Math.random() / 2)
 }
 
-/** A pass that left something is repeated after half a minute at the earliest. */
+/** The minimum pause before a pass that left something undone is repeated. */
 const apartMs = 20_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Less than the time between two passes, so that a process that is alone deletes at every pass. */
+/** Less than the time between two passes, so that a single process deletes in every pass. */
 const sweepsApartMs = hourMs / 2

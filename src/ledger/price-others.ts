@@ -3,9 +3,9 @@ import type { Price } from '../catalog/snapshot.ts'
 import { boundedUsage } from './bounded-usage.ts'
 import { priceRequest } from './price.ts'
 
-/** What another model used that worked on an answer, and what that cost. */
+/** The usage and cost of another model that worked on an answer. */
 export interface PricedModel extends ModelUsage {
-  /** Nano-USD; undefined: not known. */
+  /** Nano-USD; undefined if unknown. */
   cost: bigint | undefined
   priceId: string | undefined
 }
@@ -15,13 +15,13 @@ export interface OthersPricing {
   multiplier: string
   /** In ms since the epoch. */
   at: number
-  /** By the upstream's name of the model. */
+  /** Returns the price of a model, by the upstream's name for it. */
   priceOf(model: string): Price | undefined
 }
 
 /**
- * Prices each call of another model at that model's price, and adds up the calls of a model. The total is
- * undefined when one cost is not known: an unknown cost is never 0.
+ * Prices each call of another model at that model's price, and adds up the calls per model. The total is
+ * undefined if any cost is unknown: an unknown cost is never 0.
  */
 export function priceOthers(
   calls: readonly ModelUsage[],

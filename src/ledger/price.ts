@@ -5,14 +5,14 @@ import { possibleRates, ratesOf } from './rates.ts'
 
 export { usd } from '../catalog/usd.ts'
 
-/** The cost of a request in nano-USD. The total is the exact sum of the parts, but at most `costNanoMax`. */
+/** The cost of a request in nano-USD. The total is the exact sum of the parts, limited to `costNanoMax`. */
 export interface CostParts {
   input: bigint
   cacheRead: bigint
   cacheWrite: bigint
   output: bigint
   reasoning: bigint
-  /** Web searches, and the fee of each request. Absent: none. */
+  /** Web searches and the fee per request. Absent: none. */
   fees?: bigint
   /** Tokens of other models. Absent: none. */
   others?: bigint
@@ -22,35 +22,37 @@ export interface CostParts {
 /** The size of a request, as known before it is sent. */
 export interface RequestSize {
   bodyBytes: number
-  /** True: it may have input beyond its body, so that its bytes do not bound its input tokens. */
+  /** True if there may be input beyond the body, so that the body's size does not limit the input tokens. */
   hasHiddenInput: boolean
   maxOutputTokens: number | undefined
   choices: number
   /** How often the vendor may read the whole input and write a whole answer. Default 1. */
   passes?: number
-  /** The most searches of the web that are paid for. Default 0. */
+  /** The maximum number of paid web searches. Default 0. */
   webSearches?: number
-  /** The moment of the request, in ms since the epoch. */
+  /** The time of the request, in ms since the epoch. */
   at: number
 }
 
-/** The facts beside its tokens that decide what a request costs. */
+/** Facts other than tokens that affect the cost of a request. */
 export interface CostContext {
-  /** The moment of the request, in ms since the epoch: its price may depend on it. */
+  /** The time of the request, in ms since the epoch, which can affect its price. */
   at: number
-  /** What other models cost that worked on the same answer, in nano-USD; undefined: not known. Default 0. */
+  /**
+   * The cost of other models that worked on the same answer, in nano-USD; undefined if unknown. Default 0.
+   */
   others?: bigint | undefined
 }
 
 /**
- * The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres
- * holds thousands.
+ * The maximum cost of one request, even if its upstream reports more: a million USD. A Postgres bigint can
+ * hold thousands of these.
  */
 export const costNanoMax = 10n ** 15n
 
 /**
  * Tokens times price times the group's multiplier (a decimal string). Each part is rounded half up to a
- * nano-USD, and the total is at most `costNanoMax`. Undefined when a part with tokens has no price: an
+ * nano-USD, and the total is limited to `costNanoMax`. Undefined if a part with tokens has no price: an
  * unknown cost is never 0.
  */
 export function priceRequest(
@@ -114,11 +116,11 @@ export function priceRequest(
 }
 
 /**
- * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte,
- * so the bytes of the body bound the input tokens. With hidden input, the context length of the model bounds
- * them. All input tokens cost the highest input rate, and all output tokens the highest output rate, of all
- * tiers that the request may come to. Undefined when a price, the context length or the bound of the output
- * is unknown.
+ * The maximum cost of a request in nano-USD, which is reserved before the request is sent. A token has at
+ * least one byte, so the size of the body limits the input tokens; with hidden input, the model's context
+ * length does. All input tokens are priced at the highest input rate and all output tokens at the highest
+ * output rate of all tiers that can apply. Undefined if a price, the context length or the output limit is
+ * unknown.
  */
 export function worstCaseNano(
   size: RequestSize,
@@ -136,7 +138,7 @@ export function worstCaseNano(
   const inputPrice = dearestOf(possible, ({ input, cacheRead, cacheWrite, cacheWrite1h, audioInput }) =>
     dearest(input, cacheRead, cacheWrite, cacheWrite1h, audioInput),
   )
-  // An answer without output tokens, such as an embedding, needs no price for them.
+  // An answer without output tokens, such as an embedding, needs no output price.
   const outputPrice =
     size.maxOutputTokens === 0
       ? 0n
@@ -146,11 +148,11 @@ export function worstCaseNano(
   const rate = parseMultiplier(multiplier)
   const perPass = BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
   const tokens = ceilDivide(BigInt(passes) * perPass * rate.digits, million * rate.scale)
-  // The final cost has six rounded parts: each may be up to half a nano-USD too high.
+  // The final cost has six rounded parts, each of which can be up to half a nano-USD too high.
   return tokens + ceilDivide(fees * rate.digits, rate.scale) + roundingNano
 }
 
-/** What `worstCaseNano` needs: the first that a model lacks for a request. */
+/** What `worstCaseNano` needs but the model lacks; the first such item for a request. */
 export type MissingBound =
   | 'price'
   | 'input price'
@@ -160,7 +162,7 @@ export type MissingBound =
   | 'output'
   | 'context'
 
-/** Why `worstCaseNano` is undefined for the same request; undefined when it is not. */
+/** Why `worstCaseNano` is undefined for the same request; undefined if it is not. */
 export function missingBound(
   size: RequestSize,
   { price, contextLength, maxOutputTokens }: Pick<Model, 'price' | 'contextLength' | 'maxOutputTokens'>,
@@ -176,27 +178,26 @@ export function missingBound(
   return isBounded({ webSearches: size.webSearches ?? 0 }) ? undefined : 'search price'
 }
 
-/** Images, before or after they are made. */
+/** Images, before or after they are generated. */
 export interface PricedImages {
   count: number
-  /** The size in the request. Undefined or `auto`: the upstream chooses. */
+  /** The size given in the request. Undefined or `auto`: the upstream chooses. */
   size: string | undefined
   quality: string | undefined
-  /** The moment of their request, or of their end, in ms since the epoch. */
+  /** The time of their request, or of their completion, in ms since the epoch. */
   at: number
 }
 
-/** As `CostParts`, with a part for prices by the image. */
+/** Like `CostParts`, with an additional part for prices per image. */
 export interface ImageCostParts extends CostParts {
   image: bigint
 }
 
 /**
- * The cost of images: by the image if the price has any price of images, otherwise by their tokens. The
- * client pays for the size and quality that it asked for, even if the upstream reports others, so that it
- * never pays more than was held. If it left them to the upstream, it pays for those that the upstream
- * `reported`, or else for the dearest possible ones. Undefined when there is no price for that, or the tokens
- * are unknown.
+ * The cost of images: per image if the price has any image price, otherwise by tokens. The client pays for
+ * the requested size and quality, even if the upstream reports others, so it never pays more than was held.
+ * If it left them to the upstream, it pays for those that the upstream `reported`, or otherwise for the most
+ * expensive possible ones. Undefined if there is no price for that, or the tokens are unknown.
  */
 export function priceImages(
   made: PricedImages & {
@@ -221,10 +222,10 @@ export function priceImages(
 }
 
 /**
- * The most that a job may cost, in nano-USD, to reserve before it is accepted. It is never less than the
- * later result of `priceImages`, provided that no image takes more tokens than the model's bounds.
- * `bodyBytes`: the largest body of one call. `hasMore`: a call may send more than its body, so that only the
- * model's context bounds its tokens. Undefined when it cannot be bounded.
+ * The maximum cost of a job in nano-USD, which is reserved before the job is accepted. It is never less than
+ * the later result of `priceImages`, provided that no image uses more tokens than the model's limits.
+ * `bodyBytes` is the largest body of one call. `hasMore` means that a call can send more than its body, so
+ * that only the model's context limits its tokens. Undefined if there is no limit.
  */
 export function worstCaseImagesNano(
   {
@@ -243,12 +244,12 @@ export function worstCaseImagesNano(
     const each = dearestImageNano(price, size, quality)
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
-  // Some upstreams make one image a call: then each call sends the whole prompt.
+  // Some upstreams generate one image per call, so each call sends the whole prompt.
   const most = worstCaseNano(imageCallSize(bodyBytes, hasMore, at), model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
 }
 
-/** Why `worstCaseImagesNano` is undefined for the same images; undefined when it is not. */
+/** Why `worstCaseImagesNano` is undefined for the same images; undefined if it is not. */
 export function missingImageBound(
   { size, quality, at, bodyBytes, hasMore = false }: PricedImages & { bodyBytes: number; hasMore?: boolean },
   model: Model,
@@ -263,15 +264,16 @@ function imageCallSize(bodyBytes: number, hasHiddenInput: boolean, at: number): 
 }
 
 /**
- * The highest possible price of an image, in nano-USD, when the upstream chooses a size or quality that is
- * undefined or `auto`. Undefined when no price can apply.
+ * The highest possible price of an image, in nano-USD, if the upstream chooses a size or quality that is
+ * undefined or `auto`. Undefined if no price can apply.
  */
 export function dearestImageNano(
   price: Price | undefined,
   size: string | undefined,
   quality: string | undefined,
 ): bigint | undefined {
-  // The upstream can choose the size and quality of any rate, or others that no rate names: the first choice.
+  // The upstream can choose the size and quality of any rate, or others that no rate names, which are the
+  // first choice in the list.
   const choices = [{ size: undefined, quality: undefined }, ...(price?.imageRates ?? [])]
   return choices
     .map((choice) => imagePriceNano(price, chosen(size) ?? choice.size, chosen(quality) ?? choice.quality))
@@ -282,9 +284,9 @@ export function dearestImageNano(
 }
 
 /**
- * The price of one image in nano-USD: the rate that names its size and quality, else the rate of its size,
- * else the rate of its quality, else the price of any image. An undefined size or quality is one that no rate
- * names.
+ * The price of one image in nano-USD: the rate for its size and quality, otherwise the rate for its size,
+ * otherwise the rate for its quality, otherwise the general price. An undefined size or quality means one
+ * that no rate names.
  */
 export function imagePriceNano(
   price: Price | undefined,
@@ -298,12 +300,13 @@ export function imagePriceNano(
 
 interface Multiplier {
   digits: bigint
-  /** Power of ten. */
+  /** A power of ten. */
   scale: bigint
 }
 
 /**
- * Read `"1.25"` as 125 / 100. Throws an Error when it is not a plain decimal number: the caller has a bug.
+ * Parses `"1.25"` as 125 / 100. Throws an Error for anything but a plain decimal number, which would be a bug
+ * of the caller.
  */
 export function parseMultiplier(text: string): Multiplier {
   const known = multipliers.get(text)
@@ -313,7 +316,7 @@ export function parseMultiplier(text: string): Multiplier {
     throw new Error(`price multiplier: expected a decimal number, got ${JSON.stringify(text)}`)
   const decimals = match[2] ?? ''
   const parsed = { digits: BigInt(`${match[1]}${decimals}`), scale: 10n ** BigInt(decimals.length) }
-  // Groups have few different multipliers. The bound is for a case that we did not foresee.
+  // Groups have few different multipliers. The limit is a safeguard.
   if (multipliers.size >= multipliersMax) multipliers.clear()
   multipliers.set(text, parsed)
   return parsed
@@ -324,7 +327,7 @@ const multipliersMax = 1000
 const million = 1_000_000n
 const roundingNano = 3n
 
-/** A part of the cost, whose tokens may have several rates. Undefined when tokens have none. */
+/** One part of the cost, whose tokens can have several rates. Undefined if some tokens have no rate. */
 function part(
   rate: Multiplier,
   ...tokensAt: [tokens: number, perMillion: bigint | undefined][]
@@ -355,25 +358,24 @@ function hasImagePrice(price: Price | undefined): boolean {
   return price !== undefined && (price.image !== undefined || price.imageRates.length > 0)
 }
 
-/** The client's own choice. */
+/** The size or quality chosen by the client, if any. */
 const chosen = (word: string | undefined) => (word === 'auto' ? undefined : word)
 
-/** The highest price; undefined without the first one, to which the others fall back. */
+/** The highest price; undefined without the first one, which is the fallback for the others. */
 function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): bigint | undefined {
   if (first === undefined) return undefined
   return others.reduce<bigint>((most, price) => (price !== undefined && price > most ? price : most), first)
 }
 
 /**
- * Undefined when searches have no price. Few vendors charge a fee for each request: without a price there is
- * none.
+ * Undefined if searches have no price. Few vendors charge a fee per request, so a missing price means no fee.
  */
 function feesOf({ request = 0n, webSearch }: Rates, webSearches: number): bigint | undefined {
   if (webSearches === 0) return request
   return webSearch === undefined ? undefined : request + BigInt(webSearches) * webSearch
 }
 
-/** The highest price of all tiers; undefined when one of them has none. */
+/** The highest price of all tiers; undefined if one of them has none. */
 function dearestOf(
   tiers: readonly Rates[],
   priceOf: (rates: Rates) => bigint | undefined,

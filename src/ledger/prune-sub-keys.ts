@@ -1,21 +1,22 @@
 import type { Sql } from 'postgres'
 
-/** Keys that one statement deletes. */
+/** The maximum number of keys deleted by one statement. */
 const stepMax = 1_000
-/** Statements of one pass; the rest waits for the next hour. */
+/** The maximum number of statements per pass; the rest waits for the next hour. */
 const stepsMax = 20
 
 /**
- * Delete sub-keys that were revoked long enough ago that the usage log no longer has rows of theirs: until
- * then a new budget of their maker counts what they spent. `names` keeps their names, because the sums have
- * their ids indefinitely. Returns how many were deleted. Does nothing where another process has just done it.
+ * Deletes sub-keys that were revoked so long ago that the usage log no longer contains their rows. Until
+ * then, a new budget of the parent key must count what they have spent. `names` keeps their names, because
+ * the sums keep their ids indefinitely. Returns the number of deleted keys. Does nothing if another process
+ * has just done it.
  */
 export async function pruneSubKeys(sql: Sql, afterDays: number, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('sub_keys', ${apartMs}::integer) AS mine`
   if (claim?.mine !== true) return 0
   let deleted = 0
   for (let step = 0; step < stepsMax; step++) {
-    // A day more: their last requests may have ended after they were revoked.
+    // One day is added because their last requests may have ended after they were revoked.
     const { count } = await sql`
       WITH gone AS (
         DELETE FROM keys WHERE id = ANY (ARRAY(

@@ -6,7 +6,7 @@ import type { ColumnDescription, Shown } from './column.ts'
 import { type DetailRow, type ListRow, requestColumns } from './row.ts'
 import { momentOf } from './tuple.ts'
 
-/** The rows that a query may see. */
+/** The rows that a query can see. */
 export interface RowScope {
   tenantId: string
   /** Null: all keys of the tenant. */
@@ -20,7 +20,7 @@ export interface RequestFilter {
   to?: Date | undefined
   /** The requested or the served model. */
   model?: string | undefined
-  /** Inclusive. For one status, both are the same. */
+  /** Inclusive. For a single status, both are equal. */
   statusRange?: { least: number; most: number } | undefined
   outcome?: string | undefined
   endpoint?: string | undefined
@@ -41,12 +41,12 @@ export interface Position {
 export interface RequestDetail extends DetailRow {
   price: Price | null
   payload: { capture: string; body: string } | null
-  /** What the client got, where its key or group asks for it. */
+  /** What the client received, if its key or group enables capturing answers. */
   answer: { capture: string; truncated: boolean; answer: string } | null
   attempt_rows: AttemptRow[]
 }
 
-/** Counts and sums are decimal digits. */
+/** Counts and sums are strings of decimal digits. */
 export interface SummaryRow {
   /** YYYY-MM-DD, UTC. */
   day: string
@@ -66,9 +66,9 @@ export interface SummaryRow {
 }
 
 /**
- * A page of the usage log, newest first, without bodies. Each filter has an index in this order. So a page
- * with one filter costs the same at any depth, also when few rows match. It returns the statement itself,
- * which can be cancelled.
+ * A page of the usage log, newest first, without bodies. Each filter has an index in this order, so a page
+ * with one filter costs the same at any depth, even if few rows match. Returns the statement itself, which
+ * can be cancelled.
  */
 export function listRequests(
   sql: postgres.Sql,
@@ -77,7 +77,7 @@ export function listRequests(
   after: Position | undefined,
   limit: number,
 ): Promise<ListRow[]> {
-  // A literal, not a parameter: the planner must know how few rows we want.
+  // A literal instead of a parameter, because the planner must know how few rows are wanted.
   const most = sql`limit ${sql.unsafe(String(Math.trunc(limit)))}`
   const columns = sql.unsafe(listColumns)
   const { model, tags } = filter
@@ -87,7 +87,7 @@ export function listRequests(
     sql<ListRow[]>`
       select ${columns} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
   if (model === undefined) return rows(sql``)
-  // Two arms, each in the order of its own index. A single OR would read every row of the tenant.
+  // Two arms, each in the order of its own index, because a single OR would read every row of the tenant.
   return sql<ListRow[]>`
     select * from (${rows(sql`and requested_model = ${model}`)}) as requested
     union all
@@ -98,8 +98,8 @@ export function listRequests(
 type Piece = postgres.Fragment
 
 /**
- * `request_tags` has the requests with a tag in the order of the list. The query looks them up one by one.
- * The limit in the look-up keeps the planner from reading all of `requests` instead.
+ * `request_tags` contains the requests with a tag in list order, and the query looks them up one by one. The
+ * limit in the look-up keeps the planner from reading all of `requests` instead.
  */
 function taggedRequests(
   sql: postgres.Sql,
@@ -127,7 +127,7 @@ function taggedRequests(
 }
 
 /**
- * One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant.
+ * One request with its body and attempts; undefined if there is none in this scope. `all` means any tenant.
  */
 export async function findRequest(
   sql: postgres.Sql,
@@ -142,7 +142,7 @@ export async function findRequest(
   return { ...rest, ...(await findBeside(sql, id, priceId)) }
 }
 
-/** What Postgres has of a request beside its row. */
+/** What Postgres contains about a request besides its row. */
 export async function findBeside(
   sql: postgres.Sql,
   id: string,
@@ -167,7 +167,7 @@ export async function findBeside(
   }
 }
 
-/** The price that a row was charged with; null when there is none, or no longer. */
+/** The price with which a row was charged; null if there is none or it no longer exists. */
 async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
   const [price] = await sql<PriceRow[]>`
     select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
@@ -178,7 +178,7 @@ async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
 
 /**
  * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests. Reads every
- * row between `from` and `to`, in about 4 us each. It returns the statement itself, which can be cancelled.
+ * row between `from` and `to`, at about 4 us per row. Returns the statement itself, which can be cancelled.
  */
 export function summariseRequests(
   sql: postgres.Sql,
@@ -221,8 +221,8 @@ const listColumns = namesOf(requestColumns, ['list'])
 const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
 /**
- * It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the
- * index.
+ * The predicates of partial indexes are repeated literally, because with a parameter the planner would not
+ * use the index.
  */
 function conditions(
   sql: postgres.Sql,

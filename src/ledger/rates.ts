@@ -1,20 +1,20 @@
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
 
-/** The facts about a request that decide which tier of a price holds. */
+/** The facts about a request that decide which tier of a price applies. */
 export interface RateFacts {
   /**
-   * All input tokens, cached ones included: @pydantic/genai-prices 0.1.8 chooses a vendor's tier by these.
+   * All input tokens, including cached ones: @pydantic/genai-prices 0.1.8 selects a vendor's tier by them.
    */
   inputTokens: number
-  /** In the vendor's own word. */
+  /** As named by the vendor. */
   serviceTier: string | undefined
   /** In ms since the epoch. */
   at: number
 }
 
 /**
- * The rates of a request: of the last tier whose conditions it meets, else of the price itself. A service
- * tier without rates of its own costs as all others.
+ * The rates of a request: those of the last tier whose conditions it meets, otherwise those of the price
+ * itself. A service tier without its own rates costs the same as all others.
  */
 export function ratesOf(price: Price, facts: RateFacts): Rates {
   let rates: Rates = price
@@ -22,7 +22,7 @@ export function ratesOf(price: Price, facts: RateFacts): Rates {
   return rates
 }
 
-/** All rates that may apply to a request with at most `inputTokensMax` input tokens. */
+/** All rates that can apply to a request with at most `inputTokensMax` input tokens. */
 export function possibleRates(price: Price, inputTokensMax: number, at: number): Rates[] {
   let possible: Rates[] = [price]
   for (const { when, rates } of price.tiers ?? []) {

@@ -4,12 +4,12 @@ import type { CopyBuffer } from './copy-buffer.ts'
 import { requestColumns } from './row.ts'
 import { copyHeader, momentFrom, uuidText, viewOf } from './tuple.ts'
 
-/** A value as `jsonb_populate_record` takes it: a bigint as decimal digits, a moment in ISO 8601. */
+/** A value in the form that `jsonb_populate_record` accepts: bigints as decimal digits, times in ISO 8601. */
 export type JsonValue = string | number | boolean | null | readonly (string | null)[]
-/** A row by column. */
+/** A row as an object with one member per column. */
 export type JsonRow = Readonly<Record<string, JsonValue>>
 
-/** The tuples of a COPY as rows. Throws RangeError where the bytes are not tuples. */
+/** Parses the tuples of a COPY into rows. Throws RangeError if the bytes are not tuples. */
 export function rowsIn({ columns, out }: CopyBuffer): JsonRow[] {
   const bytes = out.written
   const rows: JsonRow[] = []
@@ -22,7 +22,7 @@ export function rowsIn({ columns, out }: CopyBuffer): JsonRow[] {
   return rows
 }
 
-/** The columns that begin at `at`, as a row. Throws RangeError where the bytes are not such columns. */
+/** Parses the columns that begin at `at` into a row. Throws RangeError if the bytes are not such columns. */
 export function rowAt(bytes: Buffer, at: number, columns: readonly string[]): { row: JsonRow; end: number } {
   const row: Record<string, JsonValue> = {}
   let next = at
@@ -36,14 +36,14 @@ export function rowAt(bytes: Buffer, at: number, columns: readonly string[]): { 
   return { row, end: next }
 }
 
-/** Undefined: this release does not know the column. */
+/** Undefined if this release does not know the column. */
 export function kindOf(column: string): ColumnKind | undefined {
   return kinds.get(column)
 }
 
 const kinds: ReadonlyMap<string, ColumnKind> = new Map([
   ...[...requestColumns, ...attemptColumns].map(({ name, kind }) => [name, kind] as const),
-  // Of `request_payloads` and `entries`, which have no list of their own.
+  // Columns of `request_payloads` and `entries`, which have no list of their own.
   ['capture', 'text'],
   ['body', 'text'],
   ['account_id', 'uuid'],

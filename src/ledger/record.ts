@@ -5,9 +5,12 @@ import type { Outcome, StreamEnd, Usage, UsageSource } from '../canonical/usage.
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { CaptureMode } from '../redaction/redact.ts'
 
-/** The facts about a request before anything is sent upstream. They suffice for a row if the process dies. */
+/**
+ * The facts about a request that are known before anything is sent upstream. They are enough to write a row
+ * if the process dies.
+ */
 export interface OpenRecord {
-  /** uuidv7; the millisecond inside it is the row's created_at. */
+  /** A uuidv7, whose millisecond is the row's created_at. */
   id: string
   tenantId: string | null
   keyId: string | null
@@ -19,16 +22,23 @@ export interface OpenRecord {
   clientAddress: string | null
   userAgent: string | null
   idempotencyKey: string | null
-  /** The user for whom the client asks. Absent, as the next two: null. */
+  /**
+   * The user on whose behalf the client sends the request. Absent means null, also for the next two members.
+   */
   endUser?: string | null
-  /** The conversation, or an agent's run, that the request belongs to. */
+  /** The conversation or agent run to which the request belongs. */
   session?: string | null
-  /** The client's own labels, in order and without repetition. */
+  /** The client's own labels, in order and without duplicates. */
   tags?: readonly string[] | null
-  /** The account whose reservation ends when the row is shipped; null: there can be no reservation. */
+  /**
+   * The account whose reservation is released when the row is shipped; null if there can be no reservation.
+   */
   reservedAccountId: string | null
   capture: CaptureMode
-  /** The redacted body; null: none is kept. Read it at once: the caller may reuse the memory. */
+  /**
+   * The redacted body; null if none is kept. It must be read at once, because the caller can reuse the
+   * memory.
+   */
   body: Buffer | null
 }
 
@@ -44,16 +54,16 @@ export interface CloseRecord {
   usage: Usage | null
   usageSource: UsageSource
   /**
-   * Images that were delivered, or only previewed by a job without a result; absent unless the request is for
-   * images.
+   * The number of images that were delivered, or only previewed by a job without a result. Absent unless the
+   * request is for images.
    */
   images?: number | null
   streamEnd: StreamEnd | null
-  /** What the counts cost at their price, in nano-USD; null: unknown. */
+  /** The cost of the counts at their price, in nano-USD; null if unknown. */
   costNano: bigint | null
-  /** What its account pays: where money is limited, at most what was held. Absent: the cost. */
+  /** What the account pays: where money is limited, at most the held amount. Absent: the cost. */
   chargedNano?: bigint | null
-  /** The account that pays; null: nothing is charged. */
+  /** The account that pays; null if nothing is charged. */
   accountId: string | null
   priceId: string | null
   priceMultiplier: string | null
@@ -66,11 +76,11 @@ export interface CloseRecord {
   attempts: AttemptRecord[]
   /** JSON text, or null. */
   notes: string | null
-  /** Number of requests that the row represents. */
+  /** The number of requests that the row represents. */
   folded: number
 }
 
-/** What a row says about an error. */
+/** The error recorded in a row. */
 export interface RowError {
   kind: ErrorKind
   reason: Reason
@@ -86,7 +96,7 @@ export function rowErrorOf(error: GatewayError | null): RowError | null {
   return { kind, reason, message, upstreamStatus }
 }
 
-/** What the account of a request pays, in nano-USD; null: not known, so nothing. */
+/** What the account of a request pays, in nano-USD; null if unknown, in which case nothing is charged. */
 export function chargeOf({
   chargedNano,
   costNano,
@@ -94,33 +104,36 @@ export function chargeOf({
   return chargedNano === undefined ? costNano : chargedNano
 }
 
-/** The cost, but no more than was held. `heldNano` nullish: money is not limited. */
+/** The cost, limited to the held amount. A nullish `heldNano` means that money is not limited. */
 export function atMostHeld(costNano: bigint | null, heldNano: bigint | null | undefined): bigint | null {
   return costNano !== null && heldNano != null && costNano > heldNano ? heldNano : costNano
 }
 
-/** Called for every row where it is written, with both of its halves. `job`: a job has made the request. */
+/**
+ * Called for every row when it is written, with both of its halves. `job` means that the request was made by
+ * a job.
+ */
 export type OnRow = (open: OpenRecord, close: CloseRecord, job?: 'job') => void
 
-/** One upstream call made, or one candidate passed over, for a request. */
+/** An upstream call made for a request, or a candidate that was passed over. */
 export interface AttemptRecord {
   channel: string
   upstreamProtocol: ProtocolName | null
   upstreamModel: string | null
-  /** Why it was called, or passed over. */
+  /** Why it was called or passed over. */
   reason: string
-  /** True: it was not called. */
+  /** Whether it was passed over without being called. */
   passedOver: boolean
   status: number | null
   error: { kind: ErrorKind; message: string } | null
   firstByteMs: number | null
   totalMs: number | null
   upstreamRequestId: string | null
-  /** Name of the credential that was used, a short hash. Absent: null. */
+  /** The name of the credential that was used, a short hash. Absent: null. */
   credential?: string | null
 }
 
-/** The number of calls among the attempts: candidates that were passed over do not count. */
+/** The number of calls among the attempts, excluding candidates that were passed over. */
 export function callsIn(attempts: readonly AttemptRecord[]): number {
   let calls = 0
   for (const { passedOver } of attempts) if (!passedOver) calls++

@@ -4,33 +4,37 @@ import type { CloseRecord, OpenRecord } from './record.ts'
 const windowMs = 60_000
 const writeIntervalMs = 1_000
 /**
- * Callers that are counted one by one. Beyond this number, callers share one count for each kind of error.
+ * The maximum number of callers that are counted separately. Further callers share one count per kind of
+ * error.
  */
 const callersMax = 10_000
 
 export interface RefusalAggregatorOptions {
-  /** Rows of one caller and one kind of error that are written one by one. Further ones are aggregated. */
+  /**
+   * The number of rows that are written individually for each caller and kind of error. Further ones are
+   * aggregated.
+   */
   rowsPerMinute: number
-  /** False: all rows are aggregated, and wait in memory. */
+  /** If false, all rows are aggregated and wait in memory. */
   mayWrite(): boolean
   write(open: OpenRecord, close: CloseRecord): Promise<void>
   clock: Clock
 }
 
-/** The refusals of one caller with one kind of error. */
+/** A caller's refusals with one kind of error. */
 interface Caller {
-  /** True: several callers share this count. */
+  /** Whether several callers share this count. */
   shared: boolean
   windowEndsAt: number
   rows: number
-  /** The refusals since the last write. One row, made from the newest of them, represents all. */
+  /** The refusals since the last write. A single row, made from the newest of them, represents all. */
   aggregated: { open: OpenRecord; close: CloseRecord; count: number } | undefined
 }
 
 /**
- * Bounds the rows that a flood of refused calls writes to the usage log. A caller is a key, or an address
- * without a key. Its first rows of a minute are written one by one. The others become one row a second, with
- * their count.
+ * Limits the rows that a flood of refused calls writes to the usage log. A caller is a key, or an address
+ * without a key. Its first rows in each minute are written individually. The others are combined into one row
+ * per second, with their count.
  */
 export class RefusalAggregator {
   readonly #options: RefusalAggregatorOptions
@@ -59,7 +63,7 @@ export class RefusalAggregator {
     return Promise.resolve()
   }
 
-  /** Write all aggregated rows, even when `mayWrite` returns false. */
+  /** Writes all aggregated rows, even if `mayWrite` returns false. */
   async end(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#writeAggregated()

@@ -6,7 +6,7 @@ import { openColumns } from './row.ts'
 import { jsonText } from './row-json.ts'
 import type { SetAsideBody, SetAsideCharge, SetAsideRow } from './set-aside-folders.ts'
 
-/** A frame that was set aside, as the operator has it: shown by `ledger:inspect --show`, possibly mended. */
+/** A frame that was set aside, as shown by `ledger inspect --show` and possibly edited by the operator. */
 export interface MendedRow {
   /** The columns of `requests`. */
   row: JsonRow
@@ -15,40 +15,40 @@ export interface MendedRow {
 }
 
 /**
- * `there`: an earlier replay put it back. `refused`: nothing was changed; `why` says what the operator can
- * do.
+ * `there`: an earlier replay has put it back. `refused`: nothing was changed; `why` explains what the
+ * operator can do.
  */
 export type Replay =
   | { verdict: 'replayed'; note: string }
   | { verdict: 'there' }
   | { verdict: 'refused'; why: string }
 
-/** The columns that a replay never changes: they name the request, or its money. */
+/** The columns that a replay never changes, because they identify the request or its money. */
 const fixedColumns = ['id', 'created_at', 'tenant_id', 'key_id', 'group_id', 'cost_nano', 'charged_nano']
 
-/** Why the mended row cannot take the place of the frame; undefined: it can. */
+/** Why the edited row cannot replace the frame; undefined if it can. */
 export function problemWith(content: SetAsideRow | SetAsideBody, mended: MendedRow): string | undefined {
   for (const name of Object.keys(mended.row)) {
-    if (!(name in content.row)) return `${name} is not a column of the frame`
+    if (!(name in content.row)) return `the frame has no column ${name}`
     if (fixedColumns.includes(name) && mended.row[name] !== content.row[name])
-      return `${name} cannot be changed: it names the request or its money. Book an adjustment to change money`
+      return `${name} cannot be changed, because it identifies the request or its money. To change money, book an adjustment`
   }
   const rows = [mended.row, ...mended.attempts, ...(mended.payload === undefined ? [] : [mended.payload])]
   const unknown = rows.flatMap((row) => Object.keys(row)).find((name) => kindOf(nameOf(name)) === undefined)
   if (unknown !== undefined)
-    return `this release does not know the column ${unknown}: replay it with the release that wrote it`
+    return `this release does not know the column ${unknown}: replay the frame with the release that wrote it`
   const own = [content.row.id, content.row.created_at]
   const isOther = (row: JsonRow) => row.request_id !== own[0] || row.created_at !== own[1]
   const parts = mended.payload === undefined ? mended.attempts : [...mended.attempts, mended.payload]
-  return parts.some(isOther) ? 'an attempt or the payload names another request' : undefined
+  return parts.some(isOther) ? 'an attempt or the payload belongs to a different request' : undefined
 }
 
 const nameOf = (column: string) => (column === 'request_id' ? 'id' : column)
 
 /**
- * Put a frame back, in one transaction: the row takes the place of its stand-in, with its attempts and its
- * body. The stand-in has paid already, so no charge is booked a second time. `force`: replace an orphaned row
- * too, and book a charge that was never booked.
+ * Puts a frame back in one transaction: the row replaces its stand-in, together with its attempts and its
+ * body. The stand-in has already been charged, so no charge is booked again. `force` also replaces an
+ * orphaned row, and books a charge that was never booked.
  */
 export function replay(
   sql: Sql,
@@ -72,7 +72,7 @@ async function replayBody(
     SELECT 1 FROM request_payloads WHERE request_id = ${request} AND created_at = uuid_moment(${request})`
   if (found.length > 0) return { verdict: 'there' }
   await insert(tx, 'request_payloads', [payload])
-  return { verdict: 'replayed', note: 'the body is back' }
+  return { verdict: 'replayed', note: 'the body was put back' }
 }
 
 async function replayRow(
@@ -86,31 +86,31 @@ async function replayRow(
   if (present === 'other')
     return {
       verdict: 'refused',
-      why: 'the usage log has another row of this request, which is not a stand-in. Compare them, and delete the folder if the row is right',
+      why: 'the usage log has a different row for this request, which is not a stand-in. Compare the two, and delete the folder if the row is correct',
     }
   if (present === 'none' && (await hasLeft(tx, request)))
     return {
       verdict: 'refused',
-      why: 'Postgres no longer has the rows of its day, and its stand-in counts among them: the row would count twice. Its money is booked. Delete the folder',
+      why: 'Postgres no longer has the rows of that day, which already include the stand-in, so the row would be counted twice. Its charge is booked: delete the folder',
     }
   const isCharged = await hasCharge(tx, request, charge)
   if (isCharged === 'other')
     return {
       verdict: 'refused',
-      why: 'another amount was charged for this request. Book an adjustment, which needs no replay',
+      why: 'a different amount was charged for this request. Book an adjustment instead of a replay',
     }
   const owed = charge !== undefined && !isCharged ? `$${usd(charge.nano)}` : undefined
   if (present === 'orphaned' && !force)
     return {
       verdict: 'refused',
-      why: `the request is orphaned: its process was taken for dead before its end came, and its row says that it cost nothing. --force replaces that row${owed === undefined ? '' : ` and charges ${owed}`}`,
+      why: `the request is orphaned: its process was taken for dead before the request ended, so its row shows no cost. --force replaces that row${owed === undefined ? '' : ` and charges ${owed}`}`,
     }
   if (owed !== undefined && !force)
     return {
       verdict: 'refused',
       why: `the request costs ${owed}, which was not charged. --force puts the row back and charges it`,
     }
-  // The tags of the row go with it: they are not the same when the row is mended.
+  // The row's tags are deleted too, because they can change when the row is edited.
   await tx`DELETE FROM request_tags WHERE request_id = ${request} AND created_at = uuid_moment(${request})
     AND tenant_id = (SELECT r.tenant_id FROM requests r WHERE r.id = ${request} AND r.created_at = uuid_moment(${request}))`
   await tx`DELETE FROM attempts WHERE request_id = ${request} AND created_at = uuid_moment(${request})`
@@ -123,7 +123,7 @@ async function replayRow(
   return { verdict: 'replayed', note: owed === undefined ? 'no money moved' : `${owed} charged` }
 }
 
-/** The row that the usage log has now. It stays locked. */
+/** The current row in the usage log. It remains locked. */
 async function presentRow(
   tx: TransactionSql,
   request: string,
@@ -147,8 +147,8 @@ async function presentRow(
 }
 
 /**
- * Whether the day of a request is in the archive, or deleted. The partitions of the newest days are there
- * before their rows.
+ * Whether the day of a request has been archived or deleted. The partitions of the newest days can exist
+ * before their rows, so a missing one does not count.
  */
 async function hasLeft(tx: TransactionSql, request: string): Promise<boolean> {
   const [found] = await tx<{ left: boolean }[]>`
@@ -158,7 +158,7 @@ async function hasLeft(tx: TransactionSql, request: string): Promise<boolean> {
   return found?.left === true
 }
 
-/** A late end may have lost its beginning, which the orphaned row has. */
+/** Takes the beginning from the orphaned row, because a late end may have lost it. */
 function withBeginning(row: JsonRow, orphaned: JsonRow): JsonRow {
   if (row.endpoint !== lostEndpoint) return row
   const beginning = openColumns.flatMap(({ name }) =>
@@ -178,7 +178,7 @@ async function hasCharge(
   return BigInt(found.amount_nano) === -(charge?.nano ?? 0n) ? true : 'other'
 }
 
-/** Book the charge as a shipment does, and release what the request still holds. */
+/** Books the charge in the same way as a shipment, and releases what the request still holds. */
 async function book(tx: TransactionSql, request: string, charge: SetAsideCharge): Promise<void> {
   const { account, key, group, nano } = charge
   await tx`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)

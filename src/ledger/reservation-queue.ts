@@ -2,36 +2,41 @@ import type { Clock } from '../runtime/clock.ts'
 import type { MoneyRefusal, PendingReservation } from './reservation.ts'
 
 export interface ReservationQueueOptions {
-  /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
+  /** Ships the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
-  /** Ask Postgres for these requests again, before all others. */
+  /** Submits these requests to Postgres again, ahead of all others. */
   ask(turn: PendingReservation[]): void
   clock: Clock
 }
 
-/** The most requests that wait. Further ones are refused at once. */
+/** The maximum number of waiting requests. Further ones are refused at once. */
 const lengthMax = 2_000
-/** The most requests of one source in a turn. Postgres would grant the others only after them. */
+/**
+ * The maximum number of requests per source in a turn. Postgres would only grant further ones after these.
+ */
 const turnMax = 50
-/** Time until we ask again: requests of other processes, and jobs of workers, end without a notification. */
+/**
+ * The interval of retries, because requests of other processes and jobs of workers end without a
+ * notification.
+ */
 const askAgainMs = 100
 
 /**
- * Requests that wait for money that running requests hold, in the order of arrival. The queue asks Postgres
- * again when a request of this process has ended and is shipped, and at least every 100 ms. A request that
- * fits goes before one that does not, so that no request waits while there is money for it.
+ * Requests that wait for money held by running requests, in order of arrival. The queue retries when a
+ * request of this process has ended and been shipped, and at least every 100 ms. A request that fits
+ * overtakes one that does not, so no request waits while there is enough money for it.
  */
 export class ReservationQueue {
   readonly #options: ReservationQueueOptions
-  /** The waiting requests that no running transaction asks for, in the order of arrival. */
+  /** The waiting requests that are not part of a running transaction, in order of arrival. */
   #waiting: PendingReservation[] = []
-  /** The owner of the source that each request waits for, also while a transaction asks for it. */
+  /** The owner of the source for which each request waits, including requests in a running transaction. */
   readonly #owners = new Map<PendingReservation, string>()
   /**
    * For each owner of a source: how many requests wait for it, and how much it had left at the last answer.
    */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
-  /** Requests that were asked for, and whose account or budget is locked. */
+  /** Requests that were submitted but whose account or budget is locked. */
   readonly #locked = new Set<PendingReservation>()
   #draining = false
   #woken = false
@@ -41,25 +46,28 @@ export class ReservationQueue {
     this.#options = options
   }
 
-  /** True: other requests wait for a source that this one needs too, and this one now waits behind them. */
+  /**
+   * Returns true if other requests already wait for a source that this one needs, in which case this one now
+   * waits behind them.
+   */
   tryJoinBehind(pending: PendingReservation): boolean {
     const owners = [pending.accountId, pending.keyId, pending.groupId]
     const owner = owners.find((id) => this.#blocked.has(id))
     if (owner === undefined || this.#owners.size >= lengthMax) return false
-    // Do not wait: Postgres can refuse it at once.
+    // No need to wait, because Postgres can refuse it at once.
     if (owners.some((id) => this.#isTooMuch(pending, id))) return false
-    // The next turn asks for it.
+    // It is included in the next turn.
     this.#join(pending, owner)
     return true
   }
 
-  /** True: the request waits. False: it is refused. */
+  /** Returns true if the request waits, and false if it is refused. */
   tryJoin(pending: PendingReservation, refusal: MoneyRefusal): boolean {
     const isOver = refusal.kind === 'insufficient' || this.#options.clock.now() >= pending.waitsUntil
     if (pending.shipped && isOver) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
-    // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this
-    // one.
+    // After `insufficient`, the queue retries once the rows are shipped. No other request has to wait behind
+    // this one.
     const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
     this.#join(pending, owner)
     const blocked = this.#blocked.get(owner ?? '')
@@ -69,15 +77,15 @@ export class ReservationQueue {
   }
 
   /**
-   * A request that was asked for waits for its locked account. Later requests of this account stay behind it;
-   * those of other accounts have their turns.
+   * Called when a submitted request waits for its locked account. Later requests of this account stay behind
+   * it; those of other accounts continue.
    */
   setLocked(pending: PendingReservation): void {
     if (this.#owners.has(pending)) this.#locked.add(pending)
     pending.answered()
   }
 
-  /** Remove a request from the queue. */
+  /** Removes a request from the queue. */
   leave(pending: PendingReservation): void {
     this.#unlock(pending)
     this.#block(pending, undefined)
@@ -85,7 +93,7 @@ export class ReservationQueue {
     this.#waiting = this.#waiting.filter((other) => other !== pending)
   }
 
-  /** Ask again soon: some money may be free now. */
+  /** Retries soon, because some money may have become free. */
   wake(): void {
     this.#woken = true
     this.#wake()
@@ -123,7 +131,7 @@ export class ReservationQueue {
     this.#draining = true
     while (this.#waiting.length > 0) {
       this.#woken = false
-      // A request that joins from now on may need rows that are not in this shipment.
+      // A request that joins from now on may depend on rows that are not in this shipment.
       const shippable = [...this.#waiting]
       await this.#options.ship()
       for (const pending of shippable) pending.shipped = true
@@ -142,8 +150,8 @@ export class ReservationQueue {
   }
 
   /**
-   * The first requests of each owner, and the requests that get their last answer now: their time is up, or
-   * their source has too little left. It drops requests whose clients have left.
+   * The first requests of each owner, and those that now get their final answer, because their time is up or
+   * their source has too little left. Drops requests whose clients have left.
    */
   #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()

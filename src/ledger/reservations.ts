@@ -10,33 +10,33 @@ import { ReservationQueue } from './reservation-queue.ts'
 export interface ReservationOptions {
   database: Pick<Database, 'money'>
   instance: Readonly<Instance>
-  /** How long Postgres may take to answer. */
+  /** The maximum time for an answer from Postgres. */
   waitMs: number
-  /** How long a request waits for money that running requests hold. */
+  /** How long a request waits for money held by running requests. */
   moneyWaitMs: number
-  /** Accounts for whose locks we wait at once, each on a connection of its own. */
+  /** The number of accounts for whose locks this process waits at once, each on its own connection. */
   lanesMax: number
-  /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
+  /** Ships the rows of requests that have ended, which releases their money. Never rejects. */
   ship(): Promise<unknown>
   clock: Clock
 }
 
-/** The most requests in one transaction. The others wait for the next one. */
+/** The maximum number of requests in one transaction. The others wait for the next one. */
 const batchMax = 1_000
 
-/** Time until we ask again for a locked account, when all lanes are taken. */
+/** The interval of retries for a locked account if all lanes are in use. */
 const lockedAgainMs = 20
 
-/** More than any account or budget has, and small enough for Postgres to add up such amounts. */
+/** More than any account or budget can have, but small enough for Postgres to add up such amounts. */
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the
- * next one (group commit, without a timer). A request waits only for its own transaction. A grant is durable.
- *
- * A common batch waits for no lock. Where another transaction has locked an account, as a shipment does until
- * its commit, or a budget, the requests of this account go into a lane: batches of this account alone, which
- * wait for the lock.
+ * Admits requests whose money is limited. All requests that arrive while a transaction commits are handled by
+ * the next one (group commit, without a timer). A request only waits for its own transaction. A grant is
+ * durable.
+ * A common batch does not wait for locks. If another transaction has locked a budget or an account, as a
+ * shipment does until its commit, the requests of this account move to a lane: batches of this account only,
+ * which wait for the lock.
  */
 export class Reservations {
   readonly #options: ReservationOptions
@@ -44,7 +44,7 @@ export class Reservations {
   #waiting: PendingReservation[] = []
   #running = false
   #arrivals = 0
-  /** By account: the requests that its lane asks for next. */
+  /** By account: the requests in the next batch of its lane. */
   readonly #lanes = new Map<string, PendingReservation[]>()
 
   constructor(options: ReservationOptions) {
@@ -57,10 +57,10 @@ export class Reservations {
   }
 
   /**
-   * Hold money for a request in its account, if that is limited, and in all budgets of its key and group: in
-   * all of them or in none. When running requests hold the money, the request waits for them to end, in the
-   * order of arrival. Rejects `unavailable` when Postgres does not answer in time. The reservation may exist
-   * then, so the request's row must name the account as reserved.
+   * Holds money for a request in its account, if that is limited, and in all budgets of its key and group: in
+   * all of them or in none. If the money is held for running requests, the request waits for them to end, in
+   * order of arrival. Rejects with `unavailable` if Postgres does not answer in time. The reservation may
+   * exist nevertheless, so the request's row must name the account as reserved.
    */
   hold(request: ReservationRequest): Promise<ReservationResult> {
     const { moneyWaitMs, clock } = this.#options
@@ -81,7 +81,8 @@ export class Reservations {
   }
 
   /**
-   * A request of this process that held money has ended, and has its row. Waiting requests may get the money.
+   * Called when a request of this process that held money has ended and its row is written. Waiting requests
+   * may get the money.
    */
   ended(): void {
     this.#queue.wake()
@@ -123,7 +124,7 @@ export class Reservations {
 
   /** Never rejects. */
   async #runBatch(taken: PendingReservation[], locked: 'wait' | 'skip'): Promise<void> {
-    // Read them now: a request that goes on waiting may get others before this batch ends.
+    // Read now, because a request that keeps waiting may get new callbacks before this batch ends.
     const ends = new Map(taken.map((pending) => [pending, endOf(pending)]))
     const batch = taken.filter((pending) => !pending.abandoned)
     try {
@@ -132,7 +133,7 @@ export class Reservations {
         if (pending.abandoned) continue
         if (verdicts.get(pending.requestId) !== 'locked') this.#decide(pending, verdicts)
         else {
-          // Its time runs on.
+          // Its timeout keeps running.
           ends.delete(pending)
           this.#divert(pending)
         }
@@ -150,7 +151,7 @@ export class Reservations {
     }
   }
 
-  /** The account of the request is locked, or a budget is: wait for it apart from all others. */
+  /** Waits for a locked account or budget separately from all other requests. */
   #divert(pending: PendingReservation): void {
     if (this.#tryJoinLane(pending)) return
     const { accountId } = pending
@@ -181,7 +182,7 @@ export class Reservations {
   #decide(pending: PendingReservation, verdicts: Verdicts): void {
     const verdict = verdicts.get(pending.requestId)
     if (verdict === undefined || verdict === 'locked')
-      throw new Error(`try_reserve_money did not decide about ${pending.requestId}`)
+      throw new Error(`try_reserve_money returned no verdict for ${pending.requestId}`)
     if ((verdict.kind === 'busy' || verdict.kind === 'insufficient') && this.#queue.tryJoin(pending, verdict))
       return
     this.#queue.leave(pending)
@@ -198,7 +199,10 @@ export class Reservations {
       .catch(() => {})
   }
 
-  /** Rejects when the answer is late. If it comes later, no request waits for it: we give its grants back. */
+  /**
+   * Rejects if the answer is late. If it still arrives, no request is waiting for it, so its grants are
+   * returned.
+   */
   async #ask(batch: PendingReservation[], locked: 'wait' | 'skip'): Promise<Verdicts> {
     const { database, waitMs } = this.#options
     let asking: Promise<Verdicts> | undefined
@@ -233,7 +237,7 @@ export class Reservations {
   }
 }
 
-/** By request. `locked`: another transaction has locked its account, or a budget. */
+/** By request. `locked` means that another transaction has locked its account or a budget. */
 type Verdicts = Map<string, ReservationResult | 'locked'>
 
 interface VerdictRow {

@@ -21,15 +21,18 @@ export interface SummaryQuestion extends TimeRange {
   step?: Granularity | undefined
   filter: PartFilter
   sort: SummarySort
-  /** The highest first. */
+  /** Whether the highest group is first. */
   descending: boolean
-  /** Groups in the answer. */
+  /** The number of groups in the answer. */
   limit: number
-  /** Groups before the first one. */
+  /** The number of groups to skip. */
   skip: number
 }
 
-/** Counts and sums. `requests` counts what each row represents. Costs and the rest are decimal digits. */
+/**
+ * Counts and sums. `requests` counts the requests that each row represents. Costs and all other sums are
+ * strings of decimal digits.
+ */
 export interface Sums {
   requests: string
   succeeded: string
@@ -61,17 +64,20 @@ export interface SummaryGroup extends Sums {
 }
 
 export interface Summary extends TimeRange {
-  /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
+  /**
+   * False if the range was widened to whole hours, because its ends contain too many rows or rows that no
+   * longer exist.
+   */
   exact: boolean
   groups: SummaryGroup[]
-  /** The groups after the last one, together; undefined: there are none. */
+  /** The combined groups after the last one; undefined if there are none. */
   other: (Sums & { groups: number }) | undefined
   total: Sums
-  /** Days of the range that were there before the sums, and are not counted yet. */
+  /** Days of the range that existed before the sums and have not been counted yet. */
   waitingDays: number
 }
 
-/** The query cannot be answered from the sums. The message says what the field must be. */
+/** The query cannot be answered from the sums. The message states what the field must be. */
 export class SummaryRangeError extends Error {
   override readonly name = 'SummaryRangeError'
   readonly field = 'from'
@@ -79,13 +85,13 @@ export class SummaryRangeError extends Error {
 
 export interface SummaryTimes {
   nowMs: number
-  /** Days for which sums by hour are kept. */
+  /** The number of days for which sums by hour are kept. */
   hoursDays: number
 }
 
 /**
- * The groups of a range, the highest first. Unfolded deltas count too, so that it is never late. Throws
- * SummaryRangeError.
+ * The groups of a range, highest first. Unfolded deltas are included, so the result is never out of date.
+ * Throws SummaryRangeError.
  */
 export async function summarise(
   sql: postgres.Sql,
@@ -113,7 +119,7 @@ export async function summarise(
     order by kind, place`
   const total = rows.find(({ kind }) => kind === 'total')
   const other = rows.find(({ kind }) => kind === 'other')
-  if (total === undefined) throw new Error('a summary without its total')
+  if (total === undefined) throw new Error('the summary query returned no total')
   return {
     ...span,
     exact,
@@ -130,18 +136,18 @@ export async function summarise(
 export interface Series {
   group: SummaryGroup
   isOther: boolean
-  /** In the order of time. */
+  /** Ordered by time. */
   points: SummaryGroup[]
 }
 
 export interface Timeline extends TimeRange {
   exact: boolean
-  /** The highest first. `isOther`: the groups after them, together. */
+  /** Highest first. `isOther` marks the combined groups after them. */
   series: Series[]
   waitingDays: number
 }
 
-/** The same by steps of time, for the highest `limit` groups of the whole range. Throws SummaryRangeError. */
+/** The same in time steps, for the highest `limit` groups of the whole range. Throws SummaryRangeError. */
 export async function timeline(
   sql: postgres.Sql,
   query: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
@@ -172,7 +178,7 @@ export async function timeline(
   }
 }
 
-/** One for each place. */
+/** Combines the rows into one series per group. */
 function seriesOf(rows: readonly (GroupRow & { place: number | null })[]): Series[] {
   const series = new Map<number | null, Series>()
   for (const row of rows) {
@@ -185,7 +191,7 @@ function seriesOf(rows: readonly (GroupRow & { place: number | null })[]): Serie
   return [...series.values()]
 }
 
-/** The plan, and the span that it answers. */
+/** The plan and the span that it covers. */
 async function planFor(
   sql: postgres.Sql,
   { from, to, parts, step, filter }: Omit<SummaryQuestion, 'skip'>,
@@ -198,7 +204,8 @@ async function planFor(
   const base = {
     parts: new Set(named.filter(isPart)),
     step,
-    // An hour less than is kept, for the clocks and for the time that a statement takes.
+    // One hour less than the time for which they are kept, to allow for clock differences and the duration of
+    // a statement.
     minutesFrom: nowMs - (minutesKept - 60) * minuteMs,
     hoursFrom: Math.ceil((nowMs - hoursDays * dayMs) / hourMs) * hourMs,
   }
@@ -232,7 +239,7 @@ const outerSums = [
 const resultNames = [...sumNames.slice(1), ...outcomes]
 const mergedSums = resultNames.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')
 
-/** Latency: the 95th percentile of the whole time. */
+/** Latency is sorted by the 95th percentile of the whole time. */
 const sortKeys: Readonly<Record<SummarySort, string>> = {
   requests: 'requests',
   errors: 'refused + failed + orphaned',

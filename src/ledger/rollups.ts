@@ -7,17 +7,17 @@ import type { Log } from '../telemetry/log.ts'
 
 export interface RollupPlan {
   rollupFoldMs: number
-  /** Days for which sums by hour are kept. */
+  /** The number of days for which sums by hour are kept. */
   rollupHoursDays: number
 }
 
-/** How many minutes sums by minute are kept. */
+/** The number of minutes for which sums by minute are kept. */
 export const minutesKept = 48 * 60
 
 /**
- * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete
- * sums and notes for tails past their time. Any number of processes may run it: one works at a time. The
- * timer keeps no process alive.
+ * Folds the deltas into the sums every few seconds, counts the days from before the sums, and deletes expired
+ * sums and expired records for tails. Any number of processes can run this; one works at a time. The timer
+ * does not keep the process alive.
  */
 export function keepRollups(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -26,7 +26,7 @@ export function keepRollups(
 ): { stop(): void } {
   const pass = async () => {
     const counted = await upkeep.ask(({ sql }) => rollUp(sql, plan))
-    if (counted > 0) log.info({}, `sums: ${counted} days of the usage log counted that were there before`)
+    if (counted > 0) log.info({}, `sums: ${counted} earlier days of the usage log counted`)
   }
   return repeatedly(pass, {
     pauseMs: plan.rollupFoldMs,
@@ -34,13 +34,13 @@ export function keepRollups(
     unref: true,
     onFailure: (error) => {
       const cause = causeOf(error)
-      log.info({}, `sums: cannot fold them: ${cause instanceof Error ? cause.message : String(cause)}`)
+      log.info({}, `sums: cannot fold deltas: ${cause instanceof Error ? cause.message : String(cause)}`)
     },
   })
 }
 
 /**
- * One pass. Does nothing while another process makes one, or has made one a moment ago. Returns the number of
+ * Makes one pass. Does nothing while another process makes one or has just made one. Returns the number of
  * days counted.
  */
 export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
@@ -51,8 +51,8 @@ export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   const counted = await countBackfill(sql, plan)
   await sql`DELETE FROM noted_requests WHERE written_at < now() - make_interval(mins => ${notesKept})`
   await sql`DELETE FROM rollup_minutes WHERE minute < now() - make_interval(mins => ${minutesKept})`
-  // The plan is made for any number of days. Without an order it expects to find old hours soon, and reads
-  // the whole table where there are none.
+  // The plan is made for any number of days. Without an ORDER BY, it assumes that old hours are found soon,
+  // and reads the whole table if there are none.
   await sql`
     DELETE FROM rollup_hours WHERE ctid = ANY (ARRAY(
       SELECT h.ctid FROM rollup_hours h WHERE h.hour < now() - make_interval(days => ${plan.rollupHoursDays})
@@ -60,7 +60,7 @@ export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   return counted
 }
 
-/** Fold all deltas, in bounded steps. Each step is a transaction, so that a process may die at any moment. */
+/** Folds all deltas, in bounded steps. Each step is one transaction, so the process can die at any moment. */
 export async function foldRollups(
   sql: Sql,
   { rollupHoursDays }: Pick<RollupPlan, 'rollupHoursDays'>,
@@ -72,10 +72,7 @@ export async function foldRollups(
   }
 }
 
-/**
- * Count the days that wait, the newest first. A day that another process holds up for long waits for the next
- * pass.
- */
+/** Counts the waiting days, newest first. A day held up by another process is left for the next pass. */
 export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHoursDays'>): Promise<number> {
   let counted = 0
   for (const { day } of await sql<
@@ -92,7 +89,7 @@ export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHour
   return counted
 }
 
-/** Minutes for which tails find rows that were noted for them. */
+/** The number of minutes for which rows recorded for tails can be found. */
 const notesKept = 10
 const foldedMax = 50_000
 const deletedMax = 20_000

@@ -4,14 +4,14 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
 import { closeColumns, openColumns } from './row.ts'
 
 /**
- * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an
- * image job writes the row with it, without the journal.
+ * A row of `requests` as a JSON object with one member per column, for `jsonb_populate_record`. The
+ * transaction that ends an image job writes its row this way, without the journal.
  */
 export function requestRowJson(open: OpenRecord, close: CloseRecord): string {
   return jsonText({ ...rowOf(openColumns, open), ...rowOf(closeColumns, close) })
 }
 
-/** The rows of `attempts` of one request, as a JSON array of such objects. */
+/** The rows of `attempts` for one request, as a JSON array of such objects. */
 export function attemptRowsJson(id: string, attempts: readonly AttemptRecord[]): string {
   return jsonText(attempts.map((attempt, i) => rowOf(attemptColumns, { id, ordinal: i + 1, attempt })))
 }
@@ -21,7 +21,8 @@ function rowOf<Source>(columns: readonly Column<Source>[], source: Source): Reco
 }
 
 /**
- * JSON for jsonb, which refuses NUL and lone surrogates: it omits each NUL and replaces each lone surrogate.
+ * JSON text for jsonb, which rejects NUL and lone surrogates: each NUL is omitted and each lone surrogate
+ * replaced.
  */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>

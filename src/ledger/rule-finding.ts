@@ -1,8 +1,8 @@
-/** A rule that must hold, and the rows that break it. */
+/** A rule that must hold, and the rows that violate it. */
 export interface RuleFinding {
   rule: string
-  /** How many rows break the rule. */
+  /** The number of rows that violate the rule. */
   differences: number
-  /** A few of these rows, to look at. */
+  /** A few of these rows, for inspection. */
   samples: string[]
 }

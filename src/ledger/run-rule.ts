@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
-/** Asks Postgres one statement. */
+/** Runs one statement in Postgres. */
 export type AskOne = <T>(statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
-/** Asks a statement that checks a rule. */
+/** Runs a statement that checks a rule. */
 export type RunRule = <T>(rule: string, statement: (sql: Sql) => PromiseLike<T>) => Promise<T>

@@ -6,15 +6,15 @@ import { ownLayout, writeLayout } from './layout.ts'
 
 export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync' | 'fsync'>
 
-/** A segment of which Postgres does not have all frames yet. */
+/** A segment whose frames have not all been shipped to Postgres. */
 export interface Segment {
   readonly number: number
-  /** -1: closed. */
+  /** -1 if closed. */
   fd: number
   end: number
-  /** Bytes before it have survived a power failure since they were synced. */
+  /** Bytes before this offset have been synced, so they survive a power failure. */
   synced: number
-  /** The directory was synced after this file was made. */
+  /** Whether the directory was synced after this file was created. */
   hasName: boolean
 }
 
@@ -24,21 +24,24 @@ export interface SegmentFilesOptions {
   disk: JournalDisk
 }
 
-/** The shipped position of an older segment is not counted. */
+/** The shipped positions of older segments are not tracked. */
 const segmentsKnown = 10_000
-/** The most segments that stay open. An older one cannot be written again when the directory is deleted. */
+/**
+ * The maximum number of segments that stay open. An older one cannot be rewritten if the directory is
+ * deleted.
+ */
 const openMax = 512
 const copyBytes = 1024 * 1024
 
 /**
- * The files that a journal is written to, one after the other. Each stays open until Postgres has its frames:
- * the journal can then be written again when somebody deletes its directory.
+ * The files to which a journal is written, one after the other. Each stays open until Postgres has its
+ * frames, so that the journal can be rewritten if its directory is deleted.
  */
 export class SegmentFiles {
   readonly #options: SegmentFilesOptions
   readonly #open = new Map<number, Segment>()
   readonly #dirty = new Set<Segment>()
-  /** Descriptors to close when no sync runs. */
+  /** Descriptors to close when no sync is running. */
   #unused: number[] = []
   #isSyncing = false
   #current: Segment
@@ -46,7 +49,7 @@ export class SegmentFiles {
   #shipped = 0
   /** How many bytes were written before each segment. */
   readonly #starts = new Map<number, number>([[0, 0]])
-  /** Bytes of segments that were closed before Postgres had them. */
+  /** Bytes of segments that were closed before they were shipped. */
   #unreadable = 0
 
   constructor(options: SegmentFilesOptions) {
@@ -55,12 +58,12 @@ export class SegmentFiles {
     this.#current = this.#make(0)
   }
 
-  /** Bytes on the disk: written, and not yet shipped. */
+  /** The number of bytes on disk that have been written but not shipped yet. */
   get bytes(): number {
     return this.#written - this.#shipped
   }
 
-  /** Bytes ever written, and how many of them Postgres has. */
+  /** The number of bytes ever written, and how many of them have been shipped. */
   get progress(): { written: number; shipped: number } {
     return { written: this.#written, shipped: this.#shipped }
   }
@@ -73,14 +76,14 @@ export class SegmentFiles {
     return this.#current.end >= this.#options.segmentBytes
   }
 
-  /** The segments that are open, oldest first. */
+  /** The open segments, oldest first. */
   get all(): readonly Segment[] {
     return [...this.#open.values()]
   }
 
   /**
-   * Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the
-   * error.
+   * Writes either all of the bytes or none: after a failure, the file is truncated to its old length. Returns
+   * the error.
    */
   write(bytes: Buffer): unknown {
     const { disk } = this.#options
@@ -91,7 +94,8 @@ export class SegmentFiles {
         at += disk.writeSync(segment.fd, bytes, at, bytes.length - at, segment.end + at)
       }
     } catch (error) {
-      // When this fails too, readers stop at the torn frame. The next write starts at the same offset.
+      // If this fails as well, readers stop at the incomplete frame. The next write starts at the same
+      // offset.
       this.#truncate(segment)
       return error
     }
@@ -101,7 +105,10 @@ export class SegmentFiles {
     return undefined
   }
 
-  /** Begin the next segment. After an error, which it returns, the journal goes on with this one. */
+  /**
+   * Starts the next segment. If that fails, returns the error, and the journal continues with the current
+   * segment.
+   */
   rotate(): unknown {
     const next = this.#current.number + 1
     try {
@@ -118,7 +125,7 @@ export class SegmentFiles {
     return undefined
   }
 
-  /** Postgres has everything before this position. It goes back when Postgres has lost rows. */
+  /** Postgres has everything before this position. The position goes back if Postgres has lost rows. */
   shippedTo({ segment: number, at }: JournalPosition): void {
     const start = this.#starts.get(number)
     if (start === undefined) return
@@ -131,7 +138,7 @@ export class SegmentFiles {
     if (this.#open.size === 1) this.#unreadable = 0
   }
 
-  /** Sync what was written before the call. Resolves with the segments for which that failed, and why. */
+  /** Syncs everything written before the call. Resolves with the segments for which that failed, and why. */
   async sync(): Promise<ReadonlyMap<Segment, unknown>> {
     const failed = new Map<Segment, unknown>()
     const dirty = [...this.#dirty]
@@ -147,7 +154,7 @@ export class SegmentFiles {
     return failed
   }
 
-  /** Take back the bytes that were not synced. They may be on the disk nevertheless, and may be shipped. */
+  /** Discards the bytes that were not synced. They may be on the disk nevertheless, and may be shipped. */
   takeBack(segment: Segment): void {
     const bytes = segment.end - segment.synced
     segment.end = segment.synced
@@ -157,7 +164,7 @@ export class SegmentFiles {
       if (number > segment.number) this.#starts.set(number, start - bytes)
   }
 
-  /** True: somebody has deleted the directory, or the file that we write to. */
+  /** Whether the directory, or the file being written, has been deleted. */
   isGone(): boolean {
     try {
       const there = fs.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
@@ -168,8 +175,9 @@ export class SegmentFiles {
   }
 
   /**
-   * Make the directory again, with all that Postgres does not have. Throws when the disk does not take it;
-   * call it again then. Returns how many bytes are lost, because their files could not be read.
+   * Recreates the directory with everything that has not been shipped. Throws if the disk does not accept it,
+   * in which case the call must be repeated. Returns how many bytes are lost because their files could not be
+   * read.
    */
   restore(): number {
     const { directory } = this.#options
@@ -185,7 +193,7 @@ export class SegmentFiles {
     return lost
   }
 
-  /** Sync and close all files. */
+  /** Syncs and closes all files. */
   async end(): Promise<void> {
     await this.sync()
     for (const segment of this.#open.values()) this.#release(segment)
@@ -202,11 +210,11 @@ export class SegmentFiles {
 
   async #syncOne(segment: Segment): Promise<unknown> {
     const { disk, directory } = this.#options
-    // A segment that Postgres has needs no disk.
+    // A segment that has been shipped does not need to be synced.
     while (segment.fd !== -1) {
       const { fd, end } = segment
       const error = await new Promise<unknown>((resolve) => disk.fdatasync(fd, resolve))
-      // The directory was made again meanwhile.
+      // The directory was recreated in the meantime.
       if (segment.fd !== fd) continue
       if (error !== null) return error
       if (!segment.hasName) {
@@ -221,7 +229,7 @@ export class SegmentFiles {
     return null
   }
 
-  /** A file that was synced, in a directory that was not, may have no name after a power failure. */
+  /** Needed because a synced file in an unsynced directory may have no name after a power failure. */
   async #syncDirectory(directory: string): Promise<unknown> {
     const { disk } = this.#options
     let fd: number
@@ -235,7 +243,7 @@ export class SegmentFiles {
     return error
   }
 
-  /** False: the old file cannot be read to its end. The new one has zeros there. */
+  /** Returns false if the old file cannot be read to its end; the rest of the new one is then zeros. */
   #copy(segment: Segment, path: string): boolean {
     const draft = `${path}.draft`
     const fd = fs.openSync(draft, 'w+', 0o600)
@@ -280,7 +288,7 @@ export class SegmentFiles {
     try {
       this.#options.disk.ftruncateSync(segment.fd, segment.end)
     } catch {
-      // Its readers meet frames that have rows already, or none.
+      // Readers may encounter frames that already have rows, or no frames.
     }
   }
 
@@ -294,7 +302,7 @@ function isFileOf(path: string, fd: number): boolean {
   return there !== undefined && there.ino === fs.fstatSync(fd).ino
 }
 
-/** The number of bytes; 0: they cannot be read. */
+/** The number of bytes read; 0 if they cannot be read. */
 function tryToRead(fd: number, into: Buffer, length: number, at: number): number {
   try {
     return fs.readSync(fd, into, 0, length, at)

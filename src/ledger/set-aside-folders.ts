@@ -8,9 +8,9 @@ import { ownLayout, readLayout } from './layout.ts'
 import { type JsonRow, rowAt, rowsIn } from './read-tuples.ts'
 import { setAsidePrefix } from './set-aside.ts'
 
-/** What is known of bytes that were set aside. */
+/** What is known about bytes that were set aside. */
 export interface SetAsideFolder {
-  /** Names it in the operator's commands. */
+  /** Its name in the operator's commands. */
   id: string
   folder: string
   instance: string
@@ -19,27 +19,27 @@ export interface SetAsideFolder {
   bytes: number
   reason: string
   setAsideAt: string
-  /** Undefined: it has not been put back. */
+  /** Undefined if it has not been put back. */
   replayedAt: string | undefined
   content: SetAsideContent
 }
 
 export type SetAsideContent = SetAsideRow | SetAsideBody | DamagedBytes | Unreadable
 
-/** The end of a request, with its beginning where that is known: the whole row. */
+/** The end of a request, together with its beginning if that is known, which makes the row complete. */
 export interface SetAsideRow {
   kind: 'row'
   request: string
   row: JsonRow
-  /** The row that Postgres got in its place. */
+  /** The row that Postgres received in its place. */
   standIn: JsonRow
   attempts: readonly JsonRow[]
   payload: JsonRow | undefined
-  /** The cost that the account is charged; undefined: none. */
+  /** The cost charged to the account; undefined if there is none. */
   charge: SetAsideCharge | undefined
 }
 
-/** A cost, and whose account and budgets it counts in. */
+/** A cost, and the account and budgets to which it is charged. */
 export interface SetAsideCharge {
   account: string
   key: string | null
@@ -47,7 +47,7 @@ export interface SetAsideCharge {
   nano: bigint
 }
 
-/** The beginning of a request: its row came without this body. */
+/** The beginning of a request whose row was shipped without this body. */
 export interface SetAsideBody {
   kind: 'body'
   request: string
@@ -69,7 +69,7 @@ export interface Unreadable {
 const replayedPrefix = 'replayed-'
 const replayedNote = 'replayed.json'
 
-/** All that was set aside below `root`, the oldest first, also what was put back since. */
+/** Everything that was set aside in `root`, oldest first, including what has since been put back. */
 export function listSetAside(root: string, nowMs: number): SetAsideFolder[] {
   if (!fs.existsSync(root)) return []
   return fs
@@ -79,7 +79,7 @@ export function listSetAside(root: string, nowMs: number): SetAsideFolder[] {
     .sort((a, b) => (a.setAsideAt < b.setAsideAt ? -1 : 1))
 }
 
-/** By a path, an id, or the id of its request. Throws where there is none. */
+/** Finds a frame by path, id, or the id of its request. Throws if there is none. */
 export function findSetAside(root: string, name: string, nowMs: number): SetAsideFolder {
   if (fs.existsSync(join(name, 'reason.json'))) return readSetAside(name, nowMs)
   const all = listSetAside(root, nowMs)
@@ -97,12 +97,12 @@ function requestOf({ content }: SetAsideFolder): string | undefined {
   return content.kind === 'row' || content.kind === 'body' ? content.request : undefined
 }
 
-/** True for the name of a folder with bytes that have not been put back. */
+/** True for the name of a folder whose bytes have not been put back. */
 export function isSetAside(name: string): boolean {
   return name.startsWith(setAsidePrefix)
 }
 
-/** Never throws for what is in the folder: a folder that cannot be read is one of the answers. */
+/** Never throws because of the folder's contents: an unreadable folder is one of the possible results. */
 export function readSetAside(folder: string, nowMs: number): SetAsideFolder {
   const id = basename(folder).replace(setAsidePrefix, '').replace(replayedPrefix, '')
   const note = readNote(join(folder, 'reason.json'))
@@ -124,8 +124,8 @@ export function readSetAside(folder: string, nowMs: number): SetAsideFolder {
 }
 
 /**
- * Rename the folder, so that its name says that the frame was put back. `note` is kept with it. Returns the
- * new folder.
+ * Renames the folder, so that its name shows that the frame was put back, and stores `note` in it. Returns
+ * the new folder.
  */
 export function markReplayed(folder: string, replayedAt: Date, note: object): string {
   const replayed = join(
@@ -135,7 +135,8 @@ export function markReplayed(folder: string, replayedAt: Date, note: object): st
   if (replayed === fs.realpathSync(folder)) return replayed
   const text = `${JSON.stringify({ replayedAt: replayedAt.toISOString(), ...note })}\n`
   fs.writeFileSync(join(folder, replayedNote), text, { mode: 0o600, flush: true })
-  // The same place was set aside before, was put back, and was lost again with the last commits of Postgres.
+  // The same position was set aside and put back before, and was lost again with the last commits of
+  // Postgres.
   fs.rmSync(replayed, { recursive: true, force: true })
   fs.renameSync(folder, replayed)
   return replayed
@@ -155,12 +156,11 @@ function readFrames(folder: string): SetAsideContent {
   const bytes = fs.readFileSync(join(folder, segmentName(0)))
   const reader = new BatchReader({ layout: readLayout(folder), onUnknown: () => {} })
   const batch = reader.read(bytes, { segment: 0, from: 0, shipped: 0, framesMax: Number.MAX_SAFE_INTEGER })
-  if (batch === undefined || batch.to < bytes.length)
-    throw new Error('its frames cannot be read to their end')
+  if (batch === undefined || batch.to < bytes.length) throw new Error('its frames cannot be read to the end')
   const [requests, payloads, attempts] = reader.copies.map(rowsIn)
   const [payload] = payloads ?? []
   const [row, second] = requests ?? []
-  if (second !== undefined) throw new Error('it has the frames of several requests')
+  if (second !== undefined) throw new Error('it contains frames of several requests')
   if (row !== undefined) {
     const [standIn = {}] = reader.standIn().flatMap(rowsIn)
     const request = textIn(row.id)
@@ -175,7 +175,7 @@ function readFrames(folder: string): SetAsideContent {
     }
   }
   const [opened] = [...batch.opened.values()]
-  if (opened === undefined) throw new Error('it has no frame')
+  if (opened === undefined) throw new Error('it contains no frame')
   const half = rowAt(opened.source.subarray(0, opened.halfEnd), opened.halfAt, reader.layout.open)
   return { kind: 'body', request: textIn(half.row.id), row: half.row, payload }
 }

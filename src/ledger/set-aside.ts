@@ -4,25 +4,29 @@ import type { Clock } from '../runtime/clock.ts'
 import { segmentName } from './journal-directory.ts'
 import { type Layout, writeLayout } from './layout.ts'
 
-/** Bytes of a journal that could not be shipped as they are, in a folder beside the journals. */
+/**
+ * Bytes of a journal that could not be shipped as they are, to be stored in a folder next to the journals.
+ */
 export interface Aside {
   instance: string
   segment: number
-  /** The offset in the segment. */
+  /** The offset within the segment. */
   at: number
   bytes: Buffer
-  /** Why: the error of Postgres, or what is wrong with the bytes. */
+  /** The reason: an error from Postgres, or what is wrong with the bytes. */
   reason: string
-  /** The request of an orphan, whose place in the segment another frame may have had before. */
+  /**
+   * The request of an orphan, because its position in the segment may have belonged to another frame before.
+   */
   request?: string
-  /** Of the frames, which then make a small journal; undefined: the bytes are not frames. */
+  /** The layout of the frames, which then form a small journal; undefined if the bytes are not frames. */
   layout: Layout | undefined
 }
 
-/** The beginning of the name of each folder; the rest is its id. */
+/** The prefix of each folder's name; the rest is its id. */
 export const setAsidePrefix = 'set-aside-'
 
-/** Write them. Returns the folder. A second call for the same place overwrites the first. */
+/** Writes the folder and returns it. A second call for the same position overwrites the first. */
 export function setAside(root: string, clock: Clock, aside: Aside): string {
   const { instance, segment, at, bytes, reason, request, layout } = aside
   const folder = join(root, `${setAsidePrefix}${instance}-${request ?? `${segment}-${at}`}`)

@@ -2,9 +2,9 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../runtime/clock.ts'
 
 export interface SharedRunsOptions {
-  /** The least time between the beginnings of two runs. 0: one run in each turn of the event loop. */
+  /** The minimum time between the starts of two runs; 0 means one run per turn of the event loop. */
   apartMs: number
-  /** `since`: when the first of its callers came, a time of `Clock.elapsed`. */
+  /** `since` is when the first of its callers joined, a time of `Clock.elapsed`. */
   run(since: number): Promise<boolean>
   clock: Clock
   /** Default: a timer. */
@@ -12,14 +12,14 @@ export interface SharedRunsOptions {
 }
 
 /**
- * One run for all callers that come before it begins. A later caller may have written more, so it gets the
- * next run, which begins `apartMs` after this one, however many callers there are.
+ * One run for all callers that join before it starts. Later callers may have written more, so they share the
+ * next run, which starts `apartMs` after this one, however many callers there are.
  */
 export class SharedRuns {
   readonly #options: SharedRunsOptions
-  /** The run that has not begun. */
+  /** The run that has not started yet. */
   #next: Promise<boolean> | undefined
-  /** Resolves when the next run may begin. */
+  /** Resolves when the next run can start. */
   #gap: Promise<unknown> | undefined
 
   constructor(options: SharedRunsOptions) {
@@ -43,7 +43,7 @@ export class SharedRuns {
   }
 }
 
-/** It does not keep the process from ending. */
+/** A sleep that does not keep the process alive. */
 function unheldSleep(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false })
 }

@@ -13,12 +13,14 @@ export interface ShipCallsOptions {
   instanceId: string
   /** How long a client of `call` waits for the other processes. */
   waitMs: number
-  /** A process whose last heartbeat is older is not called. */
+  /** A process whose last heartbeat is older than this is not called. */
   deadMs: number
   clock: Clock
-  /** Another process calls this one, which must ship and then `answer`. */
+  /** Called when another process requests a shipment. This process must ship and then call `answer`. */
   onCall(): void
-  /** Every process has shipped all frames that it had written before the call with these tokens. */
+  /**
+   * Called when every process has shipped all frames that it had written before the call with these tokens.
+   */
   onShipped(tokens: readonly number[]): void
 }
 
@@ -26,7 +28,7 @@ interface Call {
   tokens: readonly number[]
   /** A time of `Clock.elapsed`. */
   at: number
-  /** The called processes; undefined until Postgres has named them. An answer may come before. */
+  /** The called processes; undefined until Postgres has returned them. An answer can arrive before that. */
   others: readonly string[] | undefined
   answered: Set<string>
 }
@@ -35,15 +37,14 @@ const callChannel = 'tollgate_ship'
 const answerChannel = (instanceId: string) => `tollgate_shipped_${instanceId}`
 
 /**
- * Calls all other processes to ship their journals, so that a client finds its last request in the usage log
+ * Asks all other processes to ship their journals, so that a client finds its last request in the usage log
  * of every process. The call is a notification. Each process ships and then answers with a notification.
- *
  * A process that does not answer delays one call. Later calls do not wait for it until it answers again.
  */
 export class ShipCalls {
   readonly #options: ShipCallsOptions
   readonly #calls = new Map<string, Call>()
-  /** Processes that did not answer a call, and have not answered since. */
+  /** Processes that did not answer a call and have not answered since. */
   #silent = new Set<string>()
   #receivedCalls: string[] = []
   #next = 1
@@ -52,7 +53,7 @@ export class ShipCalls {
     this.#options = options
   }
 
-  /** Listen on a new connection. Calls that waited on the previous connection are dropped. */
+  /** Listens on a new connection. Calls that were waiting on the previous connection are dropped. */
   async listen(connection: Connection): Promise<void> {
     this.#calls.clear()
     this.#receivedCalls = []
@@ -61,26 +62,27 @@ export class ShipCalls {
     await connection.query(`LISTEN "${answerChannel(this.#options.instanceId)}"`)
   }
 
-  /** True: another process waits for `answer`. */
+  /** True if another process waits for `answer`. */
   get isCalled(): boolean {
     return this.#receivedCalls.length > 0
   }
 
-  /** The calls that have come so far. Answer them after shipping. */
+  /** The calls received so far. They must be answered after shipping. */
   takeCalls(): readonly string[] {
     const received = this.#receivedCalls
     this.#receivedCalls = []
     return received
   }
 
-  /** Have the other processes ship. Then `onShipped` is called, unless one of them takes too long. */
+  /** Makes the other processes ship. `onShipped` is then called, unless one of them takes too long. */
   async call(connection: Connection, tokens: readonly number[]): Promise<void> {
     if (tokens.length === 0) return
     const { instanceId, deadMs, waitMs, clock } = this.#options
     const id = `${instanceId} ${this.#next++}`
     const at = clock.elapsed()
     for (const [older, call] of this.#calls) {
-      // A client began to wait before its call was made. Half of the wait is enough to call a process silent.
+      // A client began to wait before its call was made, so half of the waiting time is enough to consider a
+      // process silent.
       if (at - call.at < waitMs / 2) continue
       for (const silent of unansweredBy(call)) this.#silent.add(silent)
       this.#calls.delete(older)
@@ -98,7 +100,7 @@ export class ShipCalls {
     this.#endWhenAnswered(id, call)
   }
 
-  /** Tell the callers that this process has shipped all frames that it had written before their calls. */
+  /** Tells the callers that this process has shipped all frames that it had written before their calls. */
   async answer(connection: Connection, calls: readonly string[]): Promise<void> {
     for (const call of calls) {
       const [caller = ''] = call.split(' ')

@@ -11,23 +11,25 @@ import { standInOf } from './stand-in-row.ts'
 import { momentOf, uuidText } from './tuple.ts'
 
 export interface Unshipped {
-  /** Rows that are complete in the journal. */
+  /** The number of rows that are complete in the journal. */
   rows: number
-  /** Requests that have not ended. */
+  /** The number of requests that have not ended. */
   running: number
 }
 
-/** Postgres has another position of this journal than this shipment expects. Read the positions again. */
+/**
+ * The position of this journal in Postgres differs from what this shipment expects. The positions must be
+ * read again.
+ */
 export class PositionError extends Error {
   override readonly name = 'PositionError'
 }
 
 /**
  * Ships the journal of one process to Postgres in batches, each exactly once: the transaction that writes the
- * rows also moves the position, and only if it is still where this shipment last saw it.
- *
- * When Postgres refuses the data of a batch, the shipment halves the batch until it finds the bad frame,
- * which it sets aside.
+ * rows also advances the position, and only if the position is still where this shipment last saw it.
+ * If Postgres rejects the data of a batch, the shipment halves the batch until it finds the bad frame, which
+ * it sets aside.
  */
 export class Shipment {
   readonly #options: JournalReaderOptions
@@ -35,11 +37,15 @@ export class Shipment {
   /** The positions of the segments in Postgres, at the last read or commit. */
   #shipped = new Map<number, number>()
   /**
-   * The batch whose transaction has no answer yet. After a lost connection it may or may not be committed.
+   * The batch whose transaction has not been answered yet. After a lost connection, it may or may not be
+   * committed.
    */
   #inDoubt: Batch | undefined
   #framesMax = Number.MAX_SAFE_INTEGER
-  /** The end of the last batch that was shipped. Postgres must have it when a new segment begins. */
+  /**
+   * The end of the last batch that was shipped. When a new segment begins, Postgres must still have this
+   * position.
+   */
   #last: JournalPosition | undefined
 
   constructor(options: JournalReaderOptions) {
@@ -47,7 +53,7 @@ export class Shipment {
     this.#journal = new JournalReader(options)
   }
 
-  /** Requests in flight. */
+  /** The number of running requests. */
   get openCount(): number {
     return this.open.size
   }
@@ -57,12 +63,12 @@ export class Shipment {
     return this.#journal.batches.open
   }
 
-  /** Everything before it is shipped. It goes back when Postgres has lost rows. */
+  /** Everything before this position has been shipped. The position goes back if Postgres has lost rows. */
   get position(): JournalPosition {
     return this.#journal.position
   }
 
-  /** As `JournalReader`. */
+  /** See `JournalReader`. */
   end(): JournalPosition {
     return this.#journal.end()
   }
@@ -75,12 +81,12 @@ export class Shipment {
     this.#journal.close()
   }
 
-  /** As `JournalReader`. */
+  /** See `JournalReader`. */
   restore(): void {
     this.#journal.restore()
   }
 
-  /** What Postgres does not have. This shipment ships nothing after it. */
+  /** What has not been shipped to Postgres. This shipment cannot ship anything after this call. */
   unshipped(): Unshipped {
     const counted: Unshipped = { rows: 0, running: 0 }
     for (;;) {
@@ -94,12 +100,11 @@ export class Shipment {
   }
 
   /**
-   * Read the positions from Postgres. Call it at the start, after every lost connection, and after a
+   * Reads the positions from Postgres. Must be called at the start, after every lost connection, and after a
    * PositionError.
-   *
-   * A Postgres that lost its last commits, as after a failover, lost the rows and the position together. The
-   * shipment then reads the journal again from its first segment, and ships again what Postgres lost.
-   * `isWrong`: it does so in any case.
+   * If Postgres has lost its last commits, for example in a failover, it has lost the rows and the position
+   * together. The shipment then reads the journal again from its first segment and ships what Postgres lost.
+   * `isWrong` forces this.
    */
   async resume(client: Client, isWrong = false): Promise<void> {
     const { directory, instanceId, log } = this.#options
@@ -118,11 +123,11 @@ export class Shipment {
     this.#last = undefined
     log.warn(
       { directory },
-      'Postgres has another position of this journal than before: the journal is read again from its start',
+      'Postgres reports a different position for this journal than before: the journal is read again from its start',
     )
   }
 
-  /** Ship one batch. Returns false when there is no whole frame to ship now. */
+  /** Ships one batch. Returns false if there is no whole frame to ship now. */
   async shipNext(client: Client): Promise<boolean> {
     const batch = this.#journal.next(this.#shipped, this.#framesMax)
     if (batch === undefined) return false
@@ -145,11 +150,12 @@ export class Shipment {
     return true
   }
 
-  /** As `JournalReader.deleteOld`, with the positions of what it deletes. */
+  /** Like `JournalReader.deleteOld`, but also deletes the positions of the deleted segments. */
   async deleteShipped(client: Client, keepMs: number, keepBytes: number): Promise<void> {
     const oldest = this.#journal.deleteOld(keepMs, keepBytes)
     if (oldest === undefined) return
-    // The position of the last one shows whether Postgres still has it when the next one begins.
+    // The position of the last deleted segment is kept, to check that Postgres still has it when the next one
+    // begins.
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1 AND segment < $2', [
       this.#options.instanceId,
       oldest - 1,
@@ -157,18 +163,17 @@ export class Shipment {
   }
 
   /**
-   * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned
-   * rows for the open requests, releases the reservations, and marks the instance. Returns the ids of the
-   * orphaned rows.
-   *
-   * `silentMs`: only its heartbeat tells that the process is dead. Throws PositionError when it is heard of
-   * again.
+   * Adopts the journal of a dead process, once all its frames have been shipped. One transaction writes
+   * orphaned rows for the open requests, releases the reservations, and marks the instance. Returns the ids
+   * of the orphaned rows.
+   * `silentMs` is set if only the heartbeat shows that the process is dead. Throws PositionError if the
+   * process has sent one again.
    */
   async adopt(client: Client, silentMs?: number): Promise<string[]> {
     const { open } = this.#journal.batches
     const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
-    // A row exists already when the segment with the close frame was shipped and deleted.
+    // A row already exists if the segment with the close frame was shipped and deleted.
     const existing = await existingIds(client, ids)
     const orphans = [...open.values()].filter((_, i) => !existing.has(ids[i] ?? ''))
     await this.#copyOrphans(client, orphans)
@@ -180,8 +185,7 @@ export class Shipment {
   }
 
   /**
-   * Postgres refuses some of them for what they are: each of these is set aside, and gets a row without
-   * texts.
+   * If Postgres rejects the data of some of them, each of these is set aside and gets a row without texts.
    */
   async #copyOrphans(client: Client, orphans: readonly OpenRequest[]): Promise<void> {
     const [first] = orphans
@@ -202,7 +206,7 @@ export class Shipment {
     await refusalOf(client, () => send(client, standInOf(rows, rows.columns)))
   }
 
-  /** Mark this instance as closed. Call it when all frames are shipped and no request is open. */
+  /** Marks this instance as closed. Must be called when all frames are shipped and no request is open. */
   async finish(client: Client): Promise<void> {
     await client.query('BEGIN')
     await this.#endInstance(client, 'closed')
@@ -216,7 +220,7 @@ export class Shipment {
        AND (state <> 'live' OR heartbeat_at < now() - make_interval(secs => $2)) FOR UPDATE`,
       [instanceId, silentMs / 1000],
     )
-    if (found.rowCount !== 1) throw new PositionError(`process ${instanceId} is heard of again`)
+    if (found.rowCount !== 1) throw new PositionError(`process ${instanceId} has been heard from again`)
   }
 
   async #endInstance(client: Client, state: 'adopted' | 'closed'): Promise<void> {
@@ -234,7 +238,7 @@ export class Shipment {
       `SELECT move_journal_position('${instanceId}', ${batch.segment}, ${batch.from}, ${batch.to}, ${last})`,
       ...full.map(({ statement }) => statement),
       ...(keepsOpen === true ? endOpenRequests(instanceId, batch.closed) : []),
-      // Settle last: it locks accounts that admissions wait for.
+      // Settled last, because this locks accounts for which admissions wait.
       ...settlementOf(batch.released, batch.charges),
       'COMMIT',
     ]
@@ -266,7 +270,7 @@ export class Shipment {
       { directory: this.#journal.setAside(batch, String(error)), error: String(error) },
       'Postgres refused a journal frame; it is set aside',
     )
-    // A request that has its row already, such as an orphaned one, gets no second row, and is not charged for
+    // A request that already has a row, such as an orphaned one, gets no second row and is not charged for
     // one.
     const release = { ...batch, charges: new Map() }
     const isShipped =
@@ -277,7 +281,7 @@ export class Shipment {
     this.#framesMax = Number.MAX_SAFE_INTEGER
   }
 
-  /** False: Postgres refuses it for what it is. */
+  /** Returns false if Postgres rejects the data. */
   async #tryToShip(client: Client, batch: Batch, copies: readonly CopyBuffer[]): Promise<boolean> {
     try {
       await this.#ship(client, batch, copies)
@@ -290,7 +294,10 @@ export class Shipment {
   }
 }
 
-/** The error of work that Postgres refuses for its data, inside a transaction that goes on without it. */
+/**
+ * Returns the error of work that Postgres rejects because of its data, inside a transaction that continues
+ * without it.
+ */
 export async function refusalOf(client: Client, work: () => Promise<void>): Promise<string | undefined> {
   await client.query('SAVEPOINT refusable')
   try {
@@ -319,8 +326,8 @@ export async function existingIds(client: Client, ids: string[]): Promise<Set<st
 }
 
 /**
- * True for errors that the rows cause: the same batch would fail again. These are wrong data, broken
- * constraints and bounds of Postgres, such as that of an index entry.
+ * True for errors caused by the rows, for which the same batch would fail again: invalid data, violated
+ * constraints and limits of Postgres, such as that of an index entry.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isDataError(error: unknown): boolean {

@@ -25,7 +25,7 @@ import { endPredecessor, type LateFrames, type Predecessor, Succession, setAside
 
 /**
  * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`:
- * a request waits until Postgres has what is in the journal; `position` answers it.
+ * a request waits until Postgres has what is in the journal, which is reported by `position`.
  */
 export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
@@ -35,11 +35,11 @@ export type ToShipper =
 
 /**
  * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written
- * before it. `adopted` without an instance: what it ran, where no process has the journal. `away` and `back`:
- * Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the journal
- * is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with
- * `tail`. `carry`: frames of that journal that were not shipped. `decided`: all of it is read; `orphaned`
- * run here.
+ * before it. `adopted` without an instance: the orphans belong to a lost process whose journal no process
+ * has. `away` and `back`: Postgres has stopped answering, or answers again. `live` answers `check`. `gone`:
+ * the journal directory does not exist. `fenced`: another process has adopted the journal; start a new one as
+ * `instanceId` and answer with `tail`. `carry`: frames of the adopted journal that were not shipped.
+ * `decided`: that journal has been read to its end; the requests in `orphaned` are running here.
  */
 export type FromShipper =
   | { type: 'shipped'; token: number }
@@ -66,7 +66,7 @@ export interface ShipperData {
   intervalMs: number
   batchBytes: number
   instanceDeadMs: number
-  /** What a process holds is released after this silence. */
+  /** The reservations of a process are released after this time without a heartbeat. */
   instanceLostMs: number
   /** How long a caller of `shipNow` or `shipAll` waits. */
   onQueryMs: number
@@ -75,29 +75,30 @@ export interface ShipperData {
   keepBytesMax: number
 }
 
-/** Another process has taken this one for dead, and has adopted its journal. */
+/** Another process has taken this one for dead and adopted its journal. */
 class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
-/** Three in the time after which a silent process counts as dead, and at least one in this time. */
-const heartbeatMsMax = 5_000
-/** A process is called to ship while its heartbeat is younger. */
-const calledMs = 3 * heartbeatMsMax
 /**
- * Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way.
+ * There are three heartbeats in the time after which a silent process counts as dead, and at least one in
+ * this time.
  */
+const heartbeatMsMax = 5_000
+/** A process is called to ship while its last heartbeat is younger than this. */
+const calledMs = 3 * heartbeatMsMax
+/** The time between the deadline and the end of the thread, for an answer of Postgres that is on its way. */
 const graceMs = 500
 const sweepMs = 5_000
 const lateRetryMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
 /**
- * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens
- * another. It doubles after each timeout.
+ * The limits for the time that a statement can take. After it, the shipper closes the connection and opens
+ * another. The time doubles after each timeout.
  */
 const answerMs = { least: 1_000, most: 300_000 }
 
-/** What ships under one id of the process. */
+/** What is shipped under one id of the process. */
 interface Parts {
   own: Shipment
   answers: AnswerShipment
@@ -106,34 +107,35 @@ interface Parts {
 }
 
 /**
- * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes
- * on this disk. While Postgres is down it waits, and loses nothing.
+ * The thread that ships journals to Postgres: that of its own process, and those of dead processes on this
+ * disk. While Postgres is down, it waits and loses nothing.
  */
 class Shipper {
   readonly #port: MessagePort
   readonly #clock: Clock
   readonly #log = relayLog((level, fields, message) => this.#post({ type: 'log', level, message, fields }))
-  /** It has another id and directory after this process was taken for dead. */
+  /** The id and directory in it change when this process is taken for dead. */
   #data: ShipperData
   #parts: Parts
   #requestedShips: { token: number; everyone: boolean }[] = []
   /**
-   * Deadline of the end; undefined: the process goes on. As all times here, of `Clock.elapsed`.
+   * The deadline of the shutdown; undefined while the process keeps running. Like all times here, a time of
+   * `Clock.elapsed`.
    */
   #endsBy: number | undefined
   #isCommitWanted = false
   #checks: number[] = []
   #isRestored = false
   #succession: Succession | undefined
-  /** The former id of this process, until Postgres has all that its journal had. */
+  /** The former id of this process, until the whole former journal is in Postgres. */
   #predecessor: Predecessor | undefined
   #wake = () => {}
-  /** Postgres does not answer. */
+  /** Whether Postgres has stopped answering. */
   #away = false
   /** The backend of the previous connection, which must have ended before this thread continues. */
   #lostBackend: PostgresBackend | undefined
   readonly #queryTimeoutLeastMs: number
-  /** Statements in a row that took too long. */
+  /** The number of consecutive statement timeouts. */
   #timeouts = 0
   readonly #pauses = new Backoff(reconnectMs)
 
@@ -141,7 +143,7 @@ class Shipper {
     this.#port = port
     this.#clock = clock
     this.#data = data
-    // Short enough to reconnect before others take this process for dead.
+    // Short enough to reconnect before other processes take this one for dead.
     this.#queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
     port.on('message', (message: ToShipper) => this.#receive(message))
     this.#parts = this.#partsOf(data)
@@ -160,7 +162,7 @@ class Shipper {
       } catch (error) {
         void client.end().catch(() => {})
         if (error instanceof FencedError) {
-          // As a new process, at once.
+          // Reconnects at once, as a new process.
           this.#succession = this.#newSuccession()
           continue
         }
@@ -197,7 +199,7 @@ class Shipper {
         break
       case 'end':
         this.#endsBy = this.#clock.elapsed() + message.deadlineMs
-        // A connection that hangs must not keep this thread from its last words.
+        // A hanging connection must not keep this thread from its final messages.
         setTimeout(() => this.#giveUp(), message.deadlineMs + graceMs).unref()
         break
       case 'check':
@@ -220,14 +222,14 @@ class Shipper {
     this.#wake()
   }
 
-  /** A disk that is full must not end this thread. */
+  /** A full disk must not end this thread. */
   #keepLate(frames: LateFrames): void {
     try {
       setAsideLate(this.#data.root, this.#clock, this.#log, frames)
     } catch (error) {
       this.#log.error(
         { requests: frames.requests, error: String(error) },
-        'late ends of requests cannot be set aside now; it is tried again',
+        'late ends of requests cannot be set aside now; this will be retried',
       )
       setTimeout(() => this.#keepLate(frames), lateRetryMs).unref()
     }
@@ -333,11 +335,11 @@ class Shipper {
     const { own, answers, adopter, calls } = this.#parts
     const { instanceDeadMs } = this.#data
     const heartbeatMs = Math.min(heartbeatMsMax, instanceDeadMs / 3)
-    // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this
-    // disk are adopted.
+    // After an outage of Postgres, this time lets all other processes send a heartbeat and lets journals on
+    // this disk be adopted.
     const retireMs = Math.max(10_000, 2 * instanceDeadMs)
     let nextHeartbeat = this.#clock.elapsed() + heartbeatMs
-    // After an outage of Postgres all heartbeats are old.
+    // After an outage of Postgres, all heartbeats are old.
     let nextLost = this.#clock.elapsed() + instanceDeadMs
     let nextSweep = 0
     let nextRetirement = this.#clock.elapsed() + retireMs
@@ -349,7 +351,7 @@ class Shipper {
     for (;;) {
       if (this.#isRestored) own.restore()
       this.#isRestored = false
-      // The process has written everything before it posts `end`. A pass that began before may miss the last
+      // The process has written everything before it posts `end`. A pass that began earlier may miss the last
       // frames.
       const isLast = this.#endsBy !== undefined
       this.#isCommitWanted = false
@@ -359,7 +361,7 @@ class Shipper {
       const end = own.end()
       while (own.isBefore(end) && (await this.#shipOwn(client))) {
         if (this.#endsBy !== undefined && this.#clock.elapsed() > this.#endsBy) break
-        // A long journal must keep neither the heartbeat nor the position waiting.
+        // Neither the heartbeat nor the position may wait for a long journal.
         this.#post({ type: 'position', position: own.position })
         await sendHeartbeatWhenDue()
       }
@@ -379,7 +381,7 @@ class Shipper {
       await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
       await own.deleteShipped(client, this.#data.keepMs, this.#data.keepBytesMax)
-      // One batch of answers, or all at the end: rows come first.
+      // One batch of answers, or all of them at the end, because rows have priority.
       const hasMoreAnswers = await answers.ship(client, isLast ? (this.#endsBy ?? 0) : 0)
       if (hasMoreAnswers) this.#post({ type: 'answers', position: answers.position })
       if (isLast) return this.#finishOwn(client)
@@ -389,7 +391,7 @@ class Shipper {
         await client.query('SELECT sweep_reservations()')
         nextSweep = this.#clock.elapsed() + sweepMs
       }
-      // An adoption of our own has its lock on this connection, so it would not keep us from ending its
+      // The lock of our own adoption is on this connection, so it would not stop us from ending the same
       // process.
       if (this.#clock.elapsed() >= nextLost && !isAdopting) {
         await endLost(client, {
@@ -438,10 +440,10 @@ class Shipper {
   async #finishOwn(client: Client): Promise<void> {
     const { own, answers } = this.#parts
     own.close()
-    // Another process adopts the journal.
+    // Another process will adopt the journal.
     if (own.openCount > 0 || own.isBefore(own.end()) || answers.hasMore) return this.#sayWhatStays()
     await own.finish(client)
-    // A process that starts later deletes the directory of one that has ended.
+    // A process that starts later will delete this directory.
     if (this.#data.keepMs > 0) markShipped(this.#data.directory)
     else rmSync(this.#data.directory, { recursive: true, force: true })
   }
@@ -466,7 +468,7 @@ class Shipper {
     for (const id of await retireSilent(client, this.#data.instanceId, this.#data.instanceLostMs)) {
       this.#log.warn(
         { instance: id },
-        'a process was not heard of for long and its journal is not here: what it held is released',
+        'a process has been silent for a long time and its journal is not on this disk: its reservations are released',
       )
     }
   }
@@ -479,7 +481,8 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too.
+ * A Postgres backend. It is identified by its start time as well, because Postgres can give its pid to
+ * another backend.
  */
 interface PostgresBackend {
   pid: number
@@ -494,8 +497,8 @@ async function backendOf(client: Client): Promise<PostgresBackend | undefined> {
 }
 
 /**
- * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was
- * paused, or that did not notice the lost connection, could otherwise commit a batch after that read.
+ * Ends the backend of a lost connection before the shipper reads the journal's position. Otherwise a Postgres
+ * that was paused, or did not notice the lost connection, could commit a batch after that read.
  */
 async function endBackend(client: Client, { pid, startedAt }: PostgresBackend): Promise<void> {
   const found = await client.query<{ gone: boolean }>(
@@ -506,5 +509,5 @@ async function endBackend(client: Client, { pid, startedAt }: PostgresBackend): 
   if (found.rows.some(({ gone }) => !gone)) throw new Error('a lost connection to Postgres has not ended yet')
 }
 
-/** Shorter than every query timeout. */
+/** Shorter than any query timeout. */
 const terminateMs = 500

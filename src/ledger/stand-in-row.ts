@@ -12,11 +12,10 @@ const standInText = '(set aside)'
 const shortBytes = 64
 
 /**
- * The row for a request whose own row Postgres refuses: its ids, its numbers and its cost, without texts,
- * which are what Postgres may refuse. So the request has its one row, and its money is right, while its frame
- * is set aside.
- *
- * `requests`: a COPY with that one row, of these columns.
+ * The row for a request whose own row Postgres rejects: its ids, numbers and cost, without texts, which are
+ * the part that Postgres can reject. The request thus has its single row and its money is correct, while its
+ * frame is set aside.
+ * `requests` is a COPY with that row and these columns.
  */
 export function standInOf(requests: CopyBuffer, columns: readonly string[]): CopyBuffer {
   const standIn = new CopyBuffer('requests', columns)

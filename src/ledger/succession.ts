@@ -11,46 +11,45 @@ import { ownLayout } from './layout.ts'
 import { setAside } from './set-aside.ts'
 import { momentOf, TupleWriter, uuidText } from './tuple.ts'
 
-/** The segments of the journal that was adopted, as the process has them open. */
+/** The segments of the adopted journal, as the process still has them open. */
 export interface Tail {
   segments: readonly { number: number; fd: number; end: number }[]
 }
 
 export interface SuccessionOptions {
-  /** The folder of all journals. */
+  /** The folder that contains all journals. */
   root: string
   /** The id that was taken for dead. */
   instanceId: string
   pid: number
   durability: Durability
   batchBytes: number
-  /** All before it was shipped under the old id. */
+  /** Everything before this position was shipped under the old id. */
   position: JournalPosition
-  /** The requests that were open there. */
+  /** The requests that were open at this position. */
   open: ReadonlyMap<string, OpenRequest>
   clock: Clock
   log: Log
-  /** Begin a journal with this new id, which Postgres knows, and then call `setTail`. */
+  /** Starts a journal with this new id, which is registered in Postgres, and then calls `setTail`. */
   begin(instanceId: string): void
-  /** Write these frames to the new journal. */
+  /** Writes these frames to the new journal. */
   carry(frames: Uint8Array): void
 }
 
 export const setAsideReason =
-  'another process took this one for dead and recorded the request as orphaned, before it ended here'
+  'another process took this one for dead and recorded the request as orphaned before it ended here'
 
 /**
- * The new life of a process that was taken for dead and whose journal was adopted. It gets a new id and a new
- * journal.
- *
+ * The continuation of a process that was taken for dead and whose journal was adopted. It gets a new id and a
+ * new journal.
  * What the adopter has not seen is carried over: all frames of requests that have no row. A request that the
- * adopter recorded as orphaned keeps that row: its close frame is set aside.
+ * adopter recorded as orphaned keeps that row; its close frame is set aside.
  */
 export class Succession {
   readonly #options: SuccessionOptions
   readonly #instanceId = randomUUIDv7()
   readonly #tail = Promise.withResolvers<Tail>()
-  /** By id: the requests that have not ended, with what is known of their beginning. */
+  /** By id: the requests that have not ended, with what is known about their beginning. */
   readonly #running = new Map<string, Half | undefined>()
   #hasBegun = false
   #hasCarriedOpen = false
@@ -71,7 +70,9 @@ export class Succession {
     this.#tail.resolve(tail)
   }
 
-  /** Returns the requests that run here and are recorded as orphaned. After an error, call it again. */
+  /**
+   * Returns the requests running here that are recorded as orphaned. After an error, it must be called again.
+   */
   async run(client: Client): Promise<string[]> {
     await client.query(registerInstance, registration({ ...this.#options, instanceId: this.#instanceId }))
     await lockJournal(client, this.#options.instanceId)
@@ -90,7 +91,7 @@ export class Succession {
     return [...this.#running.keys()].filter((id) => found.has(id))
   }
 
-  /** Requests that began before the tail: their close frames will need them. */
+  /** Carries over requests that began before the tail, because their close frames will need them. */
   async #carryOpen(client: Client): Promise<void> {
     const found = await outcomesOf(client, [...this.#running.keys()])
     const out = new TupleWriter(1024)
@@ -102,7 +103,7 @@ export class Succession {
 
   async #carryNext(client: Client, segment: Tail['segments'][number]): Promise<boolean> {
     const { at: from } = this.#position
-    // A long journal must not make others take this process for dead again.
+    // While a long journal is carried over, other processes must not take this one for dead again.
     await client.query('UPDATE instances SET heartbeat_at = now() WHERE id = $1', [this.#instanceId])
     const bytes = this.#read(segment, from)
     const frames = framesIn(bytes)
@@ -130,7 +131,7 @@ export class Succession {
       requests += 1
     }
     const { root, instanceId, clock, log } = this.#options
-    // First what may fail, and may be repeated.
+    // First does what can fail and can be repeated.
     if (requests > 0)
       setAsideLate(root, clock, log, {
         instance: instanceId,
@@ -143,7 +144,7 @@ export class Succession {
     for (const [id, half] of begun) this.#running.set(id, half)
     for (const id of ended) this.#running.delete(id)
     const last = frames.at(-1)
-    // Bytes that are not a frame: the adopter has set them aside, or a write was torn.
+    // Skips bytes that are not a frame: the adopter has set them aside, or a write was cut off.
     const next = last?.end ?? findFrame(bytes, 1)
     if (next <= 0) return false
     this.#position = { segment: segment.number, at: from + next }
@@ -158,7 +159,7 @@ export class Succession {
       const lost = segment.end - from
       log.error(
         { instance: instanceId, segment: segment.number, bytes: lost, error: String(error) },
-        'the end of an adopted journal cannot be read: requests that only it has are lost',
+        'the end of an adopted journal cannot be read: requests that are only recorded there are lost',
       )
       return Buffer.alloc(0)
     }
@@ -170,7 +171,8 @@ export class Succession {
 }
 
 /**
- * The journal may not be adopted while its frames are carried over. A paused adopter must not stop us.
+ * The journal must not be adopted while its frames are carried over, but a paused adopter must not block this
+ * process.
  */
 async function lockJournal(client: Client, instance: string): Promise<void> {
   try {
@@ -183,15 +185,15 @@ async function lockJournal(client: Client, instance: string): Promise<void> {
 }
 
 /**
- * The former id of a process. `isCarried`: its new journal has all that the former one had and Postgres had
- * not.
+ * The former id of a process. `isCarried` means that the new journal contains everything from the former one
+ * that Postgres did not have.
  */
 export interface Predecessor {
   instanceId: string
   isCarried: boolean
 }
 
-/** Postgres has all of the former journal: it need not be read any more. */
+/** Called when the whole former journal is in Postgres, so that it need not be read any more. */
 export async function endPredecessor(client: Client, instance: string): Promise<void> {
   await client.query('BEGIN')
   await client.query(`UPDATE instances SET state = 'adopted' WHERE id = $1 AND state = 'lost'`, [instance])
@@ -213,7 +215,7 @@ export interface LateFrames {
   requests: number
 }
 
-/** Set aside the frames of requests that ended after they were recorded as orphaned. */
+/** Sets aside the frames of requests that ended after they were recorded as orphaned. */
 export function setAsideLate(root: string, clock: Clock, log: Log, { requests, ...aside }: LateFrames): void {
   const directory = setAside(root, clock, { ...aside, reason: setAsideReason, layout: ownLayout })
   log.error(
@@ -226,7 +228,7 @@ interface TailFrame {
   id: string
   at: number
   end: number
-  /** The open half; undefined: the frame ends the request. */
+  /** The open half; undefined if the frame ends the request. */
   half: Buffer | undefined
 }
 
@@ -244,7 +246,7 @@ function framesIn(bytes: Buffer): TailFrame[] {
   return frames
 }
 
-/** At least one whole frame, if there is one. */
+/** Reads at least one whole frame, if there is one. */
 function readTail({ fd, end }: Tail['segments'][number], from: number, bytesMax: number): Buffer {
   const left = Math.max(0, end - from)
   for (let length = Math.min(bytesMax, left); ; length = Math.min(length * 2, left)) {
@@ -254,7 +256,7 @@ function readTail({ fd, end }: Tail['segments'][number], from: number, bytesMax:
   }
 }
 
-/** The outcomes of the requests that have rows. */
+/** The outcomes of those requests that have rows. */
 async function outcomesOf(client: Client, ids: string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map()
   const { rows } = await client.query<{ id: string; outcome: string }>(

@@ -1,10 +1,10 @@
 import type postgres from 'postgres'
 import type { Granularity, Part, RangePiece, RangePlan } from './summary-range.ts'
 
-/** The value of each part that is filtered by. */
+/** The value of each dimension used as a filter. */
 export type PartFilter = Partial<Record<Part, string>>
 
-/** What is counted, in the order of the tables. */
+/** The summed columns, in the order of the tables. */
 export const sumNames = [
   'rows',
   'requests',
@@ -32,7 +32,9 @@ export const partColumns: Readonly<Record<Part, string>> = {
 
 export const allParts: readonly Part[] = ['tenant', 'key', 'group', 'model', 'channel', 'outcome']
 
-/** How a row of the usage log counts. note_request_sums and count_backfill_day count it in the same way. */
+/**
+ * How a row of the usage log is counted. note_request_sums and count_backfill_day count it in the same way.
+ */
 const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_tokens, 0)::bigint AS input_tokens,
   coalesce(cache_read_tokens, 0)::bigint AS cache_read_tokens, coalesce(cache_write_tokens, 0)::bigint AS cache_write_tokens,
   coalesce(output_tokens, 0)::bigint AS output_tokens, coalesce(reasoning_tokens, 0)::bigint AS reasoning_tokens,
@@ -44,11 +46,11 @@ const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_t
     THEN latency_count(first_token_ms) ELSE 0 END AS first_token_latency,
   coalesce(cost_nano - charged_nano, 0)::numeric AS uncharged_nano`
 
-/** The model under which a row of the usage log counts. */
+/** The model under which a row of the usage log is counted. */
 const rowModel = `CASE WHEN error_kind = 'model_not_found' THEN NULL ELSE requested_model END`
 
 /**
- * Rows of the usage log in the shape of `rollup_deltas`. `table`: `requests`, or a part of a query with its
+ * Rows of the usage log in the form of `rollup_deltas`. `table` is `requests`, or a subquery with its
  * columns.
  */
 export function countedRowsOf(table: string): string {
@@ -59,13 +61,13 @@ export function countedRowsOf(table: string): string {
 /** All rows of the usage log. */
 export const countedRows = countedRowsOf('requests')
 
-/** The deltas that count: those of a day that waits to be counted do not. */
+/** The deltas that count, which excludes those of a day that is still waiting to be counted. */
 export const countedDeltas = `SELECT * FROM rollup_deltas d
   WHERE NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = (d.minute AT TIME ZONE 'UTC')::date)`
 
 /**
- * The sums of a range, in as many rows as the tables have: one statement, so that a delta is either unfolded
- * or in its sum. Columns: `at` where there is a step, `parts`, `outcome`, and the sums.
+ * The sums of a range, in as many rows as the tables contain. One statement, so that each delta is either
+ * unfolded or in its sum. Columns: `at` if there is a step, `parts`, `outcome`, and the sums.
  */
 export function summedPieces(
   sql: postgres.Sql,
@@ -79,7 +81,7 @@ export function summedPieces(
     sql.unsafe(
       `${step === undefined ? '' : `date_bin('1 ${step}', ${at}, 'epoch') AS at, `}${named.join('')}outcome, ${sumNames.join(', ')}`,
     )
-  // postgres.js takes an empty list for a value.
+  // postgres.js would treat an empty list as a value.
   const filters = [
     sql``,
     ...allParts.flatMap((part) => {
@@ -112,9 +114,7 @@ const unitOf = {
   rollup_minutes: 'minute',
 } as const
 
-/**
- * The least id of a moment: the ids of the usage log are in the order of time, and their index finds them.
- */
+/** The lowest id of a moment. The ids of the usage log are ordered by time, so their index finds it. */
 function firstId({ from }: Pick<RangePiece, 'from'>): string {
   const hex = Math.min(Math.max(Math.trunc(from), 0), 2 ** 48 - 1)
     .toString(16)

@@ -1,4 +1,4 @@
-/** A time, its end not included. */
+/** A time range; its end is exclusive. */
 export interface TimeRange {
   from: number
   to: number
@@ -8,25 +8,25 @@ export type Part = 'tenant' | 'key' | 'group' | 'model' | 'channel' | 'outcome'
 export type Granularity = 'minute' | 'hour' | 'day'
 export type SummaryCut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' | 'channel'
 
-/** A part of a range, and the table that answers it. `requests` is the usage log itself. */
+/** A part of a range and the table that covers it. `requests` is the usage log itself. */
 export interface RangePiece extends TimeRange {
   table: 'rollup_months' | 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
 }
 
 export interface RangePlan {
   pieces: readonly RangePiece[]
-  /** The time that sums answer. Deltas of it count too. */
+  /** The time covered by sums. Its deltas count too. */
   summed: TimeRange
-  /** The cut of `rollup_months` and `rollup_days`. */
+  /** The cut of `rollup_months` and `rollup_days` to use. */
   cut: SummaryCut | undefined
 }
 
 export interface RangeQuestion extends TimeRange {
-  /** The parts that are asked for or filtered by. */
+  /** The dimensions requested or used as filters. */
   parts: ReadonlySet<Part>
-  /** The steps of time that are asked for. */
+  /** The requested time step. */
   step: Granularity | undefined
-  /** Sums by minute and by hour are kept from these moments on. */
+  /** Sums by minute and by hour are kept from these times on. */
   minutesFrom: number
   hoursFrom: number
 }
@@ -36,20 +36,21 @@ export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /**
- * The coarsest tables that answer the whole range exactly. What no sum answers, less than an hour at each
- * end, comes from the usage log. A string: why there is no such plan.
+ * The coarsest tables that cover the whole range exactly. The rest, less than an hour at each end, is read
+ * from the usage log. A string explains why there is no such plan.
  */
 export function planRange(query: RangeQuestion): RangePlan | string {
   const { from, to, step, minutesFrom, hoursFrom } = query
   const byMinute = hasOnly(query.parts, ['channel', 'outcome'])
   if (step === 'minute') {
-    if (!byMinute) return 'expected minutes by channel and outcome alone'
+    if (!byMinute)
+      return 'expected no grouping or filter other than channel and outcome with steps of a minute'
     if (from < minutesFrom)
-      return 'expected a time within the last 47 hours, for which sums by minute are kept'
+      return 'expected a time within the last 47 hours, because older sums by minute are not kept'
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
   }
   const hours = within({ from, to }, hourMs)
-  // Less than an hour: the minutes, or the log.
+  // For less than an hour, use the sums by minute or the log.
   if (hours === undefined && !(byMinute && from >= minutesFrom)) return planOf([], { from, to }, undefined)
   if (hours === undefined)
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
@@ -73,11 +74,11 @@ export function planRange(query: RangeQuestion): RangePlan | string {
   const pieces = [...edges, ...middle].filter((piece) => piece.from < piece.to)
   const oldest = pieces.find(({ table, from }) => table === 'rollup_hours' && from < hoursFrom)
   if (oldest !== undefined)
-    return `expected whole days (UTC), and one part, before ${new Date(hoursFrom).toISOString()}: sums by hour and by all parts are kept from then on`
+    return `expected whole days (UTC) and a single dimension before ${new Date(hoursFrom).toISOString()}, because finer sums are only kept from then on`
   return planOf(pieces, { from, to }, cut)
 }
 
-/** `summed` pieces leave one time at each end, which the usage log answers. */
+/** The `summed` pieces leave one gap at each end, which is read from the usage log. */
 function planOf(
   summed: readonly RangePiece[],
   { from, to }: TimeRange,
@@ -93,7 +94,7 @@ function planOf(
   return { pieces: [...summed, ...edges.filter((edge) => edge.from < edge.to)], summed: span, cut }
 }
 
-/** Whole months (UTC) have sums of their own, by one part. */
+/** Uses the sums by month for whole months (UTC), which exist for a single dimension only. */
 function daysOf(days: TimeRange, hasMonths: boolean): RangePiece[] {
   const first = new Date(days.from)
   const from = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + (first.getUTCDate() === 1 ? 0 : 1), 1)
@@ -116,7 +117,7 @@ function inner(table: RangePiece['table'], span: TimeRange, unitMs: number): Ran
   return whole === undefined ? [] : [{ table, ...whole }]
 }
 
-/** The whole units inside a span. */
+/** The whole units within a span. */
 function within({ from, to }: TimeRange, unitMs: number): TimeRange | undefined {
   const first = Math.ceil(from / unitMs) * unitMs
   const last = Math.floor(to / unitMs) * unitMs
@@ -131,7 +132,7 @@ function cutOf(parts: ReadonlySet<Part>): SummaryCut | undefined {
   return cuts.find(([, named]) => hasOnly(parts, [...named, 'outcome']))?.[0]
 }
 
-/** The smallest first. */
+/** Smallest first. */
 const cuts: readonly (readonly [SummaryCut, readonly Part[]])[] = [
   ['channel', ['channel']],
   ['group', ['group']],

@@ -9,14 +9,13 @@ import { latestMs } from '../db/moments.ts'
 export const copyHeader = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 export const copyTrailer = Buffer.from('ffff', 'hex')
 
-/** Bytes of a head: a uuid and a moment, as two columns. */
+/** The size of a head: a uuid and a timestamp, as two columns. */
 export const headBytes = 4 + 16 + 4 + 8
 
 /**
  * Appends columns to one growing buffer. The caller frames the bytes by reading and setting `length`.
- *
- * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value
- * would cost more than its bytes.
+ * Every request writes about sixty short values here. Their bytes are written in loops, because a native call
+ * for each value would cost more than writing the bytes.
  */
 export class TupleWriter {
   #buffer: Buffer
@@ -42,7 +41,8 @@ export class TupleWriter {
   }
 
   /**
-   * Make room. Call it before a write that could exceed the capacity. `text` and `bytes` call it themselves.
+   * Makes room. Must be called before a write that could exceed the capacity; `text` and `bytes` do so
+   * themselves.
    */
   reserve(bytes: number): void {
     const wanted = this.length + bytes
@@ -54,7 +54,7 @@ export class TupleWriter {
   }
 
   /**
-   * Begin a tuple or a part of one: make room for its columns. A whole tuple begins with their number.
+   * Begins a tuple or a part of one by making room for its columns. A whole tuple begins with their number.
    */
   begin(columns: number, whole = true): void {
     // Columns other than texts and bytes take at most 20 bytes.
@@ -64,26 +64,26 @@ export class TupleWriter {
     this.length += 2
   }
 
-  /** Two columns: the id of a request, and the moment inside it. `id`: a uuidv7. */
+  /** Writes two columns: the id of a request (a uuidv7) and the time inside it. */
   head(id: string): void {
     this.uuid(id)
     this.moment(momentIn(this.#buffer, this.length - 16))
   }
 
-  /** As `head`, from an id in another buffer. */
+  /** Like `head`, for an id in another buffer. */
   headOf(from: Buffer, idAt: number): void {
     this.uuidOf(from, idAt)
     this.moment(momentIn(from, idAt))
   }
 
-  /** Append bytes of another buffer. */
+  /** Appends bytes of another buffer. */
   copy(from: Buffer, start: number, end: number): void {
     this.reserve(end - start)
     from.copy(this.#buffer, this.length, start, end)
     this.length += end - start
   }
 
-  /** Append a copy of earlier bytes of this buffer. */
+  /** Appends a copy of earlier bytes of this buffer. */
   repeat(from: number, bytes: number): void {
     this.reserve(bytes)
     this.#buffer.copyWithin(this.length, from, from + bytes)
@@ -95,9 +95,9 @@ export class TupleWriter {
     this.length += 4
   }
 
-  /** Append a text, truncated to `unitsMax` UTF-16 units; see `fitText`. */
+  /** Appends a text, truncated to `unitsMax` UTF-16 units; see `fitText`. */
   text(value: string, unitsMax: number): void {
-    // Make room for this text and for the rest of the tuple: begin() counted only short columns.
+    // Makes room for this text and for the rest of the tuple, because begin() only counted short columns.
     this.reserve(Math.min(value.length, unitsMax) * 3 + restBytes)
     const start = this.length + 4
     const written =
@@ -120,7 +120,7 @@ export class TupleWriter {
     this.length += 20
   }
 
-  /** As `uuid`, from 16 bytes of another buffer. */
+  /** Like `uuid`, for 16 bytes of another buffer. */
   uuidOf(from: Buffer, at: number): void {
     this.#view.setInt32(this.length, 16)
     from.copy(this.#buffer, this.length + 4, at, at + 16)
@@ -151,18 +151,18 @@ export class TupleWriter {
     this.length += 12
   }
 
-  /** A timestamptz from milliseconds since the epoch. */
+  /** Writes a timestamptz from milliseconds since the epoch. */
   moment(ms: number): void {
     this.#view.setInt32(this.length, 8)
     const us = (ms - postgresEpochMs) * 1000
-    // Write two halves: this arithmetic costs less than a BigInt for each row.
+    // Written in two halves, which costs less than a BigInt per row.
     const high = Math.floor(us / 0x1_0000_0000)
     this.#view.setInt32(this.length + 4, high)
     this.#view.setUint32(this.length + 8, us - high * 0x1_0000_0000)
     this.length += 12
   }
 
-  /** An array of one dimension. */
+  /** Writes a one-dimensional array. */
   texts(values: readonly string[], unitsMax: number): void {
     const start = this.length
     this.reserve(24 + restBytes)
@@ -176,7 +176,7 @@ export class TupleWriter {
     this.#view.setInt32(start, this.length - start - 4)
   }
 
-  /** Returns the number of bytes written; -1: the text has a NUL or a character beyond ASCII. */
+  /** Returns the number of bytes written; -1 if the text contains NUL or a non-ASCII character. */
   #writeAscii(value: string, start: number): number {
     const buffer = this.#buffer
     for (let i = 0; i < value.length; i++) {
@@ -189,20 +189,21 @@ export class TupleWriter {
 }
 
 const columnBytesMax = 20
-/** Room for the columns of the longest tuple that follow one of its texts. */
+/** Room for the columns that follow one of the texts in the longest tuple. */
 const restBytes = 64 * columnBytesMax
 const postgresEpochMs = Date.UTC(2000, 0, 1)
-/** Up to this length a loop costs less than a native call. */
+/** Up to this length, a loop costs less than a native call. */
 const shortText = 64
 /** https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 const textOid = 25
 
 /**
- * The text, truncated to `unitsMax` UTF-16 units, of at most 3 bytes each. Postgres takes no NUL, so each NUL
- * becomes its escape. The truncation splits no surrogate pair.
+ * The text, truncated to `unitsMax` UTF-16 units, each of which takes at most 3 bytes. Postgres does not
+ * accept NUL, so each NUL is replaced by its escape. Truncation never splits a surrogate pair.
  */
 export function fitText(value: string, unitsMax: number): string {
-  // Truncate twice: an escape is longer than its NUL, and a long text need not be escaped to its end.
+  // Truncated twice, because an escape is longer than its NUL, and a long text need not be escaped to its
+  // end.
   const near = value.length > unitsMax ? value.slice(0, unitsMax) : value
   const clean = near.includes('\0') ? near.replaceAll('\0', '\\u0000') : near
   if (clean.length === value.length && clean.length <= unitsMax) return clean
@@ -213,25 +214,25 @@ export function fitText(value: string, unitsMax: number): string {
 }
 
 /**
- * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid,
- * at most the last moment but one that Postgres reads, so that it reads the end of the span after it too. No
- * row has that moment.
+ * The milliseconds since the epoch inside a uuidv7: the created_at of the row with this id. For another kind
+ * of uuid, at most the second-to-last moment that Postgres can represent, so that the end of the span after
+ * it can be represented too. No row has that moment.
  */
 export function momentOf(id: string): number {
   return Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), latestMs - 1)
 }
 
-/** As `momentOf`, for a uuidv7 of 16 bytes. */
+/** Like `momentOf`, for a uuidv7 given as 16 bytes. */
 export function momentIn(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 0x1_0000 + bytes.readUInt16BE(at + 4)
 }
 
-/** Milliseconds since the epoch of a timestamptz of 8 bytes. */
+/** The milliseconds since the epoch of a timestamptz given as 8 bytes. */
 export function momentFrom(bytes: Buffer): number {
   return Number(bytes.readBigInt64BE() / 1000n) + postgresEpochMs
 }
 
-/** Write the 16 bytes of a uuid given as text. */
+/** Writes the 16 bytes of a uuid given as text. */
 export function writeUuid(out: DataView, value: string, at: number): void {
   out.setUint32(at, fourDigits(value, 0) * 0x1_0000 + fourDigits(value, 4))
   out.setUint32(at + 4, fourDigits(value, 9) * 0x1_0000 + fourDigits(value, 14))
@@ -248,7 +249,7 @@ function fourDigits(hex: string, at: number): number {
   )
 }
 
-/** The value of a hexadecimal digit. The codes of its letters, small or large, have the bit 64. */
+/** The value of a hexadecimal digit. The character codes of its letters, in either case, have bit 64 set. */
 function digitOf(code: number): number {
   return (code & 15) + (code >> 6) * 9
 }

@@ -4,11 +4,13 @@ import type { Queries } from '../db/transactions.ts'
 import type { Verification, VerifyProgress } from './verify.ts'
 
 export type StoredVerification = Omit<typeof table.$inferSelect, 'only'> & {
-  /** It runs, but its process has given no sign for a while: it has died. */
+  /**
+   * True if it is marked as running but has shown no sign of life for a while, because its process has died.
+   */
   isSilent: boolean
 }
 
-/** A process gives a sign every second. */
+/** The process updates its row every second. */
 const silentSeconds = 15
 const isSilent = sql<boolean>`${table.seenAt} < now() - make_interval(secs => ${silentSeconds})`
 
@@ -19,7 +21,7 @@ export async function readVerification(db: Queries): Promise<StoredVerification 
   return { ...row, isSilent: row.state === 'running' && found.isSilent }
 }
 
-/** False: another one runs. */
+/** False if another one is running. */
 export async function beginVerification(
   db: Queries,
   { id, since, startedBy }: { id: string; since: string | null; startedBy: string },
@@ -41,7 +43,7 @@ export async function beginVerification(
   return begun.length === 1
 }
 
-/** Asks the process that runs it to end it. Returns its id; undefined: none runs. */
+/** Tells the process that runs the verification to end it. Returns its id; undefined if none is running. */
 export async function unwantVerification(db: Queries): Promise<string | undefined> {
   const [asked] = await db
     .update(table)
@@ -52,8 +54,8 @@ export async function unwantVerification(db: Queries): Promise<string | undefine
 }
 
 /**
- * A sign of the process that runs it. Returns whether it is still wanted; false also where another has taken
- * its place.
+ * Records a sign of life. Returns whether the verification is still wanted; also false if another one has
+ * replaced it.
  */
 export async function renewVerification(
   db: Queries,

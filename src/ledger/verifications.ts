@@ -10,8 +10,8 @@ interface Parts {
 }
 
 /**
- * The verification that this process runs for an admin. Its row, which all processes read, says how far it
- * is.
+ * The verification that this process runs for an admin. Its row, which all processes can read, contains its
+ * progress.
  */
 export class Verifications {
   readonly #parts: Parts
@@ -22,14 +22,14 @@ export class Verifications {
     this.#parts = parts
   }
 
-  /** Runs one that has its row already. Never throws: its row says how it ends. */
+  /** Runs a verification that already has a row. Never throws, because the row records how it ends. */
   start(id: string, since: string | undefined): void {
     const leave = new AbortController()
     this.#leave = leave
     this.#running = this.#running.then(() => this.#run(id, since, leave))
   }
 
-  /** Ends the one that runs, with its statement. */
+  /** Ends the running verification and its statement. */
   async close(): Promise<void> {
     this.#leave.abort({
       state: 'failed',
@@ -48,7 +48,8 @@ export class Verifications {
       },
       {
         pauseMs: signMs,
-        onFailure: (error) => log.warn({ cause: String(error) }, 'a sign could not be given'),
+        onFailure: (error) =>
+          log.warn({ cause: String(error) }, 'the progress of a verification could not be recorded'),
       },
     )
     const end = await this.#verify(since, leave.signal, (next) => {
@@ -57,8 +58,10 @@ export class Verifications {
     await signs.stop()
     await database.state
       .ask(({ db }) => endVerification(db, id, end, progress))
-      // Without signs, the row is taken for one of a dead process.
-      .catch((error: unknown) => log.warn({ cause: String(error) }, 'the end of a verification is lost'))
+      // Without further signs of life, the row counts as one of a dead process.
+      .catch((error: unknown) =>
+        log.warn({ cause: String(error) }, 'the end of a verification could not be recorded'),
+      )
     const broken = end.state === 'ended' ? end.findings.filter(({ differences }) => differences > 0) : []
     if (broken.length > 0) log.error({ rules: broken.map(({ rule }) => rule) }, 'the ledger does not verify')
   }

@@ -1,10 +1,10 @@
-/** The part of the ledger that is recomputed. Moments are of SQL. */
+/** The part of the ledger that is recomputed. Times are in SQL format. */
 export interface VerifyScope {
-  /** Requests and charges before it are left out; `-infinity`: all are checked. */
+  /** Requests and charges before this are ignored; `-infinity`: none are. */
   since: string
-  /** Months before it are closed, and count by their checkpoints; `-infinity`: none is. */
+  /** Months before this are closed and represented by their checkpoints; `-infinity`: none are. */
   openFrom: string
-  /** The first moment from which both requests and charges are there. */
+  /** The first time from which both requests and charges are available. */
   bothFrom: string
 }
 
@@ -13,15 +13,15 @@ export interface Rule {
   query: string
 }
 
-/** Rows from before charges were noted were charged their cost. */
+/** Rows from before charges were recorded were charged their cost. */
 const chargedOfRow = 'coalesce(charged_nano, cost_nano)'
 
-/** Broken after a restore, until a gateway starts: the processes of before are gone. */
-export const heardOfRule = 'every live process was heard of within the last hour'
+/** Violated after a restore until a gateway starts, because the former processes no longer exist. */
+export const heardOfRule = 'every live process has sent a heartbeat within the last hour'
 
 /**
- * The rules. Each query returns the rows that break its rule, as one text column `sample`. It is one
- * statement, so it sees one snapshot. It can also be run in psql.
+ * The rules. Each query returns the rows that violate its rule, as one text column `sample`. It is a single
+ * statement, so it sees one snapshot, and it can also be run in psql.
  */
 export function rulesOf(scope: VerifyScope): readonly Rule[] {
   return [...moneyRules(scope), ...runningRules(scope), ...chargeRules(scope), ...rowRules(scope)]
@@ -60,10 +60,10 @@ function moneyRules({ since, openFrom }: VerifyScope): Rule[] {
         WHERE p.reserved_nano <> coalesce(v.held, 0)`,
     },
     {
-      // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than
-      // the log shows when the log no longer reaches back to its start. For a total we cannot know whether it
-      // does.
-      rule: 'every budget has spent what the requests of its period were charged',
+      // Periods of removed budgets are ignored, because no charge counts towards them. A period may have
+      // spent more than the log shows if the log no longer reaches back to its start. For a total, this
+      // cannot be determined.
+      rule: "every budget's spent money matches the charges in its period",
       query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.charged AS sample
         FROM budget_periods p
         JOIN budgets b ON b.owner_id = p.owner_id AND b.period = p.period
@@ -100,7 +100,7 @@ function runningRules({ since }: VerifyScope): Rule[] {
           SELECT 1 FROM jobs j WHERE j.id = v.request_id AND j.state IN ('queued', 'running'))`,
     },
     {
-      rule: 'every job that has ended has its request, with its cost',
+      rule: 'every ended job has a request with the same cost',
       query: `SELECT j.id || ' ' || j.state || ': cost ' || coalesce(j.cost_nano::text, 'not known') AS sample
         FROM jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
         WHERE j.state IN ('succeeded', 'failed', 'cancelled')
@@ -132,8 +132,8 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
         WHERE charged_nano > coalesce(cost_nano, 0) AND ${isIn('requests', since)}`,
     },
     {
-      // Of rows that were deleted since, a tenant's charges of a day are together what the sums of these rows
-      // say.
+      // For rows that have since been deleted, a tenant's charges of a day must add up to the sums of those
+      // rows.
       rule: 'every charge has its request',
       query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || (coalesce(c.day, d.day) AT TIME ZONE 'UTC')::date || ': charged '
           || coalesce(c.nano, 0) || ' without a request, deleted rows ' || coalesce(d.nano, 0)
@@ -153,8 +153,8 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
           OR coalesce(c.nano, 0) < d.nano AND coalesce(c.day, d.day) >= '${bothFrom}'::timestamptz`,
     },
     {
-      // So both charges for a request would come to one partition, whose key refuses the second one.
-      rule: 'every charge has the moment inside its id',
+      // This way, two charges for a request would be in the same partition, whose key rejects the second one.
+      rule: 'the time of every charge is the one inside its id',
       query: `SELECT id || ' at ' || created_at AS sample FROM entries
         WHERE kind = 'charge' AND created_at >= '${since}' AND created_at <> uuid_moment(id)`,
     },
@@ -164,17 +164,17 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
 function rowRules({ since }: VerifyScope): Rule[] {
   return [
     {
-      rule: 'every request has the moment inside its id',
+      rule: 'the time of every request is the one inside its id',
       query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at >= '${since}' AND created_at <> uuid_moment(id)`,
     },
     {
-      rule: 'every request has the attempts it counts',
+      rule: 'every request has as many attempts as it counts',
       query: `SELECT r.id || ': counts ' || r.attempt_count || ', has ' || count(a.request_id) FILTER (WHERE NOT a.passed_over) AS sample
         FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at AND ${isIn('a', since)}
         WHERE ${isIn('r', since)} GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id) FILTER (WHERE NOT a.passed_over)`,
     },
     {
-      rule: 'every attempt has its request',
+      rule: 'every attempt has a request',
       query: `SELECT a.request_id || ' attempt ' || a.ordinal AS sample
         FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at AND ${isIn('r', since)}
         WHERE r.id IS NULL AND ${isIn('a', since)}`,
@@ -191,13 +191,13 @@ function rowRules({ since }: VerifyScope): Rule[] {
     },
     {
       // The body of a running request is shipped before its row.
-      rule: 'every body older than two hours has its request',
+      rule: 'every body older than two hours has a request',
       query: `SELECT p.request_id::text AS sample
         FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
         WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p', since)}`,
     },
     {
-      // Refusals of what is stored follow this sum.
+      // This sum decides whether storing more is refused.
       rule: "every tenant's storage is the sum of what is kept for it",
       query: `SELECT coalesce(s.tenant_id, k.tenant_id) || ': booked ' || coalesce(s.bytes, 0) || ', kept ' || coalesce(k.bytes, 0) AS sample
         FROM tenant_storage s FULL JOIN (

@@ -13,8 +13,8 @@ interface Day {
 }
 
 /**
- * The days with a table of their own. Others have lost their rows to retention, and their sums stay. Days
- * that wait to be counted are left out. `since`: a moment of SQL.
+ * The days whose partition still exists. The rows of other days have been deleted by retention, although
+ * their sums remain. Days waiting to be counted are ignored. `since` is a time in SQL format.
  */
 export async function daysOfSums(ask: AskOne, since: string): Promise<readonly Day[]> {
   return await ask(
@@ -32,14 +32,14 @@ export async function daysOfSums(ask: AskOne, since: string): Promise<readonly D
   )
 }
 
-/** The steps of `checkSums`. */
+/** The number of steps of `checkSums`. */
 export function stepsOfSums(days: readonly Day[]): number {
   return rules.length * days.length + 1
 }
 
 /**
- * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of
- * its own. Rows that were deleted since count by `deleted_sums`.
+ * Compares the sums with the rows of the usage log, day by day: each day is one statement with its own
+ * snapshot. Rows that have since been deleted are represented by `deleted_sums`.
  */
 export async function checkSums(step: RunRule, days: readonly Day[]): Promise<RuleFinding[]> {
   const findings: RuleFinding[] = []
@@ -61,11 +61,11 @@ export async function checkSums(step: RunRule, days: readonly Day[]): Promise<Ru
 }
 
 /**
- * Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept
- * indefinitely.
+ * The rows of a whole month do not stay in the usage log for long, so sums by month are compared with those
+ * by day, which are kept indefinitely.
  */
 async function checkMonths(step: RunRule): Promise<RuleFinding> {
-  const rule = 'every sum by month is that of its days'
+  const rule = 'every sum by month matches its days'
   const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
   const signed = sumNames.map((name) => `-${name} AS ${name}`).join(', ')
   const found = await step(rule, (sql) =>
@@ -89,7 +89,7 @@ async function checkMonths(step: RunRule): Promise<RuleFinding> {
   }
 }
 
-/** Less than the shortest time for which sums by hour may be kept. */
+/** Less than the shortest time for which sums by hour can be kept. */
 const hoursCheckedDays = 31
 
 const parts = ['tenant_id', 'key_id', 'group_id', 'model', 'channel', 'outcome']
@@ -101,7 +101,7 @@ interface SumsRule {
 
 const rules: readonly SumsRule[] = [
   {
-    rule: 'every sum by hour is that of its requests',
+    rule: 'every sum by hour matches its requests',
     query: (day, _, hasHours) =>
       differences(
         hasHours ? ["date_bin('1 hour', minute, 'epoch') AS at", ...parts] : [`'${day}'::date AS at`],
@@ -112,7 +112,7 @@ const rules: readonly SumsRule[] = [
       ),
   },
   {
-    rule: 'every sum by day is that of its requests, in each of its cuts',
+    rule: 'every sum by day matches its requests, in each of its cuts',
     query: (day) =>
       cuts
         .map(({ cut, by }) =>
@@ -125,7 +125,7 @@ const rules: readonly SumsRule[] = [
         .join(' UNION ALL '),
   },
   {
-    rule: 'every sum by minute is that of its requests',
+    rule: 'every sum by minute matches its requests',
     query: (day, minutesFrom) =>
       differences(
         ['minute AS at', 'channel', 'outcome'],
@@ -147,8 +147,8 @@ const cuts = [
 ]
 
 /**
- * The groups whose rows have other sums than `folded` and the unfolded deltas together. Undefined: they are
- * not kept.
+ * The groups whose rows do not add up to `folded` and the unfolded deltas. If `folded` is undefined, these
+ * sums are not kept.
  */
 function differences(keys: readonly string[], folded: string | undefined, day: string, more = ''): string {
   if (folded === undefined) return 'SELECT NULL::text AS sample WHERE false'

@@ -6,14 +6,14 @@ import { checkSums, daysOfSums, stepsOfSums } from './verify-sums.ts'
 
 export interface Verification {
   findings: RuleFinding[]
-  /** Number of requests whose process died. Their cost is unknown. */
+  /** The number of requests whose process died. Their cost is unknown. */
   orphaned: number
   requests: number
 }
 
 const samplesMax = 5
 
-/** How far a verification is. A step is one statement; some take minutes. */
+/** The progress of a verification. A step is one statement; some take minutes. */
 export interface VerifyProgress {
   done: number
   of: number
@@ -27,12 +27,11 @@ export function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
 }
 
 /**
- * Recompute the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01`
- * (UTC), leaves out earlier requests, charges and checkpoints. Balances are always checked, against the
+ * Recomputes the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01`
+ * (UTC), excludes earlier requests, charges and checkpoints. Balances are always checked, against the
  * checkpoints of closed months and the entries of open ones.
- *
- * Each rule reads a snapshot of its own, and so does each closed month. So vacuum waits for one statement at
- * a time. Rejects with the error of `ask`. `tell` is called before each step.
+ * Each rule and each closed month is read in its own snapshot, so vacuum only has to wait for one statement
+ * at a time. Rejects with the error of `ask`. `tell` is called before each step.
  */
 export async function runVerification(
   ask: AskOne,
@@ -50,7 +49,7 @@ export async function runVerification(
       FROM entry_months
     ) AS m`,
   )
-  if (scope === undefined) throw new Error('no scope')
+  if (scope === undefined) throw new Error('the query for the scope of the verification returned no row')
   const rules = rulesOf(scope)
   const days = await daysOfSums(ask, scope.since)
   const months = await closedMonths(ask, scope.since)
@@ -96,7 +95,7 @@ async function closedMonths(ask: AskOne, since: string): Promise<readonly Month[
 }
 
 /**
- * Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed
+ * Recomputes the checkpoints, month by month. A late entry and its part of the checkpoint are committed
  * together.
  */
 async function checkMonths(step: RunRule, months: readonly Month[]): Promise<RuleFinding> {
@@ -110,7 +109,7 @@ async function checkMonths(step: RunRule, months: readonly Month[]): Promise<Rul
   return total
 }
 
-/** A month that was pruned meanwhile is left out. */
+/** A month that is pruned in the meantime is left out. */
 function checkpointQuery(month: string, starts: string, ends: string): string {
   return `SELECT coalesce(c.account_id, e.account_id) || ' in ${month.slice(0, 7)}: checkpoint ' || coalesce(c.nano, 0) || ' of '
       || coalesce(c.entries, 0) || ', entries ' || coalesce(e.nano, 0) || ' of ' || coalesce(e.entries, 0) AS sample

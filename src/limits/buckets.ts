@@ -8,37 +8,40 @@ import type { Allowance, LimitScope, Standing } from './limits.ts'
 export const unitsPerOne = 60_000
 
 /**
- * How much of the two buckets of a scope is used and not refilled yet, in 60,000ths. 0: the bucket is full.
+ * The used part of a scope's two buckets that has not been refilled yet, in 60,000ths. At 0 the bucket is
+ * full.
  */
 export interface Levels {
   requests: number
   tokens: number
 }
 
-/** The wait that we name when the limit is 0, so that there is never room. */
+/** The wait reported for a limit of 0, which never has room. */
 export const minuteMs = 60_000
-/** The wait that we name for a place: we cannot know when a running request ends. */
+/** The wait reported for a concurrency slot, because the end of a running request cannot be predicted. */
 export const placeWaitMs = 1_000
 
-/** The level after `elapsedMs` of refilling. Without a limit it is 0. */
+/** The level after `elapsedMs` of refilling; 0 if there is no limit. */
 export function refilled(used: number, perMinute: number | undefined, elapsedMs: number): number {
   return perMinute === undefined ? 0 : Math.max(0, used - elapsedMs * perMinute)
 }
 
-/** Time until the bucket has room for `amount`; 0: it has room now. */
+/** The time until the bucket has room for `amount`; 0 if it already has. */
 export function waitMs(used: number, amount: number, perMinute: number | undefined): number {
   if (perMinute === undefined) return 0
   if (perMinute === 0) return minuteMs
   return Math.max(0, Math.ceil((used + (amount - perMinute) * unitsPerOne) / perMinute))
 }
 
-/** Tokens that an estimate takes from a scope. At most the limit: a larger amount would never fit. */
+/**
+ * The tokens that an estimate takes from a scope: at most the limit, because a larger amount would never fit.
+ */
 export function heldTokens({ limits }: LimitScope, tokensEstimate: number): number {
   return limits.tokensPerMinute === undefined ? 0 : Math.min(tokensEstimate, limits.tokensPerMinute)
 }
 
 /**
- * `levels`: of the scopes, in the same order. Where a limit has refused, its allowance is the one that is
+ * `levels` are those of the scopes, in the same order. If a limit has refused, its allowance is the one
  * shown.
  */
 export function standingOf(

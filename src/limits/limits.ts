@@ -4,10 +4,10 @@ import type { RateLimits } from '../catalog/snapshot.ts'
 export interface Limits {
   /**
    * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is
-   * charged. The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds
-   * that limit. With 0, because the request is not read yet, it refuses only where more tokens than the
-   * limit are used. `requestId` must be unique. Answers without a promise when this process can decide alone;
-   * never rejects.
+   * charged. The lease holds `tokensEstimate` until it is settled, or the whole limit in a scope whose limit
+   * is smaller. An estimate of 0 (the request has not been read yet) is refused only if more tokens than the
+   * limit are already used. `requestId` must be unique. Returns without a promise if this process can decide
+   * alone; never rejects.
    */
   take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
   state(): LimitsState
@@ -26,23 +26,23 @@ export type Decision = LimitLease | LimitRefusal
 export interface LimitLease extends Standing {
   granted: true
   /**
-   * The second decision, over the tokens of all scopes at once. The lease then holds these tokens too. A
-   * refusal gives back all that the lease has taken, its request included, and ends it. Call it at most once.
-   * Answers without a promise when this process can decide alone; never rejects.
+   * The second decision, over the tokens of all scopes at once. The lease then also holds these tokens. A
+   * refusal returns everything that the lease has taken, including its request, and ends the lease. Must be
+   * called at most once. Returns without a promise if this process can decide alone; never rejects.
    */
   hold(tokensEstimate: number): Held | Promise<Held>
   /**
-   * Give back the place, and replace the estimate by the tokens that were used. Only the first end of a lease
-   * counts.
+   * Frees the concurrency slot and replaces the estimate with the tokens actually used. Only the first call
+   * that ends a lease has an effect.
    */
   settle(actualTokens: number): void
-  /** Give back all that was taken, the request included, as though it had never come. */
+  /** Returns everything that was taken, including the request, as if it had never arrived. */
   giveBack(): void
 }
 
 export type Held = Granted | LimitRefusal
 
-/** The tokens are held. */
+/** The result of a successful `hold`. */
 export interface Granted extends Standing {
   granted: true
 }
@@ -52,21 +52,22 @@ export interface LimitRefusal extends Standing, Denial {
 }
 
 export interface Denial {
-  /** The limit without room; of several, the one with the longest wait. */
+  /** The limit without room; if there are several, the one with the longest wait. */
   scope: LimitScope['kind']
   limit: LimitName
   /** The value of that limit. */
   allowed: number
   /**
-   * Whole ms, at least 1, until there is room, unless another request takes it first. A guess for
-   * concurrency.
+   * Whole ms, at least 1, until there is room, unless another request uses it first. A guess for concurrency.
    */
   retryAfterMs: number
 }
 
 export type LimitName = 'requests' | 'tokens' | 'concurrency'
 
-/** The rest after the decision, in the scope with the least left; undefined: no scope limits it. */
+/**
+ * What is left after the decision, in the scope with the least left; undefined if no scope has such a limit.
+ */
 export interface Standing {
   requests: Allowance | undefined
   tokens: Allowance | undefined
@@ -80,19 +81,20 @@ export interface Allowance {
 }
 
 export interface LimitsState {
-  /** `shared`: all processes count together. `local`: this process counts alone. */
+  /** `shared`: the processes count together. `local`: this process counts alone. */
   mode: 'shared' | 'local'
   /**
-   * Processes that last counted together. Alone, a process allows its part: the limit divided by this number.
+   * The number of processes in the last shared count. A process that counts alone allows its part: the limit
+   * divided by this number.
    */
   processes: number
-  /** Decisions since the start that this process made alone because Redis could not be used. */
+  /** The decisions since the start that this process made alone because Redis was unavailable. */
   localDecisions: number
 }
 
 const unlimited: Granted = { granted: true, requests: undefined, tokens: undefined }
 
-/** The lease of every request without limits. */
+/** The lease of every request that has no limits. */
 export const unlimitedLease: LimitLease = Object.freeze({
   granted: true,
   hold: () => unlimited,

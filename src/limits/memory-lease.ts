@@ -5,13 +5,13 @@ import type { Allowance, Denial, Held, LimitLease, LimitName, LimitRefusal, Limi
 /** The counts of one scope in this process. */
 export interface ScopeState extends Levels {
   running: number
-  /** The time of the levels. */
+  /** When the levels were last updated. */
   atMs: number
-  /** The time at which both buckets are full. From then on the state can be forgotten. */
+  /** The time at which both buckets will be full. From then on the state can be discarded. */
   fullAtMs: number
 }
 
-/** The share of a scope that a request holds, or asks for. */
+/** The share of a scope that a request holds or requests. */
 export interface Hold {
   readonly scope: LimitScope
   readonly state: ScopeState
@@ -27,7 +27,7 @@ export class MemoryLease implements LimitLease {
   readonly #clock: Pick<Clock, 'now'>
   #ended = false
 
-  /** Charges the scopes: a place, a request and the tokens of each. */
+  /** Charges each scope for a concurrency slot, a request and the tokens. */
   constructor(holds: readonly Hold[], clock: Pick<Clock, 'now'>) {
     this.#holds = holds
     this.#clock = clock
@@ -53,7 +53,7 @@ export class MemoryLease implements LimitLease {
     return { granted: true, ...standingIn(this.#holds) }
   }
 
-  /** Hold these tokens, which Redis has granted, as far as there is room. */
+  /** Holds these tokens, which Redis has granted, as far as there is room. */
   noteTokens(tokensEstimate: number): void {
     this.#refill()
     this.#keep(this.#wanted(tokensEstimate))
@@ -61,8 +61,8 @@ export class MemoryLease implements LimitLease {
   }
 
   /**
-   * Other processes did not use all of their parts: more than a full limit here is not a debt of this
-   * process.
+   * Caps the levels at the full limits. A higher level means that other processes did not use all of their
+   * parts, so this process must not have to pay it off.
    */
   boundLevels(): void {
     for (const { scope, state } of this.#holds) {
@@ -126,7 +126,7 @@ export function refill(state: ScopeState, { limits }: LimitScope, nowMs: number)
 }
 
 export interface Denied extends Denial {
-  /** Of its scope. */
+  /** The position of its scope. */
   index: number
 }
 
@@ -135,8 +135,7 @@ export function refusalIn(holds: readonly Hold[], { index, ...denial }: Denied):
 }
 
 /**
- * The limit with the longest wait: once it has room, the others have room too. Of equal waits, the first
- * limit.
+ * The limit with the longest wait: once it has room, so do the others. If waits are equal, the first limit.
  */
 export function findDenial(holds: readonly Hold[]): Denied | undefined {
   const found = longestWait(holds, ['requests', 'tokens'])

@@ -3,16 +3,16 @@ import { heldTokens } from './buckets.ts'
 import { type Decision, type LimitScope, type Limits, unlimitedLease } from './limits.ts'
 import { findDenial, type Hold, MemoryLease, refill, refusalIn, type ScopeState } from './memory-lease.ts'
 
-/** Limits that this process counts alone. */
+/** Limits that this process counts on its own. */
 export interface MemoryLimits extends Limits {
   take(scopes: readonly LimitScope[], tokensEstimate: number): Decision
-  /** Count a request that Redis has granted, as far as there is room. */
+  /** Counts a request that Redis has granted, as far as there is room. */
   note(scopes: readonly LimitScope[], tokensEstimate: number): MemoryLease
 }
 
 /**
- * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. Keeps every
- * scope with running requests, and at most `scopesMax` idle scopes.
+ * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. All scopes with
+ * running requests are kept, and at most `scopesMax` idle scopes.
  */
 export function memoryLimits(clock: Pick<Clock, 'now'>, scopesMax = 100_000): MemoryLimits {
   const states = new Map<string, ScopeState>()
@@ -60,12 +60,11 @@ export function memoryLimits(clock: Pick<Clock, 'now'>, scopesMax = 100_000): Me
 const sweepMs = 60_000
 
 /**
- * Forgets idle scopes with full buckets; when too many are left, also those that were not used for the
- * longest time.
+ * Discards idle scopes with full buckets and, if too many are left, those that have been unused for longest.
  */
 function forgetIdle(states: Map<string, ScopeState>, scopesMax: number, nowMs: number): void {
   const idle = [...states].filter(([, state]) => state.running === 0).sort(([, a], [, b]) => a.atMs - b.atMs)
-  // A tenth at a time: a flood of new scopes must not sort the map for each of them.
+  // Discards a tenth at a time, so that a flood of new scopes does not sort the map for each one.
   const surplus = states.size >= scopesMax ? Math.ceil(scopesMax / 10) : 0
   idle.forEach(([name, state], index) => {
     if (index < surplus || state.fullAtMs <= nowMs) states.delete(name)

@@ -61,10 +61,10 @@ end
 `
 
 /**
- * KEYS: for each scope its hash and its set. ARGV: time, request, lease in ms; then for each scope requests a
- * minute, tokens a minute and concurrency (-1: no limit), and the tokens to hold. Returns the number of the
- * scope that refuses (from 1; 0: none refuses), the number of its limit (from 1) and the wait in ms; then the
- * levels of each scope.
+ * KEYS: for each scope its hash and its set. ARGV: time, request, lease in ms; then for each scope requests
+ * per minute, tokens per minute and concurrency (-1: no limit), and the tokens to hold. Returns the number of
+ * the scope that refuses (from 1; 0 if none refuses), the number of its limit (from 1) and the wait in ms,
+ * followed by the levels of each scope.
  */
 const take = `
 local now = clock(ARGV[1])
@@ -114,8 +114,8 @@ return answer
 
 /**
  * The second decision. KEYS: for each scope its hash and its set. ARGV: time, request; then for each scope
- * requests a minute, tokens a minute, the tokens to hold, and those that it holds already. A refusal gives
- * back all that the request has taken. Returns the same as `take`.
+ * requests per minute, tokens per minute, the tokens to hold, and those already held. A refusal returns
+ * everything that the request has taken. The result has the same form as that of `take`.
  */
 const hold = `
 local now = clock(ARGV[1])
@@ -150,8 +150,8 @@ return answer
 `
 
 /**
- * KEYS: for each scope its hash and its set. ARGV: time, request, requests to charge (-1 takes one back);
- * then for each scope requests a minute, tokens a minute, and the tokens to charge, which may be below 0.
+ * KEYS: for each scope its hash and its set. ARGV: time, request, requests to charge (-1 returns one); then
+ * for each scope requests per minute, tokens per minute, and the tokens to charge, which can be negative.
  */
 const settle = `
 local now = clock(ARGV[1])
@@ -170,7 +170,10 @@ end
 return {}
 `
 
-/** KEYS: for each place the set of its scope. ARGV: time, lease in ms, then the request of each place. */
+/**
+ * KEYS: for each concurrency slot, the set of its scope. ARGV: time, lease in ms, then the request of each
+ * slot.
+ */
 const renew = `
 local now = clock(ARGV[1])
 local lease = tonumber(ARGV[2])
@@ -182,8 +185,8 @@ return {}
 `
 
 /**
- * KEYS: the set of processes. ARGV: time, process, how long this beat counts, in ms. Returns the number of
- * processes.
+ * KEYS: the set of processes. ARGV: time, process, how long this heartbeat counts, in ms. Returns the number
+ * of processes.
  */
 const beat = `
 local now = clock(ARGV[1])
@@ -200,10 +203,10 @@ return {}
 `
 
 /**
- * The commands of limits: each is one step in Redis, by the arithmetic of buckets.ts. A scope has two keys: a
- * hash of the levels of its buckets, and a sorted set of its running requests, scored by the time at which
- * each stops to count. The first argument of every script is the time in ms; empty: the server's own. Each
- * key expires after all in it has ended.
+ * The Redis commands for limits. Each runs atomically in Redis and uses the arithmetic of buckets.ts. A scope
+ * has two keys: a hash of the levels of its buckets, and a sorted set of its running requests, scored by the
+ * time at which each stops counting. The first argument of every script is the time in ms; if empty, Redis
+ * uses its own. Each key expires after everything in it has ended.
  */
 export const limitsCommands = {
   tollgateTake: { lua: prelude + take },

@@ -4,9 +4,10 @@ import type { LimitName, LimitScope } from './limits.ts'
 import { limitsCommands } from './redis-scripts.ts'
 
 /**
- * The limits in Redis, over one connection. Calls reject at once while the connection is down; it comes back
- * by itself. A call waits for its answer without a time limit, so that a caller that gave up still learns
- * what Redis did. It rejects when Redis refuses, or when the connection is lost before the answer.
+ * The limits in Redis, over one connection. While the connection is down, calls reject at once; it is
+ * re-established automatically. A call waits for its answer without a time limit, so that even a caller that
+ * has given up learns what Redis did. It rejects if Redis refuses or if the connection is lost before the
+ * answer.
  */
 export class RedisStore {
   readonly #redis: Redis
@@ -14,8 +15,8 @@ export class RedisStore {
   #trouble = 'it does not answer'
 
   /**
-   * `time`: whole milliseconds; undefined: the time of Redis. Calls `ready` after each connect and `lost`
-   * after each loss.
+   * `time` returns whole milliseconds, or undefined to use the time of Redis. `ready` is called after each
+   * connect and `lost` after each loss.
    */
   constructor(
     url: string,
@@ -30,10 +31,12 @@ export class RedisStore {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
-      // Auto-pipelining holds commands back while others are under way: a command that waits in this process
-      // would look like a slow Redis. And there is no commandTimeout: it would hide what Redis does too late.
+      // Auto-pipelining holds commands back while others are in progress, so a command waiting in this
+      // process would make Redis look slow. There is no commandTimeout because it would hide what Redis does
+      // afterwards.
       enableAutoPipelining: false,
-      // ioredis sends the text of a script with its first call on a connection, and its SHA from then on.
+      // ioredis sends the text of a script the first time it is called on a connection, and only its SHA
+      // after that.
       scripts: limitsCommands,
     })
     this.#redis.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,7 +46,7 @@ export class RedisStore {
     this.#redis.on('close', lost)
   }
 
-  /** The last error of the connection, for the operator. */
+  /** The last error of the connection, for operators. */
   get trouble(): string {
     return this.#trouble
   }
@@ -69,8 +72,8 @@ export class RedisStore {
   }
 
   /**
-   * Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each
-   * scope.
+   * Holds `more` tokens for a request that `take` has granted and that already holds `held`; both are listed
+   * per scope.
    */
   async hold(
     scopes: readonly LimitScope[],
@@ -82,7 +85,10 @@ export class RedisStore {
     return takenFrom(await this.#run('tollgateHold', scopes.flatMap(keysOf), [requestId, ...args]), scopes)
   }
 
-  /** End a request: free its places, and charge requests and tokens. A charge below 0 gives back. */
+  /**
+   * Ends a request: frees its concurrency slots and charges requests and tokens. A negative charge returns
+   * them.
+   */
   async settle(
     scopes: readonly LimitScope[],
     requestId: string,
@@ -93,8 +99,8 @@ export class RedisStore {
   }
 
   /**
-   * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after
-   * the end of its request would hold the place.
+   * Extends the leases of running requests. All renewals are sent in this turn of the event loop, because one
+   * that reached Redis after the end of its request would keep the slot occupied.
    */
   async renew(places: readonly ConcurrencyPlace[], leaseMs: number): Promise<void> {
     const sent: Promise<unknown>[] = []
@@ -106,7 +112,7 @@ export class RedisStore {
     await Promise.all(sent)
   }
 
-  /** Say that this process is alive. Resolves with the number of living processes. */
+  /** Reports that this process is alive. Resolves with the number of live processes. */
   async beat(processId: string, countsMs: number): Promise<number> {
     const [processes = 1] = await this.#run('tollgateBeat', [processesKey], [processId, countsMs])
     return Math.max(1, processes)
@@ -135,21 +141,24 @@ export interface Taken {
   refused: { index: number; limit: LimitName; retryAfterMs: number } | undefined
 }
 
-/** The place of a running request in a scope that limits concurrency. */
+/** The concurrency slot of a running request in a scope that limits concurrency. */
 export interface ConcurrencyPlace {
   scope: LimitScope
   requestId: string
 }
 
-/** Time for a connection to open or to be refused. */
+/** The maximum time for a connection attempt to succeed or fail. */
 export const connectMs = 1_000
-/** We reconnect when a connection is silent for this long: the other side may be gone without closing it. */
+/**
+ * A connection that is silent for this long is re-established, because the other side may be gone without
+ * closing it.
+ */
 const silentMs = 30_000
 const renewedAtOnce = 500
 /** In the order of their numbers in the script. */
 const limitNames: readonly LimitName[] = ['requests', 'tokens', 'concurrency']
 const noLimit = -1
-/** The braces put all keys into one slot of a cluster: a script may only use keys of one slot. */
+/** The braces put all keys into one slot of a cluster, because a script can only use keys of one slot. */
 const prefix = '{tollgate:limits}'
 const processesKey = `${prefix}:processes`
 
@@ -175,6 +184,6 @@ function takenFrom(answer: readonly number[], scopes: readonly LimitScope[]): Ta
 
 function numbersOf(answer: unknown): number[] {
   if (!Array.isArray(answer))
-    throw new Error('Redis answered a command of limits with something that is not a list')
+    throw new Error('unexpected answer from Redis to a limits command: expected a list')
   return answer.map(Number)
 }

@@ -11,20 +11,23 @@ import { hasPlaces, type LeaseHome, LocalLease, refusalFrom, SharedLease } from 
 
 export interface RedisLimitsOptions {
   url: string
-  /** After this time without an answer of Redis, this process decides alone. */
+  /** After this time without an answer from Redis, this process decides alone. */
   waitMs: number
-  /** A running request holds its places for this long after its last renewal: its process may have died. */
+  /**
+   * How long a running request keeps its concurrency slots after the last renewal, in case its process has
+   * died.
+   */
   leaseMs: number
   clock: Clock
   log: Log
-  /** Whole milliseconds by which Redis counts. Default: its own time. */
+  /** The current time in whole milliseconds, passed to Redis. By default Redis uses its own. */
   redisTime?: () => number
 }
 
 /**
- * Limits that all processes count together in Redis. While Redis is slow or away, each process allows its
- * part: the limit divided by the last known number of processes, less what this process has granted before.
- * Resolves when Redis has answered, or after `connectMs`.
+ * Limits that all processes count together in Redis. While Redis is slow or unavailable, each process allows
+ * its part: the limit divided by the last known number of processes, less what this process has already
+ * granted. Resolves when Redis has answered, or after `connectMs`.
  */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<Limits> {
   const limits = new RedisLimits(options)
@@ -40,21 +43,21 @@ class RedisLimits implements Limits {
   readonly #store: RedisStore
   readonly #processId = randomUUID()
   readonly #timer: NodeJS.Timeout
-  /** Running requests, and the scopes in which each holds a place. */
+  /** Running requests and the scopes in which each holds a concurrency slot. */
   readonly #running = new Map<string, readonly LimitScope[]>()
   #mode: LimitsState['mode'] | 'opening' = 'opening'
-  /** The numbers of processes at the last beats, the newest last. */
+  /** The numbers of processes at the most recent heartbeats, newest last. */
   #counts: number[] = []
   #countedAt = Number.NEGATIVE_INFINITY
   #localDecisions = 0
-  /** Consecutive timeouts of Redis. Requests that timed out together count once. */
+  /** The number of consecutive Redis timeouts. Requests that timed out together count once. */
   #misses = 0
   #missedAt = 0
   #beating = false
   #renewedAt = 0
   #closed = false
   #open: () => void = () => {}
-  /** What leases need of this object. */
+  /** What the leases need from this object. */
   readonly #home: LeaseHome = {
     isShared: () => this.#mode === 'shared',
     enter: (requestId, scopes) => {
@@ -106,7 +109,8 @@ class RedisLimits implements Limits {
   }
 
   /**
-   * The largest of the last counts: after Redis lost its data, the other processes still have to beat again.
+   * The highest of the recent counts, because after Redis has lost its data the other processes need time to
+   * send their heartbeats.
    */
   get #processes(): number {
     return Math.max(1, ...this.#counts)
@@ -115,7 +119,7 @@ class RedisLimits implements Limits {
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
-    // The latest settlements are sent before this command, on the same connection.
+    // This command follows the latest settlements on the same connection.
     await inTime(this.#store.leave(this.#processId), this.#options.waitMs, 'Redis').catch(() => {})
     this.#store.close()
   }
@@ -129,7 +133,7 @@ class RedisLimits implements Limits {
     const asking = this.#store.take(scopes, held, requestId, this.#options.leaseMs)
     const taken = await this.#inTime(asking)
     if (taken === undefined) {
-      // This process decides now: if Redis grants the request later, we take that back.
+      // This process decides now. If Redis grants the request later, the grant is returned.
       const takenBack = { requests: -1, tokens: held.map((tokens) => -tokens) }
       asking
         .then(({ refused }) => {
@@ -144,7 +148,7 @@ class RedisLimits implements Limits {
       requestId,
       held,
       standing: standingOf(scopes, taken.levels),
-      // If Redis goes away, the local limits must know what this process has granted.
+      // The local limits must know what this process has granted in case Redis becomes unavailable.
       noted: this.#local.note(this.#partsOf(scopes), tokensEstimate),
     })
   }
@@ -155,7 +159,7 @@ class RedisLimits implements Limits {
     return decision.granted ? new LocalLease(this.#home, { scopes, requestId, decision }) : decision
   }
 
-  /** The answer of Redis; undefined: it did not come in time. */
+  /** The answer of Redis; undefined if it was late or failed. */
   async #inTime<T>(asking: Promise<T>): Promise<T | undefined> {
     const askedAt = this.#clock.elapsed()
     const answer = await inTime(asking, this.#options.waitMs, 'Redis').catch(() => undefined)
@@ -169,14 +173,13 @@ class RedisLimits implements Limits {
   }
 
   /**
-   * Runs in the background. If it fails, the places become free when their lease ends, and the buckets
-   * refill.
+   * Runs in the background. If it fails, the slots become free when their lease ends, and the buckets refill.
    */
   #settleShared(...settlement: Parameters<RedisStore['settle']>): void {
     this.#store.settle(...settlement).catch(() => {})
   }
 
-  /** Say that this process is alive, count the processes, and see whether Redis answers in time. */
+  /** Reports that this process is alive, counts the processes, and checks whether Redis answers in time. */
   async #beat(): Promise<void> {
     if (this.#beating || this.#closed || !this.#store.isReady) return
     this.#beating = true
@@ -188,7 +191,7 @@ class RedisLimits implements Limits {
       if (processes === undefined) {
         this.#miss(askedAt)
         await asking
-        // It has answered, but late: ask again at once to see whether it is in time now.
+        // Redis has answered, but late: beat again at once to check whether it is fast enough now.
         again = true
       } else {
         this.#count(processes, askedAt)
@@ -205,8 +208,8 @@ class RedisLimits implements Limits {
 
   #count(processes: number, nowMs: number): void {
     if (nowMs - this.#countedAt < beatMs - timerMs) {
-      // Each reconnect beats too. Within one beat the other processes cannot have beaten again: keep the
-      // larger count.
+      // Each reconnect also sends a heartbeat, too soon after the last one for the other processes to have
+      // sent theirs again, so the larger count is kept.
       const last = this.#counts.pop() ?? 0
       this.#counts.push(Math.max(last, processes))
       return
@@ -238,7 +241,7 @@ class RedisLimits implements Limits {
     const fields = { error, processes: this.#processes }
     this.#options.log.warn(
       fields,
-      'Redis does not answer in time: each process allows its part of each limit until it does',
+      'Redis does not answer in time; until it does, each process enforces its own share of every limit',
     )
   }
 
@@ -247,7 +250,8 @@ class RedisLimits implements Limits {
     if (this.#mode === 'local') {
       const fields = { processes: this.#processes }
       this.#options.log.info(fields, 'Redis is back: all processes count limits together')
-      // Renew all places now: requests that began meanwhile have none, and Redis may have lost the others.
+      // Renew all slots now: requests that began meanwhile have none in Redis, and Redis may have lost the
+      // others.
       this.#renewedAt = Number.NEGATIVE_INFINITY
     }
     this.#mode = 'shared'
@@ -255,21 +259,21 @@ class RedisLimits implements Limits {
   }
 }
 
-/** Longest time between two beats of a process. */
+/** The maximum time between two heartbeats of a process. */
 const beatMs = 1_000
-/** A process counts as alive until it has missed this many beats. We remember as many counts. */
+/** A process counts as alive until it has missed this many heartbeats. Just as many counts are remembered. */
 const beatsMissedMax = 3
-/** Consecutive timeouts after which we stop to ask Redis. */
+/** The number of consecutive timeouts after which requests are no longer sent to Redis. */
 const missesMax = 3
-/** A timer may fire this much too early. */
+/** A timer can fire this much too early. */
 const timerMs = 5
 
-/** Of an answer that comes too late; any other error is thrown again. */
+/** Returns undefined for a late answer; any other error is thrown again. */
 function undefinedIfLate(error: unknown): undefined {
   if (!(error instanceof LateError)) throw error
 }
 
-/** The part of each limit that one of `processes` may grant alone. */
+/** The part of each limit that one of `processes` can grant alone. */
 function partOf({ kind, id, limits }: LimitScope, processes: number): LimitScope {
   const part = (limit: number | undefined) => (limit === undefined ? undefined : Math.ceil(limit / processes))
   return {

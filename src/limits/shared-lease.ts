@@ -3,14 +3,14 @@ import type { Allowance, Held, LimitLease, LimitRefusal, LimitScope, Standing } 
 import type { MemoryLease } from './memory-lease.ts'
 import type { RedisStore, Taken } from './redis-store.ts'
 
-/** What the leases of a process need of the limits on Redis. */
+/** What the leases of a process need from the Redis-backed limits. */
 export interface LeaseHome {
-  /** Redis answers: all processes count together now. */
+  /** True while Redis answers and all processes count together. */
   isShared(): boolean
-  /** Renew the places of this request from now on, until `leave`. */
+  /** Keeps renewing the concurrency slots of this request until `leave`. */
   enter(requestId: string, scopes: readonly LimitScope[]): void
   leave(requestId: string): void
-  /** `inTime` resolves with undefined when Redis is too slow; `asking` still tells what Redis did. */
+  /** `inTime` resolves with undefined if Redis is too slow; `asking` still resolves with what Redis did. */
   hold(...question: Parameters<RedisStore['hold']>): {
     asking: Promise<Taken>
     inTime: Promise<Taken | undefined>
@@ -34,7 +34,7 @@ export class SharedLease implements LimitLease {
   readonly #request: Granted
   /** The same request in the local limits. */
   readonly #noted: MemoryLease
-  /** Tokens that Redis holds, of each scope. */
+  /** The tokens that Redis holds in each scope. */
   #held: readonly number[]
   #ended = false
 
@@ -56,7 +56,7 @@ export class SharedLease implements LimitLease {
     const { scopes, requestId } = this.#request
     if (!this.#home.isShared()) return this.#holdLocally(tokensEstimate)
     const more = scopes.map((scope) => heldTokens(scope, tokensEstimate))
-    // Redis may take the places away now: a renewal in this moment would put them back.
+    // Redis may free the slots now, and a renewal at this moment would take them again.
     this.#home.leave(requestId)
     const { asking, inTime } = this.#home.hold(scopes, more, this.#held, requestId)
     const taken = await inTime
@@ -81,7 +81,7 @@ export class SharedLease implements LimitLease {
     this.#end(0, -1)
   }
 
-  /** `late`: the call that Redis did not answer in time. */
+  /** `late` is the call that Redis did not answer in time. */
   #holdLocally(tokensEstimate: number, late?: { asking: Promise<Taken>; more: readonly number[] }): Held {
     this.#home.decidedLocally()
     const decision = this.#noted.hold(tokensEstimate)
@@ -91,8 +91,8 @@ export class SharedLease implements LimitLease {
     else if (!this.#ended) this.#home.enter(this.#request.requestId, this.#request.scopes)
     late?.asking
       .then(({ refused }) => {
-        // A refusal of Redis gave all back there. If the request runs, the next renewal takes its place
-        // again.
+        // If Redis refused, it has already returned everything. If the request runs, the next renewal takes
+        // its slots again.
         if (refused !== undefined) return
         if (refusedHere) this.#giveBackShared(late.more)
         else this.#keep(late.more)
@@ -176,7 +176,7 @@ export class LocalLease implements LimitLease {
     this.#ended = true
     const { scopes, requestId } = this.#request
     this.#home.leave(requestId)
-    // If Redis came back meanwhile, the renewal has put the places there; the tokens were never charged
+    // If Redis is available again, the renewal has taken the slots there; the tokens were never charged
     // there.
     const places = scopes.filter(hasPlaces)
     if (!this.#home.isShared() || places.length === 0) return
@@ -184,11 +184,11 @@ export class LocalLease implements LimitLease {
   }
 }
 
-/** The refusal of Redis. */
+/** Converts a refusal by Redis. */
 export function refusalFrom(scopes: readonly LimitScope[], { levels, refused }: Taken): LimitRefusal {
   const scope = refused === undefined ? undefined : scopes[refused.index]
   if (refused === undefined || scope === undefined)
-    throw new Error('Redis refused for a scope that we did not ask about')
+    throw new Error('Redis refused a scope that was not part of the request')
   const { limit, retryAfterMs } = refused
   const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits
   const allowed = { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency }[limit] ?? 0

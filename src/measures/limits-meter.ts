@@ -2,7 +2,7 @@ import type { Held } from '../limits/limits.ts'
 import { declared } from '../telemetry/metrics/declarations.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
 
-/** Counts decisions about limits: of one request there may be two. */
+/** Counts limit decisions. A request may involve two of them. */
 export function limitsMeter(metrics: Metrics): (decision: Held) => void {
   const granted = metrics.cells(declared.limitsGranted).at()
   const refused = metrics.cells(declared.limitsRefused)

@@ -13,17 +13,14 @@ import { RowMeter } from './row-meter.ts'
 import { measureRuntime } from './runtime.ts'
 import { SharedState } from './shared-state.ts'
 
-/**
- * What a process measures of itself. Where METRICS_PORT is absent it does not exist, and nothing
- * is measured.
- */
+/** The measurements of a process. If METRICS_PORT is not set, this does not exist and nothing is measured. */
 export class Measures {
   readonly metrics = new Metrics()
   readonly rows: RowMeter
   readonly onLimits = limitsMeter(this.metrics)
   readonly #shared: SharedState
   readonly #runtime: { stop(): void }
-  /** One look after the other. */
+  /** Snapshots are taken one after the other. */
   #shown: Promise<unknown> = Promise.resolve()
 
   constructor({
@@ -45,8 +42,8 @@ export class Measures {
   }
 
   /**
-   * All values now. `withShared`: also what Postgres holds for all processes, which one of several
-   * processes should read.
+   * Returns all current values. `withShared` includes the values that Postgres holds for all processes, which
+   * only one of several processes should read.
    */
   async snapshot(withShared: boolean): Promise<SeriesSnapshot> {
     const shown = this.#shown.then(async () => {

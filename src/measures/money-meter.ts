@@ -4,7 +4,7 @@ import type { Metrics } from '../telemetry/metrics/store.ts'
 
 export type MeasuredReservations = Pick<Reservations, 'hold' | 'ended'>
 
-/** The same reservations, counted. */
+/** Wraps reservations and counts them. */
 export function measuredReservations(
   metrics: Metrics,
   reservations: MeasuredReservations,

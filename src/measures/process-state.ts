@@ -24,7 +24,7 @@ type Single = {
   [Name in keyof typeof declared]: (typeof declared)[Name]['type'] extends 'histogram' ? never : Name
 }[keyof typeof declared]
 
-/** Have the state of a process read whenever somebody looks. Nothing of it is kept up to date in between. */
+/** Reads the state of a process whenever the metrics are requested. Nothing is kept up to date in between. */
 export function showProcess(metrics: Metrics, process: Measured): void {
   const set = (of: Single, value: number) => {
     metrics.cells(declared[of]).at().value = value
@@ -80,7 +80,7 @@ function showTraces(metrics: Metrics, { traces }: Measured): void {
 interface ChannelState {
   name: string
   isOpen: boolean
-  /** Credentials in a cooldown, by its reason. */
+  /** The number of credentials in a cooldown, by reason. */
   cooling: Readonly<Record<string, number>>
   running: number
 }
@@ -98,13 +98,14 @@ function channelStates({ catalog, routing }: Measured): ChannelState[] {
 const noneCooling = { limited: 0, refused: 0, forbidden: 0 }
 
 /**
- * The first `namesMax` channels by name, which are the same in all processes. The others are shown together.
+ * Shows the first `namesMax` channels by name, which are the same in all processes. The others are shown
+ * together.
  */
 export function showChannels(metrics: Metrics, states: readonly ChannelState[]): void {
   const channels = states.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   for (const [at, { name, isOpen, cooling, running }] of channels.entries()) {
     const label = at < namesMax ? name : other
-    // From the start, so that Prometheus sees the first increase.
+    // Created from the start, so that Prometheus sees the first increase.
     metrics.cells(declared.breakerOpenings).at(label)
     const open = metrics.cells(declared.breakerOpen).at(label)
     open.value = isOpen || open.value === 1 ? 1 : 0
@@ -114,7 +115,7 @@ export function showChannels(metrics: Metrics, states: readonly ChannelState[]):
   }
 }
 
-/** `cell`: perhaps of several channels. */
+/** `cell` may be shared by several channels. */
 function add(cell: Cell, value: number): void {
   cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value
 }

@@ -5,16 +5,16 @@ import type { Log } from '../telemetry/log.ts'
 
 export interface RequestLines {
   row: OnRow
-  /** Requests of dead processes, whose rows this process has written. */
+  /** Called with the requests of dead processes whose rows this process has written. */
   adopted: (rows: { orphans: readonly string[] }) => void
-  /** Undefined: such requests have no line. */
+  /** Undefined if such requests are not logged. */
   unlogged: ((request: Unlogged) => void) | undefined
 }
 
 /**
- * The lines of requests in the log, one for each that ended, as ACCESS_LOG says. They have what the row has,
- * without texts of clients and upstreams. Lines about refusals are bounded, because anyone can be refused a
- * thousand times a second.
+ * Logs a line for each request that has ended, according to ACCESS_LOG. A line contains the facts of the row,
+ * without texts from clients and upstreams. The number of lines about refusals is limited, because anyone can
+ * be refused a thousand times a second.
  */
 export function requestLines(
   { accessLog, bounds }: Pick<Config, 'accessLog' | 'bounds'>,
@@ -26,10 +26,10 @@ export function requestLines(
     new LineBudget(perSecond, (leftOut) =>
       log.info(
         { leftOut },
-        `too many requests of ${of} were refused or failed in one second: these have no line`,
+        `too many requests of ${of} were refused or failed within one second; these were not logged`,
       ),
     )
-  const unknown = budget(bounds.unknownLinesPerSecond, 'callers without a good key')
+  const unknown = budget(bounds.unknownLinesPerSecond, 'callers without a valid key')
   const known = budget(bounds.failureLinesPerSecond, 'callers with a key')
   return {
     row(open, close, job) {
@@ -84,13 +84,13 @@ const messages = {
   succeeded: 'a request was answered',
   failed: 'a request failed',
   refused: 'a request was refused',
-  cancelled: 'the client of a request left',
+  cancelled: 'the client of a request disconnected',
   orphaned: 'a request was lost with its process',
 } as const
 
 const windowMs = 1_000
 
-/** Lets a number of lines pass each second, and reports at its end how many it has left out. */
+/** Allows a number of lines per second, and reports at the end of each second how many were left out. */
 class LineBudget {
   readonly #perSecond: number
   readonly #onLeftOut: (lines: number) => void
@@ -103,7 +103,7 @@ class LineBudget {
     this.#onLeftOut = onLeftOut
   }
 
-  /** False: write no line. */
+  /** Returns false if the line must not be written. */
   take(): boolean {
     this.#window ??= setTimeout(() => this.#end(), windowMs).unref()
     if (this.#taken < this.#perSecond) {

@@ -12,24 +12,24 @@ import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
 import { type Cell, type Distribution, none, other } from '../telemetry/metrics/family.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
 
-/** The models of the catalog, by id and by alias. */
+/** The models of the catalog by id and by alias. */
 interface Named {
   readonly snapshot: { readonly models: ReadonlyMap<string, { readonly id: string }> }
 }
 
 /**
- * The one place that counts requests, of all kinds: it reads what their rows say. It runs for each request,
- * so it keeps the series that it needs again.
+ * The only place that counts requests of all kinds, based on their rows. It runs for every request, so it
+ * keeps references to the series that it needs again.
  */
 export class RowMeter {
   readonly #metrics: Metrics
   readonly #catalog: Named
-  /** Paths as documented. Those that clients make up are `other`. */
+  /** The documented paths. Any other path is counted as `other`. */
   readonly #paths: Set<string>
   readonly #channels = new Map<string, ChannelSeries>()
   readonly #requests = new Map<string, Cell>()
   readonly #beforeUpstream: Distribution
-  /** By endpoint, of which there are only those of `#paths` and `other`. */
+  /** By endpoint, which is either one of `#paths` or `other`. */
   readonly #durations = {
     stream: new Map<string, Distribution>(),
     whole: new Map<string, Distribution>(),
@@ -45,20 +45,20 @@ export class RowMeter {
   }
 
   /**
-   * Prometheus sees no increase in the first value of a series. What an alert is about has a series from the
-   * start, at 0: the first error counts.
+   * Prometheus sees no increase in the first value of a series. Series on which alerts depend therefore exist
+   * from the start with the value 0, so that the first error counts.
    */
   #begin(): void {
     for (const reason of reasonWords) this.#errorsOf(reasons[reason].kind, reason)
     this.#metrics.cells(declared.requests).at(...orphanLabels)
   }
 
-  /** Endpoints of our own have these paths. */
+  /** Adds the paths of our own endpoints. */
   learnPaths(paths: Iterable<string>): void {
     for (const path of paths) this.#paths.add(path)
   }
 
-  /** Rows that this process wrote for dead ones: no more is known of these requests. */
+  /** Counts the rows that this process wrote for dead ones. Nothing more is known about these requests. */
   readonly adopted = ({
     journals,
     orphans: { length: orphans },
@@ -100,7 +100,7 @@ export class RowMeter {
     const { outcome, status } = close
     const statusClass = statusClasses[Math.floor(status / 100)] ?? other
     const protocol = clientProtocol ?? none
-    // A channel may have any name, so it comes last.
+    // The channel comes last, because its name can be anything.
     const key = `${endpoint} ${protocol} ${outcome} ${statusClass} ${channel}`
     let cell = this.#requests.get(key)
     if (cell === undefined) {
@@ -164,7 +164,9 @@ export class RowMeter {
     if (firstByteMs !== null) channel.firstByte.observe(firstByteMs / 1_000)
   }
 
-  /** Only names of the catalog come here. A process that has seen many of them counts the others together. */
+  /**
+   * Only names from the catalog occur here. A process that has seen many of them counts the rest together.
+   */
   #channelOf(name: string | null): ChannelSeries {
     const label = name ?? none
     const known = this.#channels.get(label)
@@ -187,7 +189,7 @@ export class RowMeter {
   }
 }
 
-/** Of a request whose process died. */
+/** The labels of a request whose process died. */
 const orphanLabels = [other, none, 'orphaned', '5xx', none] as const
 
 const statusClasses: readonly (string | undefined)[] = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx']
@@ -203,7 +205,7 @@ interface ChannelSeries {
   models: Map<string, ModelSeries>
 }
 
-/** Series that exist only where something was counted are made then. */
+/** Series that exist only once something was counted are created later. */
 function channelSeries(metrics: Metrics, label: string): ChannelSeries {
   const distribution = (of: 'firstToken' | 'tokenRate' | 'attemptFirstByte') =>
     metrics.distributions(declared[of]).at(label)
@@ -242,7 +244,7 @@ class ModelSeries {
 
   count(close: CloseRecord): void {
     const { usage, costNano, images } = close
-    // Some upstreams give money back. A counter never falls.
+    // Some upstreams report negative costs, but a counter never decreases.
     if (costNano !== null && costNano > 0n) this.#cost.value += Number(costNano)
     const uncharged = (costNano ?? 0n) - (chargeOf(close) ?? 0n)
     if (uncharged > 0n) this.#metrics.cells(declared.uncharged).at(...this.#labels).value += Number(uncharged)

@@ -10,16 +10,16 @@ import type { Metrics } from '../telemetry/metrics/store.ts'
 
 const resolutionMs = 20
 /**
- * The delay of the event loop is that of the last such time: so it does not depend on who asks, and how
- * often.
+ * The event loop delay is that of the last window of this length, so it does not depend on who reads it and
+ * how often.
  */
 const windowMs = 10_000
-/** How long we watch garbage collection in each of these windows. */
+/** How long garbage collection is observed in each of these windows. */
 const sampleMs = 1_000
 
 /**
- * What Node and the system say about this process: event loop, garbage collection, memory, CPU, files. Until
- * `stop`.
+ * Measures what Node and the system report about this process, until `stop`: event loop, garbage collection,
+ * memory, CPU and files.
  */
 export function measureRuntime(metrics: Metrics): { stop(): void } {
   const delays = measureDelays(metrics)
@@ -53,7 +53,7 @@ function measureDelays(metrics: Metrics): { stop(): void } {
   let last: Record<string, number> = {}
   const read = () => {
     if (histogram.count === 0) return
-    // It measures from tick to tick of its timer.
+    // The histogram measures from tick to tick of its timer.
     const seconds = (ns: number) => Math.max(0, ns / 1e9 - resolutionMs / 1_000)
     last = {
       p50: seconds(histogram.percentile(50)),
@@ -79,8 +79,8 @@ function measureDelays(metrics: Metrics): { stop(): void } {
 }
 
 /**
- * Node takes 0.2 ms to tell of one garbage collection, of which a busy process with a small young generation
- * has hundreds in a second. So we listen for a part of the time.
+ * Node needs 0.2 ms to report one garbage collection, and a busy process with a small young generation has
+ * hundreds of them per second. Therefore only part of the time is observed.
  */
 function sampleCollections(metrics: Metrics): { stop(): void } {
   let ratio: number | undefined
@@ -114,7 +114,7 @@ function sampleCollections(metrics: Metrics): { stop(): void } {
   }
 }
 
-/** Linux alone says it. */
+/** Available only on Linux. */
 async function countFiles(metrics: Metrics): Promise<void> {
   metrics.cells(declared.openFiles).at().value = (await readdir('/proc/self/fd')).length
   const limits = await readFile('/proc/self/limits', 'utf8')

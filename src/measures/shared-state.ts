@@ -7,7 +7,7 @@ import type { Metrics } from '../telemetry/metrics/store.ts'
 const freshMs = 10_000
 /** Older values are not shown. */
 const staleMs = 60_000
-/** How long one look at the metrics waits for Postgres: a supervisor waits for a second. */
+/** How long one request for metrics waits for Postgres, since a supervisor waits for a second. */
 const waitMs = 700
 
 interface Counted {
@@ -24,8 +24,8 @@ interface Held {
 }
 
 /**
- * What Postgres holds for all processes: jobs that wait, webhooks that are due, money that is held. It is
- * read at most every `freshMs`, and the rows that it counts are bounded.
+ * The values that Postgres holds for all processes: waiting jobs, webhooks that are due, and held money. It
+ * is read at most once every `freshMs`, and the number of rows that it counts is limited.
  */
 export class SharedState {
   readonly #database: Pick<Database, 'log'>
@@ -37,7 +37,8 @@ export class SharedState {
   }
 
   /**
-   * Set the gauges, from Postgres where the last values are old. While Postgres is down it leaves them out.
+   * Sets the gauges, reading Postgres if the last values are too old. While Postgres is down they are left
+   * out.
    */
   async show(metrics: Metrics): Promise<void> {
     if (this.#ageMs > freshMs) await this.#readAgain()
@@ -60,7 +61,7 @@ export class SharedState {
     return this.#read === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#read.at
   }
 
-  /** Those who look at the same time share a read. */
+  /** Concurrent callers share a read. */
   async #readAgain(): Promise<void> {
     this.#reading ??= this.#ask()
       .catch(() => {})
@@ -80,7 +81,7 @@ export class SharedState {
   }
 }
 
-/** Each part uses an index of its own, in which there are only jobs that have not ended. */
+/** Each part uses its own index, which contains only jobs that have not ended. */
 function countJobs(sql: Sql) {
   return sql<Counted[]>`
     SELECT kind, state, count(*)::integer AS jobs,

@@ -11,32 +11,32 @@ import { everyCredentialOf, secretsOf } from '../routing/credentials.ts'
 import type { UpstreamCall, Upstreams } from '../upstream/upstreams.ts'
 
 export interface ListBounds {
-  /** For all pages together. */
+  /** The timeout for all pages together. */
   modelListMs: number
-  /** Of all pages together. */
+  /** The limit for all pages together. */
   modelListBytesMax: number
   modelListNamesMax: number
 }
 
-/** An upstream's own list. */
+/** An upstream's own list of models. */
 export interface AskedList {
   protocol: ProtocolName
   models: Map<string, ListedModel>
-  /** It has more names than we read. */
+  /** Whether the list contains more names than were read. */
   isCut: boolean
 }
 
-/** More pages than any list needs: a page has up to 1000 names. */
+/** More pages than any list needs, since a page has up to 1000 names. */
 const pagesMax = 20
-/** How much we read of an error's body: its message is at the start. */
+/** How much of an error body is read. The message is at the start. */
 const errorBytesMax = 16_384
 const saidCharactersMax = 400
 
 /**
- * A channel's own list of its models, in the first of its protocols that answers with one. `turn` chooses the
- * credential; `signal` ends the call. Rejects GatewayError, without secrets, of the last protocol that was
- * asked; one that only has no list is reported if no other says more. Its `details.said` has the words of the
- * upstream, its `upstreamStatus` the status.
+ * Reads a channel's own list of models, in the first of its protocols that returns one. `turn` selects the
+ * credential; `signal` cancels the call. Rejects with the GatewayError, without secrets, of the last protocol
+ * that was tried; the error that there is no list is reported only if no other protocol has a more specific
+ * one. Its `details.said` contains the upstream's message, its `upstreamStatus` the status.
  */
 export async function askList(
   upstreams: Pick<Upstreams, 'call'>,
@@ -62,7 +62,7 @@ export async function askList(
   throw failure ?? gatewayError('upstream_has_no_model_list')
 }
 
-/** The upstream does not know the path. */
+/** Returns whether the upstream does not know the path. */
 export function hasNoList(error: unknown): boolean {
   return error instanceof GatewayError && (error.upstreamStatus === 404 || error.upstreamStatus === 405)
 }
@@ -99,7 +99,7 @@ async function readPages(
       if (found.size >= bounds.modelListNamesMax) return { models: found, isCut: true }
       if (!found.has(model.name)) found.set(model.name, model)
     }
-    // The same cursor again would lead in a circle.
+    // The same cursor again would cause an endless loop.
     if (read.cursor === undefined || read.cursor === cursor) return { models: found, isCut: false }
     cursor = read.cursor
   }
@@ -154,7 +154,7 @@ function readPage(
 
 function refusal(status: number, body: Buffer, secrets: readonly string[]): GatewayError {
   const text = body.toString('utf8').trim()
-  // The pages of web servers say nothing that the status does not.
+  // The error pages of web servers contain nothing that the status does not already say.
   const words = redactText(messageIn(body) ?? (text.startsWith('<') ? '' : text), secrets).replace(
     /\s+/g,
     ' ',

@@ -7,7 +7,7 @@ import type { Upstreams } from '../upstream/upstreams.ts'
 import { askList, type ListBounds } from './ask-list.ts'
 
 export interface FollowBounds extends ListBounds {
-  /** 0: no list is read. */
+  /** With 0, no lists are read. */
   modelListRefreshMs: number
 }
 
@@ -16,37 +16,37 @@ interface Needs {
   upstreams: Pick<Upstreams, 'call'>
   bounds: FollowBounds
   log: Log
-  /** From 0 to 1. Default: `Math.random`. */
+  /** Returns a number from 0 to 1. The default is `Math.random`. */
   chance?: () => number
 }
 
-/** What is known of one channel's list. */
+/** What is known about one channel's list. */
 interface Followed {
-  /** The settings that the list was asked with: others ask again at once. */
+  /** The settings with which the list was requested. It is requested again when they change. */
   settings: string
-  /** By `performance.now`. */
+  /** In terms of `performance.now`. */
   nextAt: number
   turn: number
   isAsked: boolean
   complaint: string
 }
 
-/** How often we look whether a list is due, or a channel is new. */
+/** How often to check whether a list is due or a channel is new. */
 const tickMs = 1_000
 /**
- * A list that cannot be read is tried again after this time, or the time between two reads where that is
- * less.
+ * How long to wait before a list that cannot be read is tried again, unless the interval between reads is
+ * shorter.
  */
 const retryMs = 60_000
 const asksAtOnce = 4
 
 /**
- * Keeps the upstreams' own lists of the channels that pass any name through. Each process reads them for
- * itself, between requests and never for one: it costs an upstream a small call every ten minutes, and needs
- * no agreement between processes. While a list cannot be read, the last one stays.
+ * Keeps the upstreams' own lists for the channels that pass any name through. Each process reads them
+ * separately and never during a request. This costs an upstream one small call every ten minutes and needs no
+ * coordination between processes. While a list cannot be read, the last one is kept.
  */
 export class FollowedLists {
-  /** The lists as they are now. */
+  /** The current lists. */
   lists: ModelLists = new Map()
   readonly #needs: Needs
   readonly #followed = new Map<string, Followed>()
@@ -66,7 +66,7 @@ export class FollowedLists {
     clearInterval(this.#timer)
   }
 
-  /** Ask for the lists that are due, and forget those of channels that are gone. */
+  /** Requests the lists that are due, and forgets those of channels that no longer exist. */
   look(): void {
     const { snapshot } = this.#needs.catalog
     const passing = (snapshot.anyModel?.offers ?? []).filter((offer) => offer.upstreamModel === '*')
@@ -81,7 +81,7 @@ export class FollowedLists {
       const followed = this.#followed.get(channel.id) ?? unasked()
       this.#followed.set(channel.id, followed)
       if (followed.isAsked || (followed.settings === settings && followed.nextAt > now)) continue
-      // The others are asked at one of the next looks.
+      // The others are requested in one of the next rounds.
       if (this.#running >= asksAtOnce) return
       followed.settings = settings
       void this.#ask(channel, followed)
@@ -102,20 +102,20 @@ export class FollowedLists {
       waitMs = Math.min(waitMs, retryMs)
       this.#complain(log, channel, followed, error)
     }
-    // Processes that started together do not ask together.
+    // Spreads the requests of processes that started together.
     followed.nextAt = performance.now() + waitMs * (0.9 + 0.2 * chance())
     followed.isAsked = false
     this.#running--
   }
 
-  /** One line for each reason in a row. */
+  /** Logs one line for each new reason. */
   #complain(log: Log, { name }: Channel, followed: Followed, error: unknown): void {
     const cause = error instanceof Error ? error.message : String(error)
     if (this.#stopped || cause === followed.complaint) return
     followed.complaint = cause
     log.info(
       { channel: name, cause },
-      'the models of a channel cannot be listed; what was known of them stays',
+      'the models of a channel cannot be listed; the last known list is kept',
     )
   }
 
@@ -132,7 +132,7 @@ function unasked(): Followed {
   return { settings: '', nextAt: 0, turn: 0, isAsked: false, complaint: '' }
 }
 
-/** Changes with where the list comes from. Channels of each snapshot are other objects. */
+/** Changes when the source of the list changes. The channels in each snapshot are different objects. */
 function settingsOf({ protocols, credentials, connection, allowPrivateAddress }: Channel): string {
   return JSON.stringify([
     protocols,

@@ -3,26 +3,28 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Bundles the pages: `build-process.ts CONSOLE FOLDER`. Says on standard error why it cannot. */
+/**
+ * Bundles the pages: `build-process.ts CONSOLE FOLDER`. Prints the reason for a failure to standard error.
+ */
 
 const [root = '', outDir = ''] = process.argv.slice(2)
-// Requests come first. The threads of the bundler inherit this.
+// Requests have priority. The threads of the bundler inherit this.
 setPriority(10)
-// The process that began the build has ended.
+// The process that started the build has ended.
 process.once('disconnect', () => process.exit(1))
 try {
   const vite = createRequire(join(root, 'package.json')).resolve('vite')
   const { build } = (await import(pathToFileURL(vite).href)) as Vite
-  // Node reads vite.config.ts as it is: nothing is written into node_modules.
+  // Node reads vite.config.ts directly, so nothing is written to node_modules.
   await build({ root, logLevel: 'silent', configLoader: 'native', build: { outDir, emptyOutDir: true } })
 } catch (cause) {
   process.exitCode = 1
   process.stderr.write(reasonOf(cause))
 }
-// A bundler may hold something open.
+// A bundler may keep a handle open.
 process.exit()
 
-/** What we use of vite, whose types are for those who develop the pages. */
+/** The parts of vite that are used here. Its own types are only available in development. */
 interface Vite {
   build(options: object): Promise<unknown>
 }

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** What the pages are made of: their code, the documents that they show, and the packages. */
+/** The sources of the pages: their code, the documents that they show, and the packages. */
 const sources = [
   'console/{src,docs}/**/*.*',
   'console/{index.html,vite.config.ts}',
@@ -15,13 +15,13 @@ const sources = [
 ]
 /** Only types, which the bundler erases. */
 const exclude = ['console/src/api/openapi.ts']
-/** No build takes this long: what is older was left by a process that was killed. */
+/** No build takes this long, so anything older was left by a process that was killed. */
 const leftoverMs = 60 * 60_000
 
 /**
- * Build the pages of a checkout into console/dist, unless they are as new as their sources. `begin` is called
- * before a build. Resolves with the seconds that it took; undefined: there was nothing to build. Rejects with
- * an Error for the operator.
+ * Builds the pages of a checkout into console/dist, unless they are as new as their sources. Calls `begin`
+ * before a build. Resolves with the duration in seconds, or undefined if there was nothing to build. Rejects
+ * with an Error for the operator.
  */
 export async function buildPages(root: string, begin: () => void): Promise<number | undefined> {
   const reason = whyNotBuilt(root)
@@ -42,15 +42,15 @@ export async function buildPages(root: string, begin: () => void): Promise<numbe
   return (performance.now() - startMs) / 1_000
 }
 
-/** Why no build can give this installation its pages; undefined: it has them, or a build can. */
+/** Returns why the pages cannot be built here, or undefined if they exist or can be built. */
 export function whyNotBuilt(root: string): string | undefined {
   if (existsSync(join(distOf(root), 'index.html')) || canBuild(root)) return undefined
-  return 'Neither built pages are in console/dist, nor is vite installed, which builds them. Run npm ci without --omit=dev, or copy console/dist from where npm run build:pages has run.'
+  return 'console/dist contains no built pages, and vite, which builds them, is not installed. Run npm ci without --omit=dev, or copy console/dist from a checkout in which npm run build:pages was run.'
 }
 
 /**
- * Whether the pages are there, and were made from these sources. A build gives index.html the time of the
- * newest of them.
+ * Returns whether the pages exist and were built from these sources. A build gives index.html the time of the
+ * newest source.
  */
 export async function areFresh(root: string): Promise<boolean> {
   const page = await stat(join(distOf(root), 'index.html')).catch(() => undefined)
@@ -61,7 +61,7 @@ function distOf(root: string): string {
   return join(root, 'console/dist')
 }
 
-/** A package has no sources, and an installation without its development packages no bundler. */
+/** A package contains no sources, and an installation without its development packages has no bundler. */
 function canBuild(root: string): boolean {
   const console = join(root, 'console')
   if (!existsSync(join(console, 'src'))) return false
@@ -73,7 +73,10 @@ function canBuild(root: string): boolean {
   }
 }
 
-/** When the newest source came here, in whole ms. Its own time may be older: that of a file in an archive. */
+/**
+ * Returns when the newest source was placed here, in whole ms. The file's modification time may be older if
+ * it comes from an archive.
+ */
 async function changedMs(root: string): Promise<number> {
   let newest = 0
   for await (const path of glob(sources, { cwd: root, exclude }))
@@ -81,7 +84,7 @@ async function changedMs(root: string): Promise<number> {
   return Math.ceil(newest)
 }
 
-/** The bundler has a process of its own, which ends with this one. */
+/** Runs the bundler in its own process, which ends together with this one. */
 async function bundle(console: string, folder: string): Promise<void> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'build-process.ts'), console, folder], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -96,14 +99,14 @@ async function bundle(console: string, folder: string): Promise<void> {
   if (ended !== 0) throw new Error(said.trim() || `the build ended with ${ended}`)
 }
 
-/** No process sees half of a build: one rename puts it in the place of the one before. */
+/** Replaces the previous build with a rename, so that no process sees half a build. */
 async function putInPlace(made: string, dist: string): Promise<void> {
   const old = `${made}-old`
   await rename(dist, old).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause
   })
   await rename(made, dist).catch((cause: NodeJS.ErrnoException) => {
-    // Another process has just put its own there, of the same sources.
+    // Another process has just put its own build of the same sources there.
     if (cause.code !== 'ENOTEMPTY' && cause.code !== 'EEXIST') throw cause
   })
   await rm(old, { recursive: true, force: true })

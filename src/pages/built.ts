@@ -5,16 +5,16 @@ import sirv, { type RequestHandler } from 'sirv'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import { fileHeaders } from './headers.ts'
 
-/** The names of files in here have a hash of their content. */
+/** The names of the files in this folder contain a hash of their content. */
 const hashed = '/assets/'
-/** Not for browsers: the page without what the gateway writes into it. */
+/** Not for browsers: the page before the gateway inserts its data. */
 const withheld = /^\/index\.html(\.|\/|$)/
 
-/** The folder that vite has written. Another process may put a newer one in its place at any time. */
+/** The folder written by vite. Another process may replace it with a newer one at any time. */
 export class Built {
   readonly #folder: string
   readonly #stallMs: number
-  /** Which index.html was read last. */
+  /** Identifies the index.html that was last read. */
   #seen = ''
   #template: string | undefined
   #files: RequestHandler | undefined
@@ -24,11 +24,11 @@ export class Built {
     this.#stallMs = stallMs
   }
 
-  /** index.html as it is now; undefined: missing. */
+  /** Returns the current index.html, or undefined if it is missing. */
   async template(): Promise<string | undefined> {
     const path = join(this.#folder, 'index.html')
     try {
-      // A new build has another file of this name: its number is another.
+      // A new build has another file of this name, with another inode number.
       const { ino, mtimeMs } = await stat(path)
       const seen = `${ino} ${mtimeMs}`
       if (seen === this.#seen) return this.#template
@@ -49,24 +49,24 @@ export class Built {
   }
 
   /**
-   * Answer with a file of the build. Resolves with false, and has answered nothing, when there is no such
+   * Responds with a file of the build. Resolves with false, without having responded, if there is no such
    * file.
    */
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     if (withheld.test(path)) return false
     if (!path.startsWith(hashed)) {
-      // The next build may change a file without a hash in its name.
+      // The next build may change a file whose name contains no hash.
       await this.template()
       return this.#send(request, response)
     }
     if (this.#send(request, response)) return true
-    // A page may name files of a build that another process has noticed, and this one not yet.
+    // A page may refer to files of a build that another process has already noticed, but this one has not.
     const before = this.#files
     await this.template()
     return this.#files !== before && this.#send(request, response)
   }
 
-  /** Whether the build has a file at this path, such as `docs/runbook.md`. */
+  /** Returns whether the build contains a file at this path, such as `docs/runbook.md`. */
   async has(name: string): Promise<boolean> {
     const path = join(this.#folder, name)
     if (!path.startsWith(this.#folder + sep)) return false
@@ -78,7 +78,7 @@ export class Built {
     // No one needs a part of such a file, and sirv throws for some ranges.
     delete request.headers.range
     response.once('pipe', (file) => {
-      // A file that is deleted now, after it was found: sirv leaves the error to us.
+      // If a file is deleted after it was found, sirv leaves the error to us.
       file.once('error', () => response.destroy())
       cutWhenStalled(response, this.#stallMs)
     })

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 
-/** Headers of every page. Nothing comes from another host, and no script or style but ours runs. */
+/** The headers of every page. Nothing is loaded from other hosts, and only our own scripts and styles run. */
 export function pageHeaders(nonce: string, imageOrigins: readonly string[]): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
-    // A client that asks for JSON gets an error instead of the page.
+    // A client that requests JSON gets an error instead of the page.
     vary: 'accept',
     'content-security-policy': [
       "default-src 'none'",
@@ -26,7 +26,10 @@ export function pageHeaders(nonce: string, imageOrigins: readonly string[]): Rec
   }
 }
 
-/** Headers of every file beside the pages. Opened by itself, a file runs no script: an SVG could hold one. */
+/**
+ * The headers of all files besides the pages. When opened directly, a file runs no scripts, which an SVG
+ * could contain.
+ */
 export const fileHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -38,7 +41,7 @@ export function makeNonce(): string {
   return randomBytes(16).toString('base64')
 }
 
-/** What a page could ask the browser for. The pages copy text, and use nothing else. */
+/** The browser features that a page could request. The pages copy text and use nothing else. */
 const permissions = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
   .map((name) => `${name}=()`)
   .join(', ')

@@ -1,11 +1,11 @@
 import { escapeHtml, type Site } from './site.ts'
 
-/** How long a browser waits before it asks again, in seconds. */
+/** How long a browser waits before it tries again, in seconds. */
 export const askAgainSeconds = 2
 
 /**
- * A standalone page, for the time in which there are no others. `failure`: why there will be none;
- * else it asks again.
+ * Returns a standalone page to show while the others do not exist. `failure` is the reason if they cannot be
+ * built; otherwise the page reloads.
  */
 export function notBuiltPage({ name, url }: Site, failure: string | undefined, nonce: string): string {
   const isBuilding = failure === undefined
@@ -14,11 +14,11 @@ export function notBuiltPage({ name, url }: Site, failure: string | undefined, n
   const lines = [
     ...(isBuilding
       ? [
-          'This takes some seconds, once after an installation or a change. This page asks again by itself.',
-          'If it does not end, the log of the gateway says why.',
+          'This takes a few seconds, once after an installation or a change. This page reloads automatically.',
+          'If it does not finish, see the log of the gateway for the reason.',
         ]
-      : [failure, 'npm run build:pages tries again. No restart is needed.']),
-    `The API works ${isBuilding ? 'already' : 'without them'}: ${api} answers.`,
+      : [failure, 'Run npm run build:pages to try again. No restart is needed.']),
+    isBuilding ? `The API is already available at ${api}.` : `The API is available without them at ${api}.`,
   ]
   return `<!doctype html>
 <html lang="en">

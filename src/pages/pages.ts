@@ -9,7 +9,7 @@ import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
 import { askAgainSeconds, notBuiltPage } from './not-built.ts'
 import { readSite, siteHtml } from './site.ts'
 
-/** Answers a request for a page or one of its files, and calls `next` for any other. */
+/** Responds to requests for a page or one of its files, and calls `next` for all others. */
 export type PagesHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -17,11 +17,11 @@ export type PagesHandler = (
 ) => void
 
 export interface Pages {
-  /** `hasModel`: whether `/models` has a page for this model. */
+  /** `hasModel` returns whether `/models` has a page for a model. */
   answer(hasModel: HasModel): PagesHandler
   /**
-   * Build the pages, unless they are as new as their sources. `print` gets a line before and one after. Never
-   * rejects.
+   * Builds the pages, unless they are as new as their sources. Calls `print` with a line before and after the
+   * build. Never rejects.
    */
   build(print: (line: string) => void): Promise<void>
 }
@@ -29,8 +29,8 @@ export interface Pages {
 const ownRoot = join(import.meta.dirname, '../..')
 
 /**
- * The pages that people look at: the console, the home page, the models, the documents. Undefined: all of
- * them are off. Throws an Error for the operator. `root`: the checkout, whose console/dist is served.
+ * Opens the pages for people: the console, the home page, the models and the documents. Undefined if all of
+ * them are off. Throws an Error for the operator. `root` is the checkout whose console/dist is served.
  */
 export function openPages(config: Config, log: Log, root: string = ownRoot): Pages | undefined {
   if (config.pages.length === 0) return undefined
@@ -67,8 +67,8 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
   }
 
   /**
-   * A browser gets a page that leads on. All others get the error of the API, with its advice, and so has a
-   * browser below its paths.
+   * Shows a browser a page with links to the others. All other clients get the API's error with its advice,
+   * and so does a browser below the API's paths.
    */
   async function sendNotFound(
     request: IncomingMessage,
@@ -88,12 +88,13 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
 
   function sendPage(response: ServerResponse, status: 200 | 404 | 503, nonce: string, html: string): void {
     const bytes = Buffer.from(html)
-    // Links to images carry the public address.
+    // Links to images use the public address.
     const headers = pageHeaders(nonce, site.url === undefined ? [] : [new URL(site.url).origin])
     if (status === 503) {
       headers['retry-after'] = String(askAgainSeconds)
       headers['cache-control'] = 'no-store'
-      // Only one of several processes builds, and knows when that fails: a new connection may reach it.
+      // Only one of several processes builds and knows about a failure. A new connection may reach that
+      // process.
       headers.connection = 'close'
     }
     response.writeHead(status, { ...headers, 'content-length': bytes.length })
@@ -120,9 +121,10 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     },
     async build(print) {
       try {
-        const begin = () => print('Building the pages takes a few seconds. The API already answers.')
+        const begin = () =>
+          print('Building the pages, which takes a few seconds. The API is already available.')
         const seconds = await buildPages(root, begin)
-        if (seconds !== undefined) print(`The pages are built, in ${seconds.toFixed(1)} s.`)
+        if (seconds !== undefined) print(`The pages were built in ${seconds.toFixed(1)} s.`)
       } catch (cause) {
         failure = cause instanceof Error ? cause.message : String(cause)
         log.warn({ cause: failure }, 'the pages cannot be built; the API works without them')
@@ -131,7 +133,7 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
   }
 }
 
-/** Without escapes; undefined: one of them is broken. */
+/** Returns the path without escapes, or undefined if one of them is invalid. */
 function pathOf({ url = '' }: IncomingMessage): string | undefined {
   try {
     return decodeURI(url.replace(/\?.*$/s, ''))
@@ -146,7 +148,7 @@ function isOfApi(path: string): boolean {
   return /^\/(v1|admin|public|openapi\.json|healthz?|readyz)(\/|$)/i.test(path)
 }
 
-/** The page that has this path, whether it is on or off. */
+/** Returns the page that has this path, whether it is on or off. */
 function pageAt(path: string): Config['pages'][number] | undefined {
   if (path === '/') return 'home'
   const [, first] = /^\/(console|models|docs)(?:\/|$)/.exec(path) ?? []
@@ -154,7 +156,7 @@ function pageAt(path: string): Config['pages'][number] | undefined {
 }
 
 /**
- * An SDK whose base URL lacks its /v1 asks for /models too. It sends a key, or takes JSON alone, and gets the
+ * An SDK whose base URL lacks the /v1 requests /models too. It sends a key or accepts only JSON, and gets the
  * error that says what to change.
  */
 function asksForPage({ headers }: IncomingMessage): boolean {
@@ -162,12 +164,12 @@ function asksForPage({ headers }: IncomingMessage): boolean {
   return headers.accept === undefined || /text\/html|\*\/\*/.test(headers.accept)
 }
 
-/** Whether a public group has a model with this id, or this other name. */
+/** Returns whether a public group has a model with this id or alias. */
 export type HasModel = (id: string) => Promise<boolean>
 
 /**
- * The pages of the console, as `console/src/console-routes.tsx` has them. Those of the second list have a
- * page for each row too.
+ * The pages of the console, as in `console/src/console-routes.tsx`. Those in the second list also have a page
+ * for each row.
  */
 const alone = ['sign-in', 'link', 'playground', 'users', 'set-up', 'ledger', 'settings', 'account']
 const withRows = ['log', 'jobs', 'alerts', 'audit', 'tenants', 'keys', 'groups', 'channels', 'models']
@@ -177,9 +179,9 @@ const consolePath = new RegExp(
 )
 
 /**
- * Whether the pages have something at this path below `/console`, `/models` or `/docs`. What a page shows may
- * still be missing, such as a key: the page says so. A model whose catalog cannot currently be read counts
- * as there.
+ * Returns whether there is a page at this path below `/console`, `/models` or `/docs`. The page itself
+ * reports if what it shows is missing, such as a key. A model counts as existing if the catalog cannot
+ * currently be read.
  */
 async function isThere(
   path: string,
@@ -189,13 +191,13 @@ async function isThere(
   if (first === 'console') return consolePath.test(path)
   if (rest === '') return true
   if (first === 'models') return await hasModel(unescaped(rest)).catch(() => true)
-  // The endpoints come from /openapi.json.
+  // The pages of the endpoints are generated from /openapi.json.
   if (/^api(\/[^/]+)?$/.test(rest)) return true
   if (/(^|\/)README$/.test(rest)) return false
   return (await hasFile(`docs/${rest}.md`)) || (await hasFile(`docs/${rest}/README.md`))
 }
 
-/** `decodeURI` leaves `%2F` and `%3A`, which the id of a model may have. */
+/** `decodeURI` leaves `%2F` and `%3A`, which a model id may contain. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -204,7 +206,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** The icon of the pages where the operator has given no logo: a gate with its bar down. */
+/** The icon of the pages if the operator has not set a logo: a gate with its bar down. */
 const icon = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">' +
     '<rect width="32" height="32" rx="6" fill="#0b7370"/>' +

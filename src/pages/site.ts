@@ -2,11 +2,11 @@ import { readFileSync, statSync } from 'node:fs'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 
-/** How the operator has named this gateway, and which pages are on. */
+/** The operator's settings for the pages: the name of this gateway, and which pages are on. */
 export interface Site {
   name: string
   logo: Logo | undefined
-  /** The address that clients call, without a slash at its end; undefined: that of the page. */
+  /** The address that clients call, without a trailing slash; undefined means the address of the page. */
   url: string | undefined
   pages: Config['pages']
 }
@@ -18,7 +18,7 @@ export interface Logo {
 
 const logoBytesMax = 256 * 1024
 
-/** Reads the logo too. Throws an Error for the operator. */
+/** Also reads the logo. Throws an Error for the operator. */
 export function readSite({ siteName, siteLogo, publicUrl, pages }: Config): Site {
   return {
     name: siteName,
@@ -29,8 +29,8 @@ export function readSite({ siteName, siteLogo, publicUrl, pages }: Config): Site
 }
 
 /**
- * The page, with what it has to know of this gateway. `template` is the index.html that vite has written.
- * `title`: of a page that is not there; the others write their own.
+ * Returns the page with the data that it needs about this gateway. `template` is the index.html written by
+ * vite. `title` is for the page about a missing page; all others set their own titles.
  */
 export function siteHtml(
   template: string,
@@ -46,7 +46,7 @@ export function siteHtml(
     pages,
     nonce,
   }
-  // Without any < the text cannot end its element.
+  // Without any <, the text cannot end its element.
   const json = JSON.stringify(facts).replaceAll('<', '\\u003c')
   return template
     .replace('<!--site-->', () => `<script type="application/json" id="site">${json}</script>`)
@@ -70,15 +70,14 @@ function readLogo(path: string): Logo {
 function readLogoFile(path: string): Buffer {
   try {
     const { size } = statSync(path)
-    if (size > logoBytesMax)
-      throw new Error(`the file has ${size} bytes; ${logoBytesMax} (256 KiB) are the most`)
+    if (size > logoBytesMax) throw new Error(`expected at most ${logoBytesMax} bytes (256 KiB), got ${size}`)
     return readFileSync(path)
   } catch (cause) {
-    throw new Error(`SITE_LOGO: ${path} cannot be read`, { cause })
+    throw new Error(`SITE_LOGO: cannot read ${path}`, { cause })
   }
 }
 
-/** By content: the name of a file may lie. */
+/** Determines the type from the content, because the file name may be wrong. */
 function typeOf(bytes: Buffer): Logo['type'] | undefined {
   if (bytes.subarray(0, 8).equals(pngSignature)) return 'image/png'
   if (bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP')

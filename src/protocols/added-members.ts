@@ -2,28 +2,28 @@ import type { OptionalParameter } from '../canonical/traits.ts'
 import type { ProtocolName } from './protocol.ts'
 import type { Edit } from './splice.ts'
 
-/**
- * A member that the gateway adds by itself to the bytes of a client, and takes back where an upstream refuses
- * it.
- */
+/** A member that the gateway adds to a client's bytes and removes again if an upstream refuses it. */
 export interface AddedMember {
   protocol: ProtocolName
   member: string
-  /** The parameter of the trait that says that it is refused. */
+  /** The parameter of the trait which records that the member is refused. */
   takes: OptionalParameter
   /**
-   * Requests that have it of us: streams whose client wants no usage, or those that make an answer in the
-   * background.
+   * The requests to which it is added: streams whose client does not request usage, or requests for
+   * background answers.
    */
   in: 'stream' | 'background'
   /**
-   * It counts as refused in whatever words, where these are in them: without it the upstream has the client's
-   * own bytes.
+   * Any error message that matches this pattern counts as a refusal of the member. Without the member, the
+   * upstream receives exactly the client's bytes.
    */
   words?: RegExp
 }
 
-/** All of them. `stream` of an answer in the background must stay: its client may read the events. */
+/**
+ * All added members. `stream` is not listed, because it must stay in background requests: the client may read
+ * the events.
+ */
 export const allAddedMembers: readonly AddedMember[] = [
   {
     ...{ protocol: 'openai-chat', member: 'stream_options', takes: 'streamOptions', in: 'stream' },
@@ -36,12 +36,12 @@ export const allAddedMembers: readonly AddedMember[] = [
   { protocol: 'openai-responses', member: 'store', takes: 'store', in: 'background' },
 ]
 
-/** Later requests send the reasoning of an answer again, so it is asked for in this form. */
+/** Later requests send the reasoning of an answer back, so it is requested in this form. */
 export const encryptedReasoning = 'reasoning.encrypted_content'
 
 /**
- * The members of a request that makes an answer in the background: they come right after its model.
- * `include`: the client's.
+ * The members added to a request for a background answer, inserted directly after its model. `include`: the
+ * client's values.
  */
 export function backgroundMembers(include: readonly string[]): string {
   const wanted = [...new Set([...include, encryptedReasoning])]
@@ -53,7 +53,7 @@ const storeAdded = ',"store":false'
 const includeAdded = ',"include":'
 const lastInclude = Buffer.from(`${JSON.stringify(encryptedReasoning)}]`)
 
-/** The edits that take these members back. `afterModel`: where the model ends, in bytes. */
+/** The edits that remove these members again. `afterModel`: the byte offset of the end of the model. */
 export function takingBack(raw: Buffer, afterModel: number, members: ReadonlySet<string>): Edit[] {
   const store = afterModel + alwaysAdded.length
   const include = store + storeAdded.length
@@ -63,7 +63,7 @@ export function takingBack(raw: Buffer, afterModel: number, members: ReadonlySet
   if (members.has('store')) edits.push({ start: store, end: include, bytes: nothing })
   const added = members.has('include') ? raw.indexOf(lastInclude, include) : -1
   const isAlone = added === afterModel + text.length
-  // Other values are the client's, and stay.
+  // Other values belong to the client and are kept.
   if (isAlone) edits.push({ start: include, end: added + lastInclude.length, bytes: nothing })
   else if (added !== -1) edits.push({ start: added - 1, end: added + lastInclude.length - 1, bytes: nothing })
   return edits

@@ -12,43 +12,49 @@ export type ExtractorStep =
   | { type: 'end'; index: number }
 
 /**
- * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The
- * answer is JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at
- * least `thresholdBytes` with a short placeholder and returns its decoded bytes apart from the text. A
- * `data:` URL counts as such a string. All other bytes pass unchanged. Any split of the answer gives the same
- * text and the same images.
+ * Extracts the images from an answer while it arrives, so that the process never holds a complete image. The
+ * answer is JSON, or server-sent events that contain JSON. The extractor replaces each base64 string of at
+ * least `thresholdBytes` with a short placeholder and returns the decoded bytes separately from the text.
+ * `data:` URLs count as such strings. All other bytes pass through unchanged. The result does not depend on
+ * how the answer is split into chunks.
  *
- * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it:
- * when the JSON around a placeholder can be parsed, the image is there. The same image may come twice, and
- * some strings are not images (encrypted reasoning is base64 too). The caller throws away what no decoder
- * asks for.
+ * Images are numbered from 0. An image is complete at its `end`, which precedes the text that follows the
+ * image. So the image is available as soon as the JSON around its placeholder can be parsed. The same image
+ * can occur twice, and some extracted strings are not images, because encrypted reasoning is base64 too. The
+ * caller discards what no decoder uses.
  *
- * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
+ * Throws GatewayError `upstream_error` for a string that starts as base64 and continues as something else.
  */
 export class Base64Extractor {
   readonly #thresholdBytes: number
   readonly #mark = `tollgate_image_${randomBytes(16).toString('hex')}_`
   readonly #held: Buffer
-  /** Bytes in `#held`: the beginning, with its quote, of a string that may still be an image or not. */
+  /**
+   * The number of bytes in `#held`: the beginning of a string, with its quote, that may turn out to be an
+   * image.
+   */
   #heldBytes = 0
   #place: 'outside' | 'undecided' | 'staying' | 'extracting' = 'outside'
-  /** True if the byte before was a backslash that escapes the next one. */
+  /** Whether the previous byte was a backslash that escapes the next one. */
   #isEscaped = false
   readonly #base64 = new Base64Text()
   #count = 0
 
-  /** `thresholdBytes` counts the string as it is written, with its escapes. Default 8 KiB. */
+  /**
+   * `thresholdBytes` is compared with the length of the string as written, including escapes. The default is
+   * 8 KiB.
+   */
   constructor(thresholdBytes = 8192) {
     this.#thresholdBytes = thresholdBytes
     this.#held = Buffer.allocUnsafeSlow(thresholdBytes + 1)
   }
 
-  /** Bytes held of earlier chunks: at most the threshold and a few more. */
+  /** The number of bytes held from earlier chunks, at most slightly more than the threshold. */
   get heldBytes(): number {
     return this.#heldBytes + this.#base64.heldCharacters
   }
 
-  /** The steps share the chunk's memory. */
+  /** The returned steps share the chunk's memory. */
   push(chunk: Buffer): ExtractorStep[] {
     const steps: ExtractorStep[] = []
     let textFrom = 0
@@ -105,7 +111,7 @@ export class Base64Extractor {
           this.#data(steps, this.#base64.push(chunk.toString('latin1', at, end)))
           if (quote !== -1) this.#end(steps)
           at = textFrom = end
-          // The closing quote is text and opens no string.
+          // The closing quote is text and does not start a string.
           if (quote !== -1) at++
           break
         }
@@ -115,7 +121,7 @@ export class Base64Extractor {
     return steps
   }
 
-  /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
+  /** Ends the answer. Throws GatewayError `upstream_error` if it ends within an image. */
   end(): ExtractorStep[] {
     if (this.#place === 'extracting') {
       throw gatewayError('upstream_ended_early')
@@ -125,7 +131,7 @@ export class Base64Extractor {
     return steps
   }
 
-  /** The number of the image that a placeholder replaces. No upstream can guess a placeholder. */
+  /** The number of the image that a placeholder replaces. Upstreams cannot guess placeholders. */
   indexOf(value: string): number | undefined {
     if (!value.startsWith(this.#mark)) return undefined
     const digits = value.slice(this.#mark.length)
@@ -133,8 +139,9 @@ export class Base64Extractor {
   }
 
   /**
-   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a
-   * line end: no JSON string has one, so a lone quote in a comment of an event stream does no harm.
+   * Returns the offset of the end of the string if it is below `before`, and -1 otherwise. The end is the
+   * closing quote or a line end. JSON strings cannot contain line ends, so a stray quote in a comment of an
+   * event stream causes no problems.
    */
   #endOfString(bytes: Buffer, from: number, before: number): number {
     const end = Math.min(before, bytes.length)
@@ -155,7 +162,7 @@ export class Base64Extractor {
     this.#heldBytes += bytes.length
   }
 
-  /** The held string is not an image: it goes on as text. */
+  /** The held string is not an image and is passed on as text. */
   #letGo(steps: ExtractorStep[]): void {
     text(steps, Buffer.from(this.#held.subarray(0, this.#heldBytes)))
     this.#heldBytes = 0
@@ -195,8 +202,8 @@ export class Base64Extractor {
 }
 
 /**
- * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as
- * base64), a `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
+ * The image that a string in an answer represents: base64, a placeholder of `Base64Extractor` (which counts
+ * as base64), a `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
  */
 export function imageSource(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
@@ -212,11 +219,11 @@ const carriageReturn = 0x0d
 
 const dataHead = /^data:[\w.+;=/-]{0,200};base64,/i
 
-/** JSON may escape any of the characters. */
+/** JSON allows any of these characters to be escaped. */
 const extractable =
   /^((?:data:[\w.+;=/\\-]{0,200};base64,)?)(?:[A-Za-z0-9+/_-]|\\\/|\\u00[2-7][\da-f]|\\(?:u[\da-f]{0,3})?$)*$/i
 
-/** Length of the `data:` head before the base64; undefined if the string is not base64. */
+/** The length of the `data:` prefix before the base64; undefined if the string is not base64. */
 function headBytes(content: Buffer): number | undefined {
   return extractable.exec(content.toString('latin1'))?.[1]?.length
 }
@@ -225,9 +232,9 @@ function text(steps: ExtractorStep[], bytes: Buffer): void {
   if (bytes.length > 0) steps.push({ type: 'text', bytes })
 }
 
-/** Decodes the inside of a JSON string, escapes included, as base64 of either alphabet, padded or not. */
+/** Decodes the contents of a JSON string, including escapes, as base64 in either alphabet, padded or not. */
 class Base64Text {
-  /** An escape that is not whole yet. */
+  /** An incomplete escape. */
   #escape = ''
   /** Characters that are not decoded yet: fewer than four, or the last ones with the padding. */
   #rest = ''
@@ -245,7 +252,7 @@ class Base64Text {
     return decoded(characters.slice(0, whole))
   }
 
-  /** Returns the last bytes. After it the decoder is ready for the next string. */
+  /** Returns the last bytes and resets the decoder for the next string. */
   end(): Buffer {
     const characters = this.#rest.replace(/={1,2}$/, '')
     if (this.#escape !== '' || characters.length === 1) throw broken()
@@ -264,9 +271,7 @@ class Base64Text {
   }
 }
 
-/**
- * Node skips characters that are not base64. The result then has fewer bytes than the characters should give.
- */
+/** Node skips characters that are not base64, so the result can have fewer bytes than expected. */
 function decoded(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'base64')
   if (bytes.length !== Math.floor((characters.length * 3) / 4)) throw broken()
@@ -274,5 +279,5 @@ function decoded(characters: string): Buffer {
 }
 
 function broken(): GatewayError {
-  return gatewayError('upstream_image_unreadable', { what: 'an image whose base64 is broken' })
+  return gatewayError('upstream_image_unreadable', { what: 'an image with invalid base64' })
 }

@@ -1,6 +1,6 @@
 /**
- * `authHeaders` of formats with a bearer token. An empty secret gives no header: some upstreams want no
- * credential.
+ * `authHeaders` of formats with a bearer token. An empty secret results in no header, because some upstreams
+ * require no credential.
  */
 export function bearerAuth(secret: string): Record<string, string> {
   return secret === '' ? {} : { authorization: `Bearer ${secret}` }

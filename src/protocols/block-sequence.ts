@@ -1,17 +1,17 @@
 import type { ChatEvent } from '../canonical/event.ts'
 
 /**
- * Puts the blocks of an answer one after the other, for formats whose items do not overlap. Of several open
- * blocks the first passes at once. The events of the others wait until all blocks before them have ended;
- * `answerSizeMax` of a translation bounds them, as it bounds the whole answer.
+ * Arranges the blocks of an answer one after another, for formats whose items do not overlap. If several
+ * blocks are open, the first is passed on immediately. The events of the others wait until all blocks before
+ * them have ended. Their size is bounded by a translation's `answerSizeMax`, like that of the whole answer.
  */
 export class BlockSequence {
-  /** The block that passes now. */
+  /** The block that is being passed on. */
   #current: number | undefined
-  /** Events of later blocks, in the order of the blocks' starts. */
+  /** Events of later blocks, in the order in which the blocks started. */
   readonly #waiting = new Map<number, ChatEvent[]>()
 
-  /** Calls `pass` with the events whose turn it is. */
+  /** Calls `pass` with each event that does not have to wait any longer. */
   take(event: ChatEvent, pass: (event: ChatEvent) => void): void {
     switch (event.type) {
       case 'block-start':
@@ -32,7 +32,7 @@ export class BlockSequence {
     if (event.type === 'block-end') this.#passNext(pass)
   }
 
-  /** Pass the waiting blocks, up to the first one that has not ended. */
+  /** Passes on the waiting blocks, up to the first one that has not ended. */
   #passNext(pass: (event: ChatEvent) => void): void {
     this.#current = undefined
     for (const [index, events] of this.#waiting) {

@@ -1,7 +1,7 @@
 import type { Watch } from './json-words.ts'
 
 /**
- * Members whose text is an id of what a vendor keeps, or a list of them, in small letters. From the types of
+ * Members that contain one or more ids of something stored at a vendor, in lower case. From the types of
  * openai and @anthropic-ai/sdk.
  */
 export const idMembers: ReadonlySet<string> = new Set([
@@ -17,7 +17,8 @@ export const idMembers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The names and types of the parts of a conversation that are not text, by what an offer needs to take them.
+ * The names and types of parts of a conversation that are not text, by the capability that an offer needs for
+ * them.
  */
 export const mediaWords = {
   imageInput: ['image_url', 'input_image', 'image'],
@@ -29,7 +30,7 @@ const state = 1
 const media = 2
 const all = state | media
 
-/** The length from which a number may have more digits than a double keeps. */
+/** The length from which a number can have more digits than a double preserves. */
 const manyDigits = 15
 
 const words = new Map<string, number>()
@@ -38,8 +39,8 @@ for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'pr
 for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
 
 /**
- * For each pair of first and last letter, a bit for each length of such a word: most names need no further
- * look.
+ * For each pair of first and last letter, a bit per possible word length, so that most names need no further
+ * check.
  */
 const lengths = new Uint32Array(0x1_0000)
 for (const word of words.keys()) {
@@ -47,24 +48,24 @@ for (const word of words.keys()) {
   lengths[pair] = (lengths[pair] ?? 0) | (1 << word.length)
 }
 
-/** The same for capital and small letters. */
+/** Maps upper and lower case to the same pair. */
 function pairOf(first: number, last: number): number {
   return ((first | 0x20) << 8) | (last | 0x20)
 }
 
-/** A letter, a digit or `_` that is written as an escape may hide a word. */
+/** A letter, a digit or `_` written as an escape could disguise a word. */
 const escaped = /\\u00(?:3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\da])/i
 const vendorFile = /^"https:\\?\/\\?\/generativelanguage\./i
 const shortestAddress = 40
 
-/** In small letters. */
+/** The letter `h` in lower case. */
 const letterH = 0x68
-/** As long as the longest word, if all of it is written as escapes. */
+/** The length of the longest word if all its characters are escaped. */
 const beginBytes = 128
 
 /**
- * What the names and texts of a body show while it is scanned. True says that the body may have it: a closer
- * look finds out. False is sure.
+ * What the names and texts of a body reveal while it is scanned. True means that the body may contain the
+ * feature, which needs a closer look. False is certain.
  */
 export class BodyMarks implements Watch {
   #found = 0
@@ -78,7 +79,7 @@ export class BodyMarks implements Watch {
     return (this.#found & media) !== 0
   }
 
-  /** As `mayLoseDigits` of `canonical/json-digits.ts`, of the numbers alone. */
+  /** Like `mayLoseDigits` of `canonical/json-digits.ts`, but only for numbers. */
   get losesDigits(): boolean {
     return this.#losesDigits
   }
@@ -92,7 +93,7 @@ export class BodyMarks implements Watch {
   }
 }
 
-/** With an exponent, a zero at the end of its fraction, or -0. */
+/** Whether a number has an exponent or a zero at the end of its fraction, or is -0. */
 function isUnusual(bytes: Buffer, start: number, end: number): boolean {
   const endsInZero = bytes[end - 1] === 0x30
   for (let at = start; at < end; at++) {

@@ -1,20 +1,22 @@
 import { countOf, isRecord, type Json } from '../canonical/json.ts'
 
-/** Tokens of a prompt that a cache has given or taken, where a count of all input tokens includes them. */
+/**
+ * Tokens of a prompt that were read from or written to a cache. The count of all input tokens includes them.
+ */
 export interface CacheCounts {
   read: number
   written: number
-  /** The part of `written` that is kept for an hour. */
+  /** The part of `written` that is cached for one hour. */
   written1h: number
 }
 
 /**
- * The cache counts of a `usage` object in a format of OpenAI's. Servers of these formats have many names for
- * them, in `usage` itself or in its details, and some fill one name with 0 beside another one: the largest
- * count is true.
+ * The cache counts of a `usage` object in one of OpenAI's formats. Servers use many names for these counts,
+ * in `usage` itself or in its details, and some report 0 under one name next to the real count under another,
+ * so the largest count is used.
  *
  * `cached_tokens`, `cache_write_tokens`: OpenAI and OpenRouter, in the details
- * (https://developers.openai.com/api/docs/guides/prompt-caching); Moonshot, beside them.
+ * (https://developers.openai.com/api/docs/guides/prompt-caching); Moonshot, next to them.
  * `prompt_cache_hit_tokens`: DeepSeek (https://api-docs.deepseek.com/guides/kv_cache).
  * `cache_read_input_tokens`, `cache_creation_input_tokens`, `cache_creation_tokens`: LiteLLM
  * (https://docs.litellm.ai/docs/completion/prompt_caching), and Qwen in the details
@@ -32,7 +34,10 @@ export function readCacheCounts(usage: Json, inputTokens: number): CacheCounts {
   return { read, written, written1h: Math.min(counts.hour, written) }
 }
 
-/** Looks at the members that are there: to ask for each name that might be costs several times as much. */
+/**
+ * Iterates over the members that are present, because looking up each possible name would be several times
+ * slower.
+ */
 function addCounts(place: Json, counts: { read: number; written: number; hour: number }): void {
   for (const name in place) {
     const of = meanings.get(name)
@@ -57,12 +62,12 @@ const meanings = new Map<string, 'read' | 'written'>([
   ['cached_creation_tokens', 'written'],
 ])
 
-/** The tokens of a `cache_creation` object that the vendor keeps for an hour. */
+/** The tokens of a `cache_creation` object that the vendor caches for one hour. */
 export function hourTokens(creation: unknown): number {
   return (isRecord(creation) ? countOf(creation.ephemeral_1h_input_tokens) : undefined) ?? 0
 }
 
-/** The tokens that a Messages `usage` has as written: their sum, or else its parts. */
+/** The tokens that a Messages `usage` reports as written: their sum, or else its parts. */
 export function writtenTokens(usage: Json): number | undefined {
   return countOf(usage.cache_creation_input_tokens) ?? partsOf(usage.cache_creation)
 }

@@ -4,8 +4,8 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { opaqueObject, parseKeepingDigits } from '../canonical/json-digits.ts'
 
 /**
- * The input of a function as an object, for formats that have no text for it. No input is an empty object.
- * Undefined for text that is not a JSON object.
+ * Parses the input of a function as an object, for formats that do not represent it as text. Empty input
+ * becomes an empty object. Undefined for text that is not a JSON object.
  */
 export function inputObject(text: string): Json | undefined {
   if (text.trim() === '' || text.trim() === 'null') return {}
@@ -13,8 +13,8 @@ export function inputObject(text: string): Json | undefined {
 }
 
 /**
- * The input of a call as a text. Some upstreams send an object where the format has a text, or the other way
- * round.
+ * Returns the input of a call as text. Some upstreams send an object where the format specifies text, or the
+ * reverse.
  */
 export function inputText(input: unknown): string {
   if (input === undefined || input === null) return ''
@@ -31,8 +31,8 @@ export function inputText(input: unknown): string {
 }
 
 /**
- * An event of a stream whose `content_block` has its input whole, as some upstreams send it: its numbers keep
- * their digits.
+ * Handles a stream event whose `content_block` contains its complete input, as some upstreams send it, so
+ * that numbers keep their digits.
  */
 export function eventWithDigits(event: Json, data: string): Json {
   const { content_block: block } = event
@@ -41,22 +41,22 @@ export function eventWithDigits(event: Json, data: string): Json {
   return isRecord(again) ? again : event
 }
 
-/** True: the upstream broke the answer off, so that its last call may not be whole. */
+/** Whether the upstream cut the answer off, so that its last call may be incomplete. */
 export function isCutOff(reason: FinishReason): boolean {
   return reason === 'length' || reason === 'content_filter'
 }
 
 /**
- * The error instead of a call whose input is not a JSON object. A client would call the tool with arguments
- * that the model did not give.
+ * The error that replaces a call whose input is not a JSON object. Otherwise, a client would call the tool
+ * with arguments that the model did not provide.
  */
 export function brokenInput(name: string): GatewayError {
   return badCall(name, 'are not a JSON object')
 }
 
-/** The same for an object that the client's own form of such a call cannot hold. */
+/** The error for an object that cannot be expressed in the client's own form of such a call. */
 export function unfitInput(name: string): GatewayError {
-  return badCall(name, 'do not fit it')
+  return badCall(name, 'do not match its parameters')
 }
 
 function badCall(name: string, fault: string): GatewayError {

@@ -2,7 +2,7 @@ import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { AnswerBlock, ChatEvent, Citation, Delta, Finish } from '../canonical/event.ts'
 import type { Usage } from '../canonical/usage.ts'
 
-/** A whole answer, put together from its events. */
+/** A complete answer, assembled from its events. */
 export interface CollectedAnswer {
   id: string | undefined
   model: string | undefined
@@ -16,14 +16,14 @@ export interface CollectedBlock {
   text: string
   signature: ReasoningSignature | undefined
   citations: Citation[]
-  /** What a web search did; empty for other blocks. */
+  /** The results of a web search; empty for other blocks. */
   search: CollectedSearch
 }
 
 export interface CollectedSearch {
   queries: string[]
   sources: Extract<Delta, { type: 'source' }>[]
-  /** The reason why it failed. */
+  /** Why the search failed. */
   failure?: string
 }
 
@@ -58,7 +58,7 @@ export function collect(events: readonly ChatEvent[]): CollectedAnswer {
         throw event.error
     }
   }
-  if (finish === undefined) throw new Error('an answer without its end cannot be collected')
+  if (finish === undefined) throw new Error('An answer without a finish event cannot be collected.')
   return {
     id: start?.id,
     model: start?.model,
@@ -80,7 +80,7 @@ export function emptySearch(): CollectedSearch {
   return { queries: [], sources: [] }
 }
 
-/** Add a delta of a web search. Other deltas change nothing. */
+/** Adds a delta of a web search. Other deltas are ignored. */
 export function addToSearch(search: CollectedSearch, delta: Delta): void {
   if (delta.type === 'query') search.queries.push(delta.query)
   else if (delta.type === 'source') search.sources.push(delta)

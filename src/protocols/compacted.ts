@@ -3,6 +3,6 @@ export function summaryText(summary: string): string {
   return `Summary of the conversation up to here, which replaces its earlier turns:\n\n${summary}`
 }
 
-/** Why a compacted conversation in our envelope is refused. */
+/** Why a compacted conversation in one of our envelopes is refused. */
 export const notOurs =
-  'this gateway did not compact it, or somebody changed it; send the conversation itself, or compact it again'
+  'not compacted by this gateway, or modified since; send the conversation itself, or compact it again'

@@ -3,8 +3,8 @@ import { invalid } from '../canonical/field-error.ts'
 import { isRecord } from '../canonical/json.ts'
 
 /**
- * The id in the member `conversation` of a request; undefined: it names none. Throws `invalid_request` beside
- * an answer that the request continues: the vendor takes one of them.
+ * Reads the id in the member `conversation` of a request; undefined if there is none. Throws
+ * `invalid_request` if the request also continues an answer, because the vendor accepts only one of the two.
  */
 export function conversationIn(value: unknown, previousId: string | undefined): string | undefined {
   if (value === undefined || value === null) return undefined
@@ -16,8 +16,8 @@ export function conversationIn(value: unknown, previousId: string | undefined): 
 }
 
 /**
- * Clients make conversations directly at the vendor, on an account that tenants share. We cannot know whose a
- * conversation is.
+ * Conversations created directly at the vendor are in an account that tenants share, so we cannot tell which
+ * tenant owns one.
  */
 export function conversationRefused(): GatewayError {
   return gatewayError('conversation_not_continuable', {}, { field: 'conversation' })

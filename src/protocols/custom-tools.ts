@@ -3,8 +3,8 @@ import { isRecord, type Json, parseObject, textOf } from '../canonical/json.ts'
 import type { Members } from './members.ts'
 
 /**
- * A custom tool as a function with one text parameter, for formats without custom tools. The description has
- * the grammar.
+ * Converts a custom tool to a function with one text parameter, for formats without custom tools. Its
+ * description includes the grammar.
  */
 export function customAsFunction({ description, format }: CustomTool): {
   description: string
@@ -25,8 +25,8 @@ export function customAsFunction({ description, format }: CustomTool): {
 }
 
 /**
- * The format of a custom tool's input, in a member `format`: `{ type: 'grammar', syntax, definition }`.
- * Undefined for any text.
+ * Reads the format of a custom tool's input from the member `format`: `{ type: 'grammar', syntax, definition
+ * }`. Undefined if any text is allowed.
  */
 export function readCustomFormat(format: Members): Json | undefined {
   const type = format.any('type')
@@ -43,14 +43,14 @@ export function readCustomFormat(format: Members): Json | undefined {
   return read
 }
 
-/** A custom tool's input as the arguments of that function. */
+/** Converts a custom tool's input to arguments of that function. */
 export function wrapCustomInput(input: string): Json {
   return { input }
 }
 
 /**
- * The custom tool's input from the arguments of that function. Arguments of another shape are the input
- * themselves.
+ * Extracts a custom tool's input from the arguments of that function. Arguments of another shape are treated
+ * as the input itself.
  */
 export function unwrapCustomInput(argumentsText: string): string {
   const input = parseObject(argumentsText)?.input
@@ -58,8 +58,8 @@ export function unwrapCustomInput(argumentsText: string): string {
 }
 
 /**
- * `format` is `{ type: 'grammar', syntax, definition }`, or the same one level deeper, as in Chat
- * Completions.
+ * Reads the grammar. `format` is `{ type: 'grammar', syntax, definition }`, or the same nested one level
+ * deeper, as in Chat Completions.
  */
 function grammarOf(format: Json | undefined): string | undefined {
   const grammar = isRecord(format?.grammar) ? format.grammar : format

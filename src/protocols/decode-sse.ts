@@ -4,8 +4,8 @@ import { EventReader } from './event-reader.ts'
 import type { EventDecoder } from './protocol.ts'
 
 /**
- * Decodes the bytes of a stream into canonical events. Any split of the bytes gives the same events. Never
- * throws: an event that the decoder cannot read becomes an `error` event, which is the last one.
+ * Decodes the bytes of a stream into canonical events. The events do not depend on how the bytes are split.
+ * Never throws: an event that the decoder cannot read becomes an `error` event, which is the last one.
  */
 export class SseDecoder {
   readonly #decoder: EventDecoder
@@ -19,7 +19,7 @@ export class SseDecoder {
     this.#frameBytesMax = frameBytesMax
   }
 
-  /** The error for an event that we cannot read, as opposed to an error that the upstream sent. */
+  /** The error for an event that we cannot read, as opposed to an error sent by the upstream. */
   get failure(): GatewayError | undefined {
     return this.#failure
   }
@@ -32,7 +32,7 @@ export class SseDecoder {
       this.#failure = gatewayError('upstream_event_too_large', { bytesMax: this.#frameBytesMax })
       this.#add([{ type: 'error', error: this.#failure }], events)
     }
-    // Nothing reads it any more.
+    // Nobody reads the stream any more.
     if (this.#over) this.#reader.drop()
     return events
   }
@@ -43,8 +43,8 @@ export class SseDecoder {
     let events: ChatEvent[] = []
     for (const { data } of this.#reader.end().events) this.#take(data, events)
     if (this.#failure !== undefined) {
-      // Half an event means that the stream was cut, not that the format is wrong. The decoder's `end`
-      // reports the cut.
+      // An incomplete event means that the stream was cut off, not that the format is wrong. The decoder's
+      // `end` reports that.
       this.#failure = undefined
       this.#over = false
       events = []
@@ -79,5 +79,5 @@ export class SseDecoder {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be read' }, { cause })
+  return gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be parsed' }, { cause })
 }

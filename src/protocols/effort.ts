@@ -1,9 +1,9 @@
 import { type ReasoningEffort, reasoningEfforts } from '../canonical/chat.ts'
 
 /**
- * Tokens of thinking for each effort. Google gives 1K, 8K and 24K to `low`, `medium` and `high`
- * (https://ai.google.dev/gemini-api/docs/openai, read 2026-11-22). No vendor publishes the others: half of
- * `low` for `minimal`, then the next powers of two.
+ * The number of thinking tokens for each effort. Google uses 1K, 8K and 24K for `low`, `medium` and `high`
+ * (https://ai.google.dev/gemini-api/docs/openai, read 2026-11-22). No vendor publishes the other values:
+ * `minimal` is half of `low`, and the rest are the next powers of two.
  */
 const budgets: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
@@ -20,20 +20,19 @@ export function budgetOfEffort(effort: ReasoningEffort): number {
 }
 
 /**
- * The effort that is about that many tokens: one of the words that every model with efforts takes, or `none`
- * for 0.
+ * The effort that roughly corresponds to a number of tokens: one that every model with efforts supports, or
+ * `none` for 0.
  */
 export function effortOfBudget(tokens: number): ReasoningEffort {
   if (tokens <= 0) return 'none'
-  // About the middle between two budgets of the table.
+  // Roughly the middle between two budgets of the table.
   if (tokens <= 4096) return 'low'
   return tokens < 16_384 ? 'medium' : 'high'
 }
 
 /**
- * The level that is nearest to an effort; of two that are as near, the lesser, which costs less. `none` is
- * near to nothing else: it is the least level, and no other effort becomes `none`. Undefined: there is no
- * level to take.
+ * Returns the level nearest to an effort. If two are equally near, the lower one is used because it costs
+ * less. Other efforts never become `none`. Undefined if no level is available.
  */
 export function nearestEffort(
   effort: ReasoningEffort,

@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts'
 import { type ByteRange, kindAt, parseSpan, skipSpace } from './json-scan.ts'
 import { removeMembers } from './remove-members.ts'
 
-/** The members of a body that only a list of tools gives a meaning. */
+/** The members of a body that are only meaningful with a list of tools. */
 export interface ToolSpans {
   tools?: ByteRange | undefined
   tool_choice?: ByteRange | undefined
@@ -11,13 +11,13 @@ export interface ToolSpans {
 }
 
 /**
- * What a pass-through leaves out of a body with an empty list of tools. Agents without tools send one, and
- * OpenAI, vLLM, DeepSeek and Qwen refuse it with 400. A choice that demands a call stays: the upstream
- * refuses it, and it should.
+ * The members that a pass-through removes from a body with an empty list of tools. Agents without tools send
+ * one, and OpenAI, vLLM, DeepSeek and Qwen refuse it with 400. A tool choice that requires a call is kept, so
+ * that the upstream refuses it.
  *
  * https://github.com/vllm-project/vllm/pull/39780, https://github.com/earendil-works/pi/issues/3649,
- * https://github.com/runebookai/tome/pull/87, read 2026-11-22. The Messages format takes an empty list
- * (https://github.com/run-llama/llama_index/pull/17928), and there is no report that the Responses format
+ * https://github.com/runebookai/tome/pull/87, read 2026-11-22. The Messages format accepts an empty list
+ * (https://github.com/run-llama/llama_index/pull/17928), and there are no reports that the Responses format
  * refuses it.
  */
 export function emptyTools(
@@ -33,7 +33,7 @@ export function emptyTools(
   }
 }
 
-/** The same of a body that is parsed. */
+/** Does the same for a parsed body. */
 export function withoutEmptyTools(body: Json): { body: Json; notes: TranslationNote[] } {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel, ...others } = body
   if (!Array.isArray(tools) || tools.length > 0) return { body, notes: [] }
@@ -51,7 +51,7 @@ function notesOn(hasChoice: boolean, hasParallel: boolean): TranslationNote[] {
   return notes
 }
 
-const withoutTools = 'left out: it has no meaning without tools'
+const withoutTools = 'left out: it has no effect without tools'
 
 function note(path: string, reason: string): TranslationNote {
   return { path, action: 'mapped', reason }
@@ -61,7 +61,7 @@ function isEmptyList(raw: Buffer, { start, end }: ByteRange): boolean {
   return kindAt(raw, start) === 'array' && skipSpace(raw, start + 1, end) === end - 1
 }
 
-/** Whether a choice demands no call. */
+/** Whether a tool choice does not require a call. */
 function isIdle(raw: Buffer, choice: ByteRange): boolean {
   const kind = kindAt(raw, choice.start)
   if (kind === 'null') return true

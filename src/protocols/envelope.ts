@@ -4,15 +4,15 @@ import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonica
 import { type KeyRing, ringOf } from '../canonical/key-ring.ts'
 
 /**
- * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope
- * and open no other: a client cannot make an upstream accept reasoning that no model thought.
+ * Carries a vendor's reasoning signature through a client that uses another format. We sign our envelopes and
+ * open only those, so a client cannot make an upstream accept reasoning that no model produced.
  */
 export interface Envelope {
-  /** Returns letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
+  /** Returns a text of letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
   wrap(signature: ReasoningSignature): string
-  /** Undefined for a text that is not an envelope, or whose signature does not match. */
+  /** Undefined for a text that is not an envelope or whose signature does not match. */
   open(text: string): ReasoningSignature | undefined
-  /** The same for the summary of a conversation. */
+  /** Wraps the summary of a conversation in the same way. */
   wrapSummary(summary: string): string
   openSummary(text: string): string | undefined
 }
@@ -21,8 +21,8 @@ const prefix = 'tg1.'
 const signatureBytes = 16
 
 /**
- * `key`: 32 random bytes, the same in every process. Envelopes of the former keys of a ring are opened as
- * well.
+ * `key`: 32 random bytes, the same in all processes. Envelopes signed with former keys of a ring are opened
+ * too.
  */
 export function makeEnvelope(key: Buffer | KeyRing): Envelope {
   const ring = Buffer.isBuffer(key) ? ringOf(key) : key
@@ -61,14 +61,14 @@ export function makeEnvelope(key: Buffer | KeyRing): Envelope {
 /** A body with an envelope contains these bytes. */
 export const envelopeMark = `"${prefix}`
 
-/** The members in which formats keep signatures. */
+/** The members that hold signatures in the various formats. */
 const signatureMembers = ['signature', 'data', 'encrypted_content', 'encrypted_index'] as const
 
 /**
- * The value without the blocks, items and details that have an envelope: only the upstream that signed them
- * accepts those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result
- * shares all objects that did not change. `onCompaction` returns what replaces a compacted
- * conversation.
+ * Returns the value without the blocks, items and details that contain an envelope, because only the upstream
+ * that signed them accepts those. `path` is the path of the value; `onRemoved` is called with the path of
+ * each removed part. The result shares all unchanged objects with the value. `onCompaction` returns the
+ * replacement for a compacted conversation.
  */
 export function withoutEnvelopes(
   value: unknown,
@@ -98,20 +98,20 @@ export function withoutEnvelopes(
   )
 }
 
-/** A conversation that this gateway compacted. */
+/** Whether an item is a conversation that this gateway compacted. */
 function isCompaction(item: Json): item is Json & { encrypted_content: string } {
   return compactionTypes.has(item.type) && isEnvelope(item.encrypted_content)
 }
 
-/** The item of a compacted conversation. Codex knows it by both names. */
+/** The item types of a compacted conversation. Codex supports both names. */
 export const compactionTypes: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary'])
 
-/** What a removed part is. A citation is one of a web search. */
+/** The kind of a removed part. A citation belongs to a web search. */
 export type RemovedKind = 'reasoning' | 'search' | 'citation'
 
 /**
- * The ids of the web searches in a message whose pages another vendor found: their call and their result go
- * together.
+ * The ids of web searches in a message whose pages were found by another vendor. The call and the result of
+ * each are removed together.
  */
 function foreignSearches(blocks: readonly unknown[]): ReadonlySet<unknown> {
   const ids = new Set<unknown>()
@@ -127,7 +127,7 @@ function isSealed(part: Json): boolean {
   return signatureMembers.some((member) => isEnvelope(part[member]))
 }
 
-/** Whether a text looks like an envelope. It says nothing about who signed it. */
+/** Whether a text looks like an envelope. This does not verify who signed it. */
 export function isEnvelope(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(prefix)
 }

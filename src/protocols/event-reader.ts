@@ -2,41 +2,41 @@ import { FrameEnds, type TakeEvent, takeEvents } from './sse.ts'
 
 /** One server-sent event. */
 export interface ServerEvent {
-  /** Empty where the stream gives no name. */
+  /** Empty if the stream does not name the event. */
   event: string
   data: string
   id: string | undefined
 }
 
 /**
- * Reads server-sent events from bytes. Any split of the bytes gives the same events. What has no `data:`
- * line, such as a comment, is not an event. The caller bounds `heldBytes`.
+ * Reads server-sent events from bytes. The events do not depend on how the bytes are split. Frames without a
+ * `data:` line, such as comments, are not events. The caller limits `heldBytes`.
  */
 export class EventReader {
-  /** Set after the first CR: frames may then end in several ways. */
+  /** Set after the first CR, because frames can then end in several ways. */
   #ends: FrameEnds | undefined
   #held: Buffer[] = []
   #heldBytes = 0
   #hasBegun = false
 
-  /** Bytes of an event that has not ended yet. */
+  /** The number of bytes of an event that has not ended yet. */
   get heldBytes(): number {
     return this.#heldBytes
   }
 
-  /** The events that end in `chunk`. */
+  /** Returns the events that end in `chunk`. */
   push(chunk: Buffer): ServerEvent[] {
     return listed((take) => this.#read(chunk, 'all', take))
   }
 
-  /** The same for the path of every answer: their data alone, and no list. */
+  /** Does the same for the hot path: passes only the data of each event, without building a list. */
   readData(chunk: Buffer, take: (data: string) => void): void {
     this.#read(chunk, 'data', take)
   }
 
   /**
-   * The last event, without its blank line: some upstreams omit it. `isCut`: something follows the last blank
-   * line.
+   * Returns the last event if its blank line is missing, which some upstreams omit. `isCut`: there is text
+   * after the last blank line.
    */
   end(): { events: ServerEvent[]; isCut: boolean } {
     const text = this.#textUpTo(nothing, 0)
@@ -44,7 +44,7 @@ export class EventReader {
     return { events, isCut: text.trim() !== '' && !text.endsWith('\n\n') }
   }
 
-  /** Forget what is held. */
+  /** Discards the held bytes. */
   drop(): void {
     this.#held = []
     this.#heldBytes = 0
@@ -59,7 +59,10 @@ export class EventReader {
     this.#heldBytes += chunk.length - rest
   }
 
-  /** Offset past the last whole frame in the chunk, which may be 0; -1 if no frame ends in it. */
+  /**
+   * Returns the offset after the last complete frame in the chunk, which may be 0, or -1 if no frame ends in
+   * it.
+   */
   #wholeFrames(chunk: Buffer): number {
     if (this.#ends === undefined && chunk.indexOf(carriageReturn) !== -1) {
       this.#ends = new FrameEnds()
@@ -71,7 +74,7 @@ export class EventReader {
     return chunk[0] === lineFeed && this.#held.at(-1)?.at(-1) === lineFeed ? 1 : -1
   }
 
-  /** The held bytes and the beginning of the chunk, as text. Whole frames never split a character. */
+  /** The held bytes and the beginning of the chunk as text. Complete frames never split a character. */
   #textUpTo(chunk: Buffer, end: number): string {
     const bytes = this.#heldBytes === 0 ? chunk : Buffer.concat([...this.#held, chunk.subarray(0, end)])
     const text = bytes.toString('utf8', 0, bytes === chunk ? end : bytes.length)
@@ -92,7 +95,7 @@ function listed(read: (take: TakeEvent) => void): ServerEvent[] {
   return events
 }
 
-/** Offset past the last frame that ends in these bytes; -1 if none does. */
+/** Returns the offset after the last frame that ends in these bytes, or -1 if there is none. */
 function lastEnd(ends: FrameEnds, bytes: Buffer): number {
   ends.begin(bytes)
   let last = -1

@@ -1,11 +1,11 @@
 import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
 
-/** Numbers the blocks of an answer and holds its events until `take`. */
+/** Numbers the blocks of an answer and buffers its events until `take`. */
 export class EventWriter {
   #events: ChatEvent[] = []
   #blocks = 0
 
-  /** Blocks that were started: the index of the next one. */
+  /** The number of blocks started so far, which is the index of the next one. */
   get blocks(): number {
     return this.#blocks
   }
@@ -14,7 +14,7 @@ export class EventWriter {
     this.#events.push(event)
   }
 
-  /** Start a block and return its index. */
+  /** Starts a block and returns its index. */
   start(block: AnswerBlock): number {
     const index = this.#blocks++
     this.#events.push({ type: 'block-start', index, block })
@@ -33,7 +33,7 @@ export class EventWriter {
     this.#events.push({ type: 'block-end', index })
   }
 
-  /** The events since the last `take`. */
+  /** Returns the events added since the last `take`. */
   take(): ChatEvent[] {
     const events = this.#events
     this.#events = []

@@ -2,10 +2,11 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { FinishReason } from '../canonical/event.ts'
 
 /**
- * The meaning of a finish reason; undefined if it says that the answer broke off. Gateways hand on the words
- * of the vendors behind them, with words of their own before them, so each format may bring those of any
- * other: `content_filter: SAFETY`, `MAX_TOKENS`, `guardrail_intervened`
- * (https://github.com/pydantic/pydantic-ai/issues/7816). A word that says nothing of this is `stop`.
+ * The meaning of a finish reason; undefined if it means that the answer was aborted. Gateways forward the
+ * finish reasons of their vendors, sometimes with a prefix, so any format can contain those of any other:
+ * `content_filter: SAFETY`, `MAX_TOKENS`, `guardrail_intervened`
+ * (https://github.com/pydantic/pydantic-ai/issues/7816). A reason that does not match any of them is treated
+ * as `stop`.
  */
 export function readFinishWord(word: string): FinishReason | undefined {
   const known = exact.get(word)
@@ -14,7 +15,7 @@ export function readFinishWord(word: string): FinishReason | undefined {
   return patterns.find(({ words }) => words.test(word))?.meaning ?? 'stop'
 }
 
-/** The error of an answer that broke off. */
+/** The error for an aborted answer. */
 export function brokenOff(word: string | undefined): GatewayError {
   return gatewayError('upstream_broke_off', { how: `(finish reason "${String(word).slice(0, 60)}").` })
 }
@@ -35,14 +36,15 @@ const exact: ReadonlyMap<string, FinishReason> = new Map([
 
 /**
  * Zhipu's `network_error`, DeepSeek's `insufficient_system_resource`, SGLang's `abort`, OpenRouter's `error`,
- * and Gemini's reasons for calls and pictures: https://ai.google.dev/api/generate-content#FinishReason, read
+ * and Gemini's reasons for calls and images: https://ai.google.dev/api/generate-content#FinishReason, read
  * 2026-11-21.
  */
 const broken =
   /error|abort|malformed|fail|cancel|time_?out|insufficient|unexpected_tool|too_many_tool|missing_thought|no_image|image_other/i
 
 /**
- * Of an unknown reason, such as Gemini's OTHER, only one thing is known: the answer did not come to its end.
+ * An unknown reason, such as Gemini's OTHER, shows only that the answer did not end normally, so it is
+ * treated as `length`.
  */
 const patterns: readonly { words: RegExp; meaning: FinishReason }[] = [
   { words: /refus/i, meaning: 'refusal' },

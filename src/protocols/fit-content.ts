@@ -2,7 +2,7 @@ import type { Block, ChatRequest, Turn } from '../canonical/chat.ts'
 import type { Modality, Traits } from '../canonical/traits.ts'
 import { type Notes, refused } from './notes.ts'
 
-/** Refuse parts that the model cannot read, and put later instructions where it reads them. */
+/** Refuses parts that the model cannot read, and moves later instructions to where the model accepts them. */
 export function fitContent({ turns }: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   if (traits.input !== undefined || traits.fetchesUrls === false) {
     for (const { blocks } of turns) for (const block of blocks) refuseUnread(block, traits)
@@ -19,11 +19,11 @@ function refuseUnread(block: Block, traits: Traits): void {
   const kind = modalityOf(block)
   if (kind === undefined) return
   if (traits.input?.includes(kind) === false)
-    throw refused(block.path, `the model does not read ${names[kind]}`)
+    throw refused(block.path, `the model does not accept ${names[kind]}`)
   const url = 'source' in block && block.source.kind === 'url' ? block.source.url : ''
-  // Addresses of a vendor's own storage, such as gs://, are not fetched from the web.
+  // Addresses in a vendor's own storage, such as gs://, are not fetched from the web.
   if (traits.fetchesUrls === false && /^https?:/i.test(url)) {
-    throw refused(block.path, 'the upstream fetches no URLs: send the bytes')
+    throw refused(block.path, 'the upstream does not fetch URLs: send the content as base64')
   }
 }
 
@@ -35,7 +35,7 @@ const names: Readonly<Record<Modality, string>> = {
   video: 'video',
 }
 
-/** The kind of a part that is not text. A document of text is text. */
+/** The modality of a part, unless it is text. A document with a text source counts as text. */
 function modalityOf(block: Block): Modality | undefined {
   switch (block.type) {
     case 'image':
@@ -61,7 +61,7 @@ function gatherInstructions(turns: readonly Turn[], notes: Notes): Partial<ChatR
     notes.add(
       'mapped',
       path,
-      'joined with the instructions in front: the model takes only one message of them',
+      'moved to the instructions at the beginning: the model accepts only one message of instructions',
     )
   if (later.length === 0) return {}
   const spoken = turns.slice(firstSpoken).filter((turn) => !isInstruction(turn))
@@ -74,7 +74,11 @@ function moveInstructions(turns: readonly Turn[], notes: Notes): Partial<ChatReq
   return {
     turns: turns.map((turn, at) => {
       if (at < firstSpoken || !isInstruction(turn)) return turn
-      notes.add('mapped', turn.path, 'sent as text of the user: the model takes instructions only in front')
+      notes.add(
+        'mapped',
+        turn.path,
+        'sent as user text: the model accepts instructions only at the beginning',
+      )
       return { ...turn, role: 'user' }
     }),
   }

@@ -6,18 +6,21 @@ import { jsonOnly } from './json-instruction.ts'
 import type { Notes } from './notes.ts'
 import { removedText, rewriteSchema } from './schema-subset.ts'
 
-/** Ask for the answer's format in a way that the model takes: a schema that it knows, or an instruction. */
+/**
+ * Requests the answer's format in a way that the model supports: with a suitable schema or with an
+ * instruction.
+ */
 export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const { format, tools, webSearch, toolChoice } = request
   if (format === undefined) return {}
   const hasTools = webSearch !== undefined || tools.some((tool) => tool.type !== 'hosted')
   if (hasTools && traits.toolsWithFormat === false) {
-    // A refusal would stop each agent that wants JSON in the end. With the instruction it can go on.
-    noteInstruction(notes, 'the model takes no tools together with a JSON format')
+    // A refusal would stop every agent that wants JSON at the end. With the instruction, it can continue.
+    noteInstruction(notes, 'the model does not support tools together with a JSON format')
     return { format: undefined, turns: instructed(request, format) }
   }
   if (hasTools && traits.forcedToolsWithFormat === false && isForced(toolChoice)) {
-    noteInstruction(notes, 'the model takes no forced call together with a JSON format')
+    noteInstruction(notes, 'the model does not support forced calls together with a JSON format')
     return { format: undefined, turns: instructed(request, format) }
   }
   if (format.type === 'json_object') {
@@ -26,14 +29,14 @@ export function fitFormat(request: ChatRequest, traits: Traits, notes: Notes): P
     return { format: undefined, turns: instructed(request, format) }
   }
   if (traits.schema === 'none') {
-    return asInstruction(request, format, traits, notes, 'the model takes no schema for its answer')
+    return asInstruction(request, format, traits, notes, 'the model does not support a schema for its answer')
   }
   return fitSchema(request, format, traits, notes)
 }
 
 type SchemaFormat = Extract<AnswerFormat, { type: 'json_schema' }>
 
-/** With JSON mode where the model is known to have it. */
+/** Uses JSON mode if the model is known to support it. */
 function asInstruction(
   request: ChatRequest,
   format: SchemaFormat,
@@ -49,10 +52,10 @@ function asInstruction(
 }
 
 function noteInstruction(notes: Notes, reason: string): void {
-  notes.add('emulated', notes.pathOf('format'), `${reason}: an instruction asks for it`)
+  notes.add('emulated', notes.pathOf('format'), `${reason}: an instruction requests it`)
 }
 
-/** The conversation with an instruction after those that it begins with. */
+/** Adds an instruction after the instructions at the beginning of the conversation. */
 function instructed({ turns, tools }: ChatRequest, format: AnswerFormat): Turn[] {
   const path = turns[0]?.path ?? ''
   const text = instructionFor(format, tools.length > 0)
@@ -66,7 +69,7 @@ function instructionFor(format: AnswerFormat, hasTools: boolean): string {
   const instruction = jsonOnly('object', hasTools)
   if (format.type === 'json_object') return instruction
   const lines = [instruction, 'The object must obey this JSON Schema:', JSON.stringify(format.schema)]
-  if (format.description !== undefined) lines.push(`What the object is: ${format.description}`)
+  if (format.description !== undefined) lines.push(`Description of the object: ${format.description}`)
   return lines.join('\n')
 }
 
@@ -78,7 +81,7 @@ function fitSchema(
 ): Partial<ChatRequest> {
   const subset = traits.schema
   if (subset === undefined || subset === 'any' || subset === 'none') return {}
-  // OpenAI looks at the schema only of strict formats.
+  // OpenAI checks the schema only for strict formats.
   if (subset === 'openai-strict' && format.strict !== true) return {}
   const { schema, removed, fits } = rewriteSchema(format.schema, subset)
   const path = notes.pathOf('format')
@@ -87,11 +90,7 @@ function fitSchema(
     return { format: { ...format, schema } }
   }
   if (subset === 'openai-strict') {
-    notes.add(
-      'emulated',
-      path,
-      'the model sees the schema, but is not held to it: the vendor cannot enforce it',
-    )
+    notes.add('emulated', path, 'the model sees the schema, but the vendor cannot enforce it')
     return { format: { ...format, strict: undefined } }
   }
   return asInstruction(request, format, traits, notes, 'the vendor cannot enforce this schema')

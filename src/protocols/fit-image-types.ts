@@ -3,8 +3,8 @@ import { rasterTypeOf } from '../canonical/image-type.ts'
 import type { Notes } from './notes.ts'
 
 /**
- * An image gets the type of its bytes: Claude refuses one that is labelled as another type, and clients label
- * by file names. https://github.com/Helicone/ai-gateway/issues/188
+ * Sets the type of each image according to its bytes. Claude refuses an image labelled as another type, and
+ * clients label images by file name. https://github.com/Helicone/ai-gateway/issues/188
  */
 export function fitImageTypes({ turns }: ChatRequest, notes: Notes): Partial<ChatRequest> {
   let isChanged = false
@@ -19,7 +19,7 @@ export function fitImageTypes({ turns }: ChatRequest, notes: Notes): Partial<Cha
     const given = mediaType.toLowerCase()
     if (real === undefined || real === (given === 'image/jpg' ? 'image/jpeg' : given)) return block
     isChanged = true
-    notes.add('mapped', block.path, `its bytes are ${real}, and not ${given.slice(0, 60)}`)
+    notes.add('mapped', block.path, `its content is ${real}, not ${given.slice(0, 60)}`)
     return { ...block, source: { ...block.source, mediaType: real } }
   }
   if (!turns.some(({ blocks }) => blocks.some(mayHaveImage))) return {}
@@ -35,5 +35,5 @@ function isImage({ type }: Block): boolean {
   return type === 'image'
 }
 
-/** More than the base64 of twelve bytes: it may have line breaks. */
+/** More than the base64 of twelve bytes, because it can contain line breaks. */
 const beginCharacters = 24

@@ -3,7 +3,7 @@ import { type OptionalParameter, optionalParameters, type Traits } from '../cano
 import { keepsOneCall, keptOneCall, keptStop, stopsToKeep } from './kept-options.ts'
 import { type Notes, refused } from './notes.ts'
 
-/** Leave out parameters that the model does not take, and bring the others within its bounds. */
+/** Removes parameters that the model does not support, and limits the others to its bounds. */
 export function fitParameters(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const changes = leaveOut(request, traits, notes)
   return { ...changes, ...fitBounds({ ...request, ...changes }, traits, notes) }
@@ -14,7 +14,7 @@ function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<C
   const changes: Partial<ChatRequest> = {}
   if (takes === undefined) return changes
   for (const field of optionalParameters) {
-    // Log probabilities are refused or translated as a whole, and some options are our own.
+    // Log probabilities are refused or translated as a whole, and some options are set by us.
     if (takes[field] !== false || field === 'logprobs' || isOurs(field)) continue
     const value = request[field]
     if (value === undefined) continue
@@ -24,9 +24,9 @@ function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<C
       notes.add(
         'mapped',
         notes.pathOf(field),
-        'left out: the model does not take it, and it says the default',
+        'left out: the model does not support it, and the value is the default',
       )
-    } else notes.dropField(field, 'the model does not take it')
+    } else notes.dropField(field, 'the model does not support it')
   }
   return changes
 }
@@ -37,11 +37,12 @@ function isOurs(field: OptionalParameter): field is 'streamOptions' | 'include' 
 
 function noteOneCall(request: ChatRequest, traits: Traits, notes: Notes): void {
   const path = notes.pathOf('parallelToolCalls')
-  if (keepsOneCall(request, traits)) notes.add('emulated', path, `the model does not take it: ${keptOneCall}`)
+  if (keepsOneCall(request, traits))
+    notes.add('emulated', path, `the model does not support it: ${keptOneCall}`)
   else notes.add('mapped', path, 'the model makes one call at a time anyway')
 }
 
-/** Whether a parameter says what the model does without it. */
+/** Whether a parameter has the value that the model uses by default. */
 function isDefault(field: OptionalParameter, value: unknown): boolean {
   switch (field) {
     case 'temperature':
@@ -87,12 +88,12 @@ function fitTemperature(
   if (temperature === undefined) return {}
   const changes: Partial<ChatRequest> = {}
   if (temperatureMax !== undefined && temperature > temperatureMax) {
-    notes.add('clamped', notes.pathOf('temperature'), `the model goes up to ${temperatureMax}`)
+    notes.add('clamped', notes.pathOf('temperature'), `the model allows at most ${temperatureMax}`)
     changes.temperature = temperatureMax
   }
   if (topP !== undefined && temperatureWithTopP === false) {
-    if (topP === 1) notes.add('mapped', notes.pathOf('topP'), 'left out: it says the default')
-    else notes.dropField('topP', 'the model takes temperature or top_p, not both')
+    if (topP === 1) notes.add('mapped', notes.pathOf('topP'), 'left out: the value is the default')
+    else notes.dropField('topP', 'the model accepts either temperature or top_p, not both')
     changes.topP = undefined
   }
   return changes
@@ -103,11 +104,11 @@ function fitStop({ stop }: ChatRequest, { stopMax }: Traits, notes: Notes): Part
   if (stopMax > 0) {
     throw refused(
       notes.pathOf('stop'),
-      `the model takes at most ${stopMax} stop sequences, got ${stop.length}`,
+      `the model supports at most ${stopMax} stop sequences, got ${stop.length}`,
     )
   }
-  if (stopsToKeep({ stop }).length === 0) notes.dropField('stop', 'the model takes no stop sequences')
-  else notes.add('emulated', notes.pathOf('stop'), `the model takes none: ${keptStop}`)
+  if (stopsToKeep({ stop }).length === 0) notes.dropField('stop', 'the model does not support stop sequences')
+  else notes.add('emulated', notes.pathOf('stop'), `the model does not support stop sequences: ${keptStop}`)
   return { stop: [] }
 }
 
@@ -115,6 +116,6 @@ function fitOutputTokens(request: ChatRequest, traits: Traits, notes: Notes): Pa
   const { maxOutputTokens: most } = traits
   const asked = request.maxOutputTokens
   if (most === undefined || asked === undefined || asked <= most) return {}
-  notes.add('clamped', notes.pathOf('maxOutputTokens'), `the model writes at most ${most} tokens`)
+  notes.add('clamped', notes.pathOf('maxOutputTokens'), `the model supports at most ${most} output tokens`)
   return { maxOutputTokens: most }
 }

@@ -11,11 +11,11 @@ import { fitWhileThinking } from './fit-while-thinking.ts'
 import type { Notes } from './notes.ts'
 
 /**
- * Change a request so that a model takes it. Each function returns the members that it changes, and notes
- * each change. Throws GatewayError `unsupported_parameter` with the client's path for what the model cannot
- * do.
+ * Adapts a request to what a model supports. Each function returns the members that it changes and adds a
+ * note for each change. Throws GatewayError `unsupported_parameter` with the client's path for parts that the
+ * model does not support.
  *
- * `traits`: of the offer, over the defaults of the format.
+ * `traits`: those of the offer, merged over the defaults of the format.
  */
 export function fitRequest(
   request: ChatRequest,
@@ -34,7 +34,8 @@ export function fitRequest(
 }
 
 /**
- * Ask a model that refuses a last assistant turn to continue it. A turn with calls gets results in any case.
+ * Adds an instruction to continue the last assistant turn if the model does not do so natively. A turn with
+ * calls is followed by results anyway.
  */
 function fitPrefill({ turns }: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const last = turns.at(-1)
@@ -44,7 +45,7 @@ function fitPrefill({ turns }: ChatRequest, traits: Traits, notes: Notes): Parti
   notes.add(
     'emulated',
     path,
-    'the model continues no assistant turn: an instruction asks it to, but its answer may begin anew',
+    'the model cannot continue an assistant turn: an instruction requests it, but the answer may start over',
   )
   const asked: Turn = { role: 'user', blocks: [{ type: 'text', text: continueInstruction, path }], path }
   return { turns: [...turns, asked] }

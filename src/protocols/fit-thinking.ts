@@ -5,11 +5,11 @@ import { isForced } from './fit-tools.ts'
 import type { Notes } from './notes.ts'
 
 export interface ThinkingOptions {
-  /** The format takes a budget of tokens as well as words for the effort. */
+  /** Whether the format supports token budgets in addition to efforts. */
   takesBudgets?: boolean
 }
 
-/** The reasoning that the model can be asked for; undefined: it is asked for nothing. */
+/** The reasoning to request from the model; undefined if nothing is requested. */
 export function fitThinking(
   request: ChatRequest,
   traits: Traits,
@@ -32,7 +32,10 @@ export function fitThinking(
   }
 }
 
-/** Some models take no forced call while they think: the call is what the client needs. */
+/**
+ * Some models do not support forced calls while thinking. The call takes priority, because the client needs
+ * it.
+ */
 function thinkingBesideForcedCall(
   { reasoning, toolChoice }: ChatRequest,
   traits: Traits,
@@ -42,7 +45,7 @@ function thinkingBesideForcedCall(
   if (forcedToolsWhileThinking !== false || !isForced(toolChoice) || thinking === 'none') return reasoning
   const turnsOff = canTurnThinkingOff(traits)
   if (reasoning !== undefined && reasoning.effort !== 'none') {
-    notes.dropField('reasoning', 'the model does not think while a tool call is forced')
+    notes.dropField('reasoning', 'the model does not support thinking with a forced tool call')
   } else if (reasoning === undefined && turnsOff) {
     if (thinkingDefault === false) return undefined
     notes.add('mapped', notes.pathOf('reasoning'), thinkingOffNote)
@@ -50,8 +53,9 @@ function thinkingBesideForcedCall(
   return turnsOff ? noThinking : undefined
 }
 
-/** For a request that says nothing about thinking. */
-export const thinkingOffNote = 'told not to think: the model takes no forced tool call while it thinks'
+/** The note for a request that does not mention thinking. */
+export const thinkingOffNote =
+  'thinking is turned off: the model does not support forced tool calls with thinking'
 
 const noThinking: ReasoningOptions = { effort: 'none', budgetTokens: undefined, summary: undefined }
 
@@ -60,23 +64,23 @@ function leaveOut(
   { thinkingOff }: Traits,
   notes: Notes,
 ): undefined {
-  // Of these models, some never think, and some always do.
+  // Some of these models never think, and some always do.
   const asksForNone = thinkingOff !== false && (effort === 'none' || budgetTokens === 0)
   const leavesItOpen = effort === undefined && budgetTokens === undefined
   if (asksForNone || leavesItOpen) {
-    notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model takes no word about thinking')
-  } else notes.dropField('reasoning', 'the model takes no word about thinking')
+    notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model has no thinking parameters')
+  } else notes.dropField('reasoning', 'the model has no thinking parameters')
   return undefined
 }
 
-/** The effort `none`, or `medium` for a model that thinks or does not. */
+/** Returns the effort `none`, or `medium` for a model whose thinking can only be turned on or off. */
 function onOrOff(reasoning: ReasoningOptions, traits: Traits, notes: Notes): ReasoningOptions | undefined {
   const effort =
     reasoning.effort ??
     (reasoning.budgetTokens === undefined ? undefined : effortOfBudget(reasoning.budgetTokens))
   if (effort === undefined) return reasoning
   if (effort !== 'none') {
-    notes.add('clamped', notes.pathOf('reasoning'), 'the model thinks or does not: it takes no measure')
+    notes.add('clamped', notes.pathOf('reasoning'), 'thinking can only be turned on or off for this model')
   } else if (traits.thinkingOff === false) {
     notes.dropField('reasoning', 'the model always thinks')
     return undefined
@@ -96,9 +100,9 @@ function inWords(
   if (budgetTokens !== undefined && effort === undefined) {
     if (takesBudgets) return reasoning
     effort = effortOfBudget(budgetTokens)
-    notes.add('mapped', path, `a budget of ${budgetTokens} tokens is the effort "${effort}"`)
+    notes.add('mapped', path, `a budget of ${budgetTokens} tokens becomes the effort "${effort}"`)
   } else if (budgetTokens !== undefined) {
-    notes.dropField('reasoning', 'the effort takes the place of the budget of tokens')
+    notes.dropField('reasoning', 'the effort replaces the token budget')
   }
   if (effort === undefined) return { ...reasoning, budgetTokens: undefined }
 
@@ -112,13 +116,13 @@ function inWords(
   }
   const level = nearestEffort(effort, effortLevels)
   if (level === undefined) {
-    notes.dropField('reasoning', 'the model cannot be told how much it thinks')
+    notes.dropField('reasoning', 'the model has no setting for the amount of thinking')
     return undefined
   }
   if (level !== effort) {
     const words = effortLevels.map((word) => `"${word}"`).join(', ')
-    notes.add('clamped', path, `the effort is "${level}": the model knows ${words}`)
-    // The client wanted no thoughts.
+    notes.add('clamped', path, `the effort is set to "${level}": the model supports ${words}`)
+    // The client did not want any thinking, so none is shown.
     if (isOff) summary = 'none'
   }
   return { effort: level, budgetTokens: undefined, summary }
@@ -136,9 +140,10 @@ function inTokens(reasoning: ReasoningOptions, traits: Traits, notes: Notes): Re
   const isOff = wanted === 0 && thinkingOff !== false
   const tokens = isOff ? 0 : Math.min(Math.max(wanted, least), most)
   const path = notes.pathOf('reasoning')
-  if (tokens !== wanted) notes.add('clamped', path, `the model thinks for ${boundsText(least, most)} tokens`)
+  if (tokens !== wanted)
+    notes.add('clamped', path, `the model supports ${boundsText(least, most)} thinking tokens`)
   else if (budgetTokens === undefined) {
-    notes.add('mapped', path, `the model counts thinking in tokens: ${tokens}`)
+    notes.add('mapped', path, `the model uses a token budget for thinking: ${tokens} tokens`)
   }
   return { ...reasoning, budgetTokens: tokens }
 }

@@ -2,24 +2,24 @@ import type { ChatRequest, WebSearch } from '../canonical/chat.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { type Notes, refused } from './notes.ts'
 
-/** What a format can say about a web search. */
+/** The web search settings that a format can express. */
 export interface SearchWords {
-  /** The format's name, for notes. */
+  /** The format's name, used in notes. */
   format: string
   says: Partial<Record<'allowedDomains' | 'blockedDomains' | 'offline' | SoftWord | 'cache', true>>
-  /** The reason why the upstream cannot get a search beside the client's own tools, if it cannot. */
+  /** Why the upstream cannot search while the client has its own tools; undefined if it can. */
   notBesideTools?: string | undefined
-  /** Why a search cannot be demanded there, if it cannot. */
+  /** Why a search cannot be forced; undefined if it can. */
   notForced?: string
 }
 
-/** Without these the search means about the same. */
+/** Settings that can be dropped without much change to the search. */
 type SoftWord = 'userLocation' | 'maxUses' | 'contextSize'
 
 /**
- * Leave out a web search that the upstream cannot run as the client wants it, with a note. Throws
- * GatewayError `unsupported_parameter` if the client demands the search, or has no tools of its own beside
- * it: many agents list it with each request and seldom need it.
+ * Removes a web search that the upstream cannot run as requested, and adds a note. Throws GatewayError
+ * `unsupported_parameter` if the client forces the search or has no tools of its own. Otherwise dropping it
+ * is acceptable, because many agents list the search in each request and seldom need it.
  */
 export function fitWebSearch(
   request: ChatRequest,
@@ -30,13 +30,14 @@ export function fitWebSearch(
   const search = request.webSearch
   if (search === undefined) {
     if (request.toolChoice?.type !== 'web-search') return request
-    throw refused(notes.pathOf('toolChoice'), 'the request has no web search')
+    throw refused(notes.pathOf('toolChoice'), 'the request does not include a web search')
   }
   return fitSearch(search, plainChoice(request, notes), traits, notes, words)
 }
 
 /**
- * A choice that leaves only the search says whether it is demanded, and no more. Other tools are left out.
+ * Simplifies a choice that allows only the search: it keeps whether the search is required, and removes other
+ * tools.
  */
 function plainChoice(request: ChatRequest, notes: Notes): ChatRequest {
   const { toolChoice, tools } = request
@@ -45,7 +46,7 @@ function plainChoice(request: ChatRequest, notes: Notes): ChatRequest {
   }
   if (toolChoice?.type !== 'allowed' || toolChoice.names.length > 0 || !toolChoice.webSearch) return request
   if (tools.length > 0) {
-    const reason = 'it allows only the web search: the other tools are left out'
+    const reason = 'only the web search is allowed: the other tools are left out'
     notes.add('emulated', notes.pathOf('toolChoice'), reason)
   }
   const type = toolChoice.mode === 'required' ? 'web-search' : 'auto'
@@ -74,9 +75,7 @@ function fitSearch(
   return { ...request, webSearch: undefined, toolChoice: choice }
 }
 
-/**
- * The reason why the upstream cannot search as the client wants it. A search elsewhere would be another one.
- */
+/** Why the upstream cannot search as requested. A search with other settings would not be the same search. */
 function obstacleOf(
   search: WebSearch,
   { toolChoice }: ChatRequest,
@@ -86,25 +85,25 @@ function obstacleOf(
 ): string | undefined {
   if (webSearch === false) return 'the model cannot search the web on this channel'
   if (search.offline && !says.offline) {
-    return `the ${format} format has no search that fetches nothing from the web`
+    return `the ${format} format has no search without access to the live web`
   }
   if (search.allowedDomains !== undefined && !says.allowedDomains) {
-    return `the ${format} format cannot keep a web search to some domains`
+    return `the ${format} format cannot limit a web search to certain domains`
   }
   if (search.blockedDomains !== undefined && !says.blockedDomains) {
-    return `the ${format} format cannot keep a web search away from some domains`
+    return `the ${format} format cannot exclude domains from a web search`
   }
   if (search.allowedDomains !== undefined && search.blockedDomains !== undefined) {
-    return `the ${format} format takes either allowed domains or blocked ones`
+    return `the ${format} format accepts either allowed domains or blocked domains, not both`
   }
   if (toolChoice?.type === 'web-search' && notForced !== undefined) return notForced
   return hasOwnTools ? notBesideTools : undefined
 }
 
 const losses: Readonly<Record<SoftWord, string>> = {
-  userLocation: 'is not told where the user is',
-  maxUses: 'is not told how often it may search',
-  contextSize: 'is not told how much to read',
+  userLocation: 'does not receive the user location',
+  maxUses: 'does not receive the maximum number of searches',
+  contextSize: 'does not receive the context size',
 }
 
 function sayable(search: WebSearch, { format, says }: SearchWords, notes: Notes): WebSearch {
@@ -112,11 +111,11 @@ function sayable(search: WebSearch, { format, says }: SearchWords, notes: Notes)
   for (const word of ['userLocation', 'maxUses', 'contextSize'] as const) {
     if (said[word] === undefined || says[word]) continue
     delete said[word]
-    notes.add('dropped', search.path, `the model ${losses[word]}: the ${format} format has no words for it`)
+    notes.add('dropped', search.path, `the model ${losses[word]}: the ${format} format cannot express it`)
   }
   if (said.cache !== undefined && !says.cache) {
     delete said.cache
-    notes.add('dropped', search.path, `the ${format} format takes no cache hints on a web search`)
+    notes.add('dropped', search.path, `the ${format} format does not support cache hints on a web search`)
   }
   return said
 }

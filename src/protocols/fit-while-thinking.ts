@@ -2,13 +2,16 @@ import type { ChatRequest, ReasoningOptions } from '../canonical/chat.ts'
 import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
-/** What a model takes only in a request without thinking. `reasoning` is what it will be asked for. */
+/**
+ * Removes what a model supports only without thinking. The returned `reasoning` is what the model will be
+ * sent.
+ */
 export function fitWhileThinking(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const reasoning = withoutThinkingBesideTools(request, traits, notes)
   return { reasoning, ...withoutSampling({ ...request, reasoning }, traits, notes) }
 }
 
-/** Tools are worth more than thoughts. */
+/** Tools take priority over thinking. */
 function withoutThinkingBesideTools(
   { tools, reasoning }: ChatRequest,
   traits: Traits,
@@ -19,8 +22,8 @@ function withoutThinkingBesideTools(
   if (!canTurnThinkingOff(traits)) return reasoning
   const path = notes.pathOf('reasoning')
   if (reasoning === undefined)
-    notes.add('mapped', path, 'the effort is "none": the model takes no tools while it thinks')
-  else notes.dropField('reasoning', 'the model takes no tools while it thinks')
+    notes.add('mapped', path, 'the effort is set to "none": the model does not support tools with thinking')
+  else notes.dropField('reasoning', 'the model does not support tools with thinking')
   return { effort: 'none', budgetTokens: undefined, summary: undefined }
 }
 
@@ -35,13 +38,13 @@ function withoutSampling(
     ['topP', topP],
   ] as const) {
     if (value === undefined) continue
-    if (value === 1) notes.add('mapped', notes.pathOf(field), 'left out: it says the default')
-    else notes.dropField(field, 'the model takes it only in a request in which it does not think')
+    if (value === 1) notes.add('mapped', notes.pathOf(field), 'left out: the value is the default')
+    else notes.dropField(field, 'the model supports it only without thinking')
   }
   return { temperature: undefined, topP: undefined }
 }
 
-/** A request that does not mention it may make a model think whose default is unknown. */
+/** A request that does not mention thinking may still make a model think if its default is unknown. */
 function thinks(reasoning: ReasoningOptions | undefined, { effortDefault }: Traits): boolean {
   if (reasoning?.budgetTokens === 0) return false
   return (reasoning?.effort ?? effortDefault) !== 'none'

@@ -1,8 +1,8 @@
 import type { Json } from '../canonical/json.ts'
 
 /**
- * The schema of a function's parameters, as OpenAI takes it. It refuses an object without `properties`, which
- * tools of MCP servers without parameters have, and which means the same:
+ * Returns the schema of a function's parameters in the form that OpenAI accepts. OpenAI refuses an object
+ * without `properties`, which MCP tools without parameters have and which means the same as an empty one:
  * https://github.com/spring-projects/spring-ai/issues/4776, https://github.com/janhq/jan/issues/7017, read
  * 2026-11-22
  */

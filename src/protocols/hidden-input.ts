@@ -2,31 +2,35 @@ import { skipSpace } from './json-scan.ts'
 import { parsedOrNothing } from './json-words.ts'
 
 /**
- * What a format says about the objects at one place of a request, or of the objects in a list there: which of
- * their members and types have all their input in the body.
+ * Describes the objects at one place of a request, or those in a list there: which of their members and types
+ * have all their input in the body.
  */
 export interface PlainPlace {
-  /** Words of `type`. Absent: every word, because it chooses nothing that a vendor reads elsewhere. */
+  /**
+   * The known values of `type`. Absent: any value, because it does not select anything that a vendor stores
+   * elsewhere.
+   */
   types?: readonly string[]
-  /** `data`: a value whose own members mean nothing to the format, such as a schema. */
+  /** `data`: a value whose own members have no meaning in the format, such as a schema. */
   members: Readonly<Record<string, PlainPlace | 'data'>>
-  /** True: a text or numbers may be here instead of an object. */
+  /** True: text or numbers can be used instead of an object. */
   text?: true
   /**
-   * By type, or by the empty text where there is none: an object with an `id` and none of these members
-   * refers to one that the vendor keeps.
+   * Lists members by type, or under the empty string if there is no type: an object that has an `id` but none
+   * of these members refers to an object stored at the vendor.
    */
   ownOf?: Readonly<Record<string, readonly string[]>>
 }
 
-/** More of them are not distinguished, so no setting can declare them. */
+/** The limit of reported members. Beyond it, they are not distinguished, so no setting can declare them. */
 export const hiddenInputMax = 64
 
 /**
- * The members and types of a request that are not known to be plain: the vendor may add input for them that
- * the body does not contain. Each is the path of its place and its name, such as
- * `messages[].content[].file_url`; null is absent. At most one more than `hiddenInputMax`. `body` is JSON
- * that `scanBody` has checked. One pass over its bytes, in which every repeat of a member counts.
+ * Finds the members and types of a request that are not known to be plain, for which the vendor may add input
+ * that the body does not contain. Each is reported as the path of its place and its name, such as
+ * `messages[].content[].file_url`; null counts as absent. Reports at most one more than `hiddenInputMax`.
+ * `body` is JSON that `scanBody` has checked. Makes one pass over the bytes, in which every occurrence of a
+ * repeated member counts.
  */
 export function hiddenInputIn(body: Buffer, place: PlainPlace): string[] {
   const walk = new Walk(body)
@@ -104,7 +108,7 @@ class Walk {
     if (!types.includes(word)) this.#note(pathTo(path, named(word)))
   }
 
-  /** Whether the value here is an empty text, list or object. */
+  /** Whether the value at the current position is an empty string, list or object. */
   #isEmpty(): boolean {
     if (this.#bytes[this.#at] === quote) return this.#bytes[this.#at + 1] === quote
     const second = this.#bytes[skipSpace(this.#bytes, this.#at + 1, this.#bytes.length)]
@@ -115,7 +119,7 @@ class Walk {
     if (this.found.size <= hiddenInputMax) this.found.add(path)
   }
 
-  /** The string here. */
+  /** Reads the string at the current position. */
   #text(): string {
     const start = this.#at
     this.#skipText()
@@ -128,7 +132,7 @@ class Walk {
     return this.#bytes[this.#at]
   }
 
-  /** Go past the value here, whatever is in it. */
+  /** Skips the value at the current position, whatever it contains. */
   #skip(): void {
     let depth = 0
     do {
@@ -153,7 +157,7 @@ class Walk {
     this.#at = end === -1 ? bytes.length : end + 1
   }
 
-  /** A number, `true`, `false` or `null`. */
+  /** Skips a number, `true`, `false` or `null`. */
   #skipWord(): void {
     while (marks[this.#bytes[this.#at] ?? quote] === 0) this.#at++
   }
@@ -167,10 +171,10 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
-/** Of `null`. */
+/** The first letter of `null`. */
 const letterN = 0x6e
 
-/** 1 for each byte outside of texts that no number, `true`, `false` or `null` has. */
+/** 1 for each byte that ends a number, `true`, `false` or `null`. */
 const marks = new Uint8Array(256).fill(1, 0, 0x21)
 for (const mark of [quote, comma, colon, openBrace, closeBrace, openBracket, closeBracket]) marks[mark] = 1
 
@@ -178,7 +182,10 @@ function pathTo(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** A name as a path has it: an unusual one is quoted, so that it is not mistaken for a path, and cut. */
+/**
+ * A name as used in a path. Unusual names are quoted and shortened, so that they cannot be mistaken for a
+ * path.
+ */
 function named(name: string): string {
   return /^[\w:-]{1,128}$/.test(name) ? name : JSON.stringify(name.slice(0, 128))
 }

@@ -3,14 +3,14 @@ import { openaiErrors } from './openai-errors.ts'
 import { errorDecoder } from './upstream-errors.ts'
 
 /**
- * Codes of moderation: OpenAI's, then those of Azure and its other image models.
+ * Moderation error codes: OpenAI's, then those of Azure and its other image models.
  * https://platform.openai.com/docs/guides/image-generation (content moderation),
  * https://learn.microsoft.com/azure/ai-foundry/openai/how-to/dall-e (content filtering)
  */
 const moderated =
   /moderation_blocked|content_?policy|policy_violation|bio_policy|content_?filter|content_?safety|responsibleaipolicy/i
 
-/** Errors of image models: those of OpenAI's formats, and more codes of moderation. */
+/** Error patterns for image models: those of OpenAI's formats, and more moderation codes. */
 export const { decodeError: decodeImageError, decodeStreamError: decodeImageFailure } = errorDecoder({
   ...openaiErrors,
   refusals: [
@@ -24,7 +24,7 @@ export const { decodeError: decodeImageError, decodeStreamError: decodeImageFail
   ],
 })
 
-/** The error of an answer without an image: the model's own words for why, if it gave any. */
+/** The error for an answer without an image. Contains the model's explanation, if there is one. */
 export function notMade(words: string | undefined, isFiltered: boolean): GatewayError {
   if (words !== undefined) {
     const short = words.length > quotedCharactersMax ? `${words.slice(0, quotedCharactersMax)}...` : words

@@ -3,16 +3,17 @@ import type { Json } from '../canonical/json.ts'
 import { refused } from './notes.ts'
 
 /**
- * The effect of a translation on one member of an image request. `said`: the upstream's body has all of it.
+ * What a translation does with one member of an image request. `said`: the upstream's body expresses it
+ * completely.
  */
 export type Fate = { action: 'said' } | { action: TranslationNote['action'] | 'refused'; reason: string }
 
-/** Fates of members by name. A function decides by the value. */
+/** The fates of members by name. A function determines the fate from the value. */
 export type Fates = Readonly<Record<string, Fate | ((value: unknown) => Fate)>>
 
 /**
- * Notes for the members that the client gave; null counts as absent. A member without a fate is dropped.
- * Throws GatewayError `unsupported_parameter` for a refused member.
+ * Returns notes for the members in the client's request; null counts as absent. Members without a fate are
+ * dropped. Throws GatewayError `unsupported_parameter` for a refused member.
  */
 export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
   const notes: TranslationNote[] = []
@@ -27,21 +28,21 @@ export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
   return notes
 }
 
-/** Fates that all image upstreams of other formats share. */
+/** Fates shared by all image upstreams with other formats. */
 export const said: Fate = { action: 'said' }
 
 export const severalCalls = (value: unknown): Fate =>
   value === 1
     ? said
-    : { action: 'emulated', reason: 'the format makes one image in a call: the gateway sends several calls' }
+    : { action: 'emulated', reason: 'the format returns one image per call: the gateway sends several calls' }
 
 export const ownDelivery: Fate = {
   action: 'emulated',
-  reason: 'the format decides between base64 and links: the gateway gives the client what it asked for',
+  reason: 'the format does not let clients choose between base64 and links: the gateway converts the result',
 }
 
 export function dropped(reason: string): Fate {
   return { action: 'dropped', reason }
 }
 
-const unknown = dropped('not a member that other formats know')
+const unknown = dropped('unknown in other formats')

@@ -7,78 +7,81 @@ import type { JsonBounds } from './json-scan.ts'
 import type { ProtocolName, RenderedError } from './protocol.ts'
 
 /**
- * How the gateway asks an upstream for images. Pure. Decoders see answers whose images were already
- * extracted.
+ * How the gateway requests images from an upstream. Pure. Decoders receive answers whose images have already
+ * been extracted.
  */
 export interface ImageSide {
   name: ProtocolName
-  /** Path below the channel's base URL. */
+  /** The path relative to the channel's base URL. */
   path: string
   authHeaders(secret: string): Record<string, string>
-  /** Most images in one upstream call; more images need more calls. Undefined: no bound. */
+  /** The maximum number of images per upstream call. More images require more calls. Undefined: no limit. */
   imagesPerCall: number | undefined
   /**
-   * The request in this format, for `context.count` of its images. A note reports each member that the format
-   * lacks. Throws GatewayError `unsupported_parameter` with the client's member if the image would not be
-   * what the client asked for.
+   * Encodes the request in this format for `context.count` of its images. Adds a note for each member that
+   * the format does not support. Throws GatewayError `unsupported_parameter` with the client's member if the
+   * image would not be what the client requested.
    */
   encodeRequest(request: ImageRequest, context: ImageContext): { body: Json; notes: TranslationNote[] }
   /**
-   * Throws GatewayError `upstream_error` if the body is no answer, `content_filtered` if the model refused.
+   * Throws GatewayError `upstream_error` if the body is not an answer, and `content_filtered` if the model
+   * refused.
    */
   decodeAnswer(body: Json): ImageAnswer
-  /** A decoder for one stream. Absent: answers always come whole, even if `context.stream` is true. */
+  /**
+   * Creates a decoder for one stream. Absent: answers are never streamed, even if `context.stream` is true.
+   */
   decodeStream?(): ImageStreamDecoder
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
 export interface ImageStreamDecoder {
   /**
-   * Decode the `data` of one server-sent event; never called with `[DONE]`. Returns [] for events other than
-   * previews and the end. Throws as `decodeAnswer` does.
+   * Decodes the `data` of one server-sent event; never called with `[DONE]`. Returns [] for events other than
+   * previews and completions. Throws the same errors as `decodeAnswer`.
    */
   push(data: Json): ImageEvent[]
   /**
-   * The upstream ended the stream. Returns an image that it made without an event of completion; [] if there
-   * is none.
+   * Handles the end of the upstream's stream. Returns an image that was not followed by a completion event,
+   * or [] if there is none.
    */
   end(): ImageEvent[]
 }
 
 export interface ImageContext {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   upstreamModel: string
-  /** Images of this call, 1 to `imagesPerCall`. */
+  /** The number of images requested in this call, 1 to `imagesPerCall`. */
   count: number
-  /** Whether the gateway asks for a stream with previews. */
+  /** Whether the gateway requests a stream with previews. */
   stream: boolean
 }
 
-/** How our clients ask for images. */
+/** How our clients request images. */
 export interface ImageClient {
   /**
-   * Read the request and check types and ranges. `checkTraits` checks the values that differ between models.
-   * Throws GatewayError `invalid_request` with the field, or `body` for broken JSON.
+   * Reads the request and checks types and ranges. `checkTraits` checks the values that differ between
+   * models. Throws GatewayError `invalid_request` with the field, or with `body` for invalid JSON.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string }
   /**
-   * Check the request against a model's traits. Where the traits say nothing, the values of OpenAI's models
-   * count. Throws GatewayError `invalid_request` that names the field, the given value and the allowed ones.
+   * Checks the request against a model's traits. If a trait is absent, the values of OpenAI's models apply.
+   * Throws GatewayError `invalid_request` with the field, the given value and the allowed ones.
    */
   checkTraits(request: ImageRequest, traits: ImageTraits | undefined, model: string): void
-  /** A whole answer. */
+  /** Encodes a complete answer. */
   answerPieces(result: ImagesResult): ImagePiece[]
-  /** Server-sent events. The last `completed` is the end of a stream. */
+  /** Encodes server-sent events. The last `completed` event ends the stream. */
   partialEventPieces(preview: PreviewEvent): ImagePiece[]
   completedEventPieces(image: ImageOfResult, settings: ImageSettings): ImagePiece[]
   encodeError(error: GatewayError, requestId: string): RenderedError
   encodeStreamError(error: GatewayError, requestId: string): Buffer
 }
 
-/** JSON text, or the number of an image whose base64 goes there, without quotes. */
+/** JSON text, or the number of the image whose base64 is inserted there, without quotes. */
 export type ImagePiece = string | { image: number }
 
-/** The facts of an answer about its images. It omits undefined values. */
+/** What an answer reports about its images, without undefined values. */
 export interface ImageSettings {
   /** Seconds since the epoch. */
   created: number
@@ -94,12 +97,12 @@ export interface ImagesResult extends ImageSettings {
 }
 
 export interface ImageOfResult {
-  /** A link; undefined: the answer has the image itself. */
+  /** A link; undefined if the answer contains the image itself. */
   url?: string | undefined
   revisedPrompt?: string | undefined
 }
 
 export interface PreviewEvent extends ImageSettings {
-  /** The number of the preview, from 0. */
+  /** The number of the preview, starting at 0. */
   index: number
 }

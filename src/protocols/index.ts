@@ -13,7 +13,7 @@ import { openaiResponses } from './openai-responses/index.ts'
 import { preparedEvents } from './openai-responses/response-object.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
 
-/** The text protocols that this version speaks. */
+/** The text protocols that this version supports. */
 export const protocols = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -23,38 +23,39 @@ export const protocols = {
 
 const known: Readonly<Partial<Record<ProtocolName, Protocol>>> = protocols
 
-/**
- * How clients speak the protocol of a public endpoint. Throws for a protocol that has no client side here.
- */
+/** The client side of a protocol, for public endpoints. Throws for a protocol without one. */
 export function clientSide(name: ProtocolName): ClientSide {
   const side = known[name]?.client
-  if (side === undefined) throw new Error(`no client side for protocol ${name}`)
+  if (side === undefined) throw new Error(`Protocol ${name} has no client side.`)
   return side
 }
 
-/** How clients ask to have a conversation compacted. */
+/** How clients request the compaction of a conversation. */
 export function compactionClient(): ClientSide {
   return compacting(clientSide('openai-responses'))
 }
 
 /**
- * The answer to a request of the Responses format that only prepares the next one. `settings`: its
+ * The answer to a request in the Responses format that only prepares the next one. `settings`: its
  * `answerSettings`.
  */
 export const preparedAnswer: typeof preparedEvents = preparedEvents
 
-/** Answers of the Responses format that the gateway makes in the background. */
+/** Background answers of the Responses format that the gateway produces. */
 export const background = backgroundAnswers
 
-/** The reader of requests for an endpoint that we only pass on. It has the errors of OpenAI's chat. */
+/**
+ * The request reader for endpoints that are only passed through. Its errors are those of OpenAI's chat
+ * format.
+ */
 export function plainClient(format: PlainFormat): ClientSide {
   return { ...clientSide('openai-chat'), readRequest: plainReader(format), plainInput: plainTexts }
 }
 
-/** How upstreams speak the protocol of a target. Throws for a protocol that has no upstream side here. */
+/** The upstream side of a protocol, for targets. Throws for a protocol without one. */
 export function upstreamSide(name: ProtocolName): UpstreamSide {
   const side = known[name]?.upstream
-  if (side === undefined) throw new Error(`no upstream side for protocol ${name}`)
+  if (side === undefined) throw new Error(`Protocol ${name} has no upstream side.`)
   return side
 }
 
@@ -66,10 +67,10 @@ const imageSides: Readonly<Partial<Record<ProtocolName, ImageSide>>> = {
   'openai-chat': openaiChatImages,
 }
 
-/** How the gateway asks upstreams of a protocol for images; undefined for a protocol without images. */
+/** How the gateway requests images from upstreams of a protocol; undefined if the protocol has no images. */
 export function imageSide(name: ProtocolName): ImageSide | undefined {
   return imageSides[name]
 }
 
-/** How clients ask for images. There is only one format. */
+/** How clients request images. There is only one format. */
 export const imageClient: ImageClient = openaiImagesClient

@@ -1,7 +1,8 @@
 /**
- * Asks a model for JSON in words. A model with tools must be free to call one: then its answer is not JSON.
+ * The text that asks a model for JSON. A model with tools must remain free to call one, in which case its
+ * answer is not JSON.
  */
 export function jsonOnly(what: 'object' | 'value', hasTools: boolean): string {
-  const beginning = hasTools ? 'If you call no tool, answer' : 'Answer'
-  return `${beginning} with one JSON ${what} and nothing else: no words before or behind it, no code fence.`
+  const beginning = hasTools ? 'If you do not call a tool, answer' : 'Answer'
+  return `${beginning} with one JSON ${what} and nothing else: no text before or after it, no code fence.`
 }

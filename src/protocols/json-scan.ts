@@ -4,43 +4,44 @@ import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import { nameAt, nameLike, parsedOrNothing, type Watch } from './json-words.ts'
 
-/** Byte range of one JSON value: its first byte and the one past its last. */
+/** The byte range of one JSON value: from its first byte to the one after its last. */
 export interface ByteRange {
   start: number
   end: number
 }
 
-/** Bounds of a client's JSON. */
+/** Limits for a client's JSON. */
 export interface JsonBounds {
   jsonDepthMax: number
   jsonValuesMax: number
 }
 
 export interface ScanOptions {
-  /** Deepest nesting allowed. The scanned object itself is depth 1. */
+  /** The maximum nesting depth. The scanned object itself has depth 1. */
   depthMax: number
   /**
-   * Most keys and values in the whole document: parsing it must not stall the process. One that is nested n *
-   * 16 deep counts as n more. Default: no bound, for parts of a document that an earlier scan counted.
+   * The maximum number of keys and values in the whole document, so that parsing it does not block the
+   * process. A value nested n * 16 levels deep counts as n more. By default there is no limit, for parts of a
+   * document that an earlier scan has counted.
    */
   valuesMax?: number
-  /** Path of the object in the body, for messages; empty for the body itself. */
+  /** The path of the object in the body, for messages; empty for the body itself. */
   path?: string
   watch?: Watch
-  /** Gets what was found, also before a fault that is thrown. */
+  /** Filled with the members found, even if an error is thrown later. */
   found?: Partial<Record<string, ByteRange>>
 }
 
 /**
- * Find named members of a JSON object in one pass over its bytes, without building objects. It is
- * hand-written because every request passes here: zod would need the whole document parsed first.
+ * Finds named members of a JSON object in one pass over its bytes, without building objects. Hand-written
+ * because it runs for every request, and zod would require the whole document to be parsed first.
  *
- * It checks the grammar as JSON.parse does, with one exception: in documents over 32 KB it skips long
- * strings, so a bad control character or escape in them is left to the upstream. `checkText` checks the
- * UTF-8. Throws GatewayError `invalid_request` for broken JSON (with line and column, but without a quote
- * from the body, which may hold a secret), for nesting over `depthMax` and for more keys and values than
- * `valuesMax`. Throws it also for a named member that comes twice or with other capital letters, because
- * parsers disagree about which one counts.
+ * Checks the grammar like JSON.parse, with one exception: in documents over 32 KB it skips long strings, so
+ * invalid control characters or escapes in them are left to the upstream. `checkText` checks the UTF-8.
+ * Throws GatewayError `invalid_request` for invalid JSON (with line and column, but without quoting the body,
+ * which may contain a secret), for nesting deeper than `depthMax`, and for more keys and values than
+ * `valuesMax`. Also throws it for a named member that occurs twice or in other letter case, because parsers
+ * disagree about which one counts.
  */
 export function scanMembers<Name extends string>(
   bytes: Buffer,
@@ -68,7 +69,8 @@ export function scanMembers<Name extends string>(
     const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
     const end = endOfValue(text, start)
     if (name !== undefined) {
-      if (members[name]) throw invalid(path ? `${path}.${name}` : name, 'given twice in one object')
+      if (members[name])
+        throw invalid(path ? `${path}.${name}` : name, 'occurs twice in the same object: send it once')
       members[name] = { start, end }
     }
     at = skipSpace(bytes, end, span.end)
@@ -79,7 +81,10 @@ export function scanMembers<Name extends string>(
   }
 }
 
-/** Spans of the elements of a JSON array; none if the value is not an array. Throws as `scanMembers` does. */
+/**
+ * The spans of the elements of a JSON array; empty if the value is not an array. Throws the same errors as
+ * `scanMembers`.
+ */
 export function scanElements(bytes: Buffer, span: ByteRange, options: ScanOptions): ByteRange[] {
   const elements: ByteRange[] = []
   const text = startScan(bytes, span, options)
@@ -98,7 +103,7 @@ export function scanElements(bytes: Buffer, span: ByteRange, options: ScanOption
   }
 }
 
-/** Span of the first element of a JSON array, if there is one. Throws as `scanMembers` does. */
+/** The span of the first element of a JSON array, if any. Throws the same errors as `scanMembers`. */
 export function scanFirstElement(
   bytes: Buffer,
   span: ByteRange,
@@ -111,7 +116,7 @@ export function scanFirstElement(
 }
 
 /**
- * Throws GatewayError `invalid_request` for a body that is not UTF-8, or that starts with a byte order mark.
+ * Throws GatewayError `invalid_request` for a body that is not valid UTF-8 or starts with a byte order mark.
  */
 export function checkText(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalid('body', 'not valid UTF-8')
@@ -120,7 +125,7 @@ export function checkText(bytes: Buffer): void {
   }
 }
 
-/** Parse the value of a span. Throws GatewayError `invalid_request` with `path`. */
+/** Parses the value of a span. Throws GatewayError `invalid_request` with `path`. */
 export function parseSpan(bytes: Buffer, span: ByteRange, path: string): unknown {
   const text = bytes.toString('utf8', span.start, span.end)
   if (text === 'true') return true
@@ -132,7 +137,7 @@ export function parseSpan(bytes: Buffer, span: ByteRange, path: string): unknown
   return value
 }
 
-/** The type of the JSON value that starts at this byte, as a word for a message. */
+/** The type name of the JSON value that starts at this byte, for messages. */
 export function kindAt(bytes: Buffer, at: number): string {
   switch (bytes[at]) {
     case quote:
@@ -151,7 +156,7 @@ export function kindAt(bytes: Buffer, at: number): string {
   }
 }
 
-/** Offset of the first byte at or after `at` that is not JSON white space. */
+/** The offset of the first byte at or after `at` that is not JSON white space. */
 export function skipSpace(bytes: Buffer, at: number, end: number): number {
   let i = at
   while (i < end) {
@@ -171,27 +176,27 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
-/** Up to this size the scan checks every byte. */
+/** The size up to which the scan checks every byte. */
 const strictBytesMax = 32 * 1024
 
-/** A string without escapes, as most model names are. */
+/** A string without escapes, which most model names are. */
 const plainString = /^"[\w.:/@-]*"$/
 
 /** The state of one scan. */
 interface Text {
   bytes: Buffer
   end: number
-  /** Deepest nesting allowed below the scanned object. */
+  /** The maximum nesting depth below the scanned object. */
   depthMax: number
   valuesMax: number
-  /** Keys and values still allowed. */
+  /** The number of keys and values that are still allowed. */
   valuesLeft: number
-  /** Only for documents in which the scan skips long strings. */
+  /** Only set for documents in which the scan skips long strings. */
   words: Int32Array | undefined
   watch: Watch | undefined
 }
 
-/** More than any body has, and still a small integer in V8. */
+/** More than any body contains, but still a small integer in V8. */
 const uncounted = 2 ** 30
 
 function startScan(
@@ -211,7 +216,7 @@ function startScan(
   }
 }
 
-/** Count a key or a value. */
+/** Counts a key or a value. */
 function countOne(text: Text): void {
   if (--text.valuesLeft < 0) throw tooMany(text)
 }
@@ -223,13 +228,13 @@ function tooMany({ valuesMax }: Text): GatewayError {
   )
 }
 
-/** One parser would ignore such a member, and another would take it for the named one. */
+/** One parser would ignore such a member, and another would treat it as the named one. */
 function refuseLike(bytes: Buffer, start: number, end: number, names: readonly string[], path: string): void {
   const name = nameLike(bytes, start, end, names)
   if (name === undefined) return
   throw invalid(
     path ? `${path}.${name}` : name,
-    'written with other letters, which upstreams read differently; write it in lower case',
+    'contains capital or special letters, which upstreams interpret differently: spell it in lower case',
   )
 }
 
@@ -243,7 +248,7 @@ function finish<T>(text: Text, from: number, members: T): T {
   return members
 }
 
-/** Offset past one value, found without recursion. */
+/** The offset after one value, found without recursion. */
 function endOfValue(text: Text, from: number): number {
   const { bytes, end } = text
   const first = bytes[from]
@@ -258,10 +263,10 @@ function endOfValue(text: Text, from: number): number {
     const byte = byteAt(text, at)
     if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
-      if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
-      // What reads nested values needs more time for each of them than for flat ones.
+      if (closers.length >= text.depthMax) throw invalid('body', 'nested too deeply')
+      // Nested values take longer to process than flat ones.
       left -= closers.length >> 4
-      // In ASCII, `]` and `}` come two places after `[` and `{`.
+      // In ASCII, `]` and `}` are two positions after `[` and `{`.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)
       if (byteAt(text, at) !== byte + 2) {
@@ -349,7 +354,7 @@ function endOfDigits(text: Text, from: number): number {
   return at
 }
 
-/** Offset past the closing quote of the string that starts at `start`. */
+/** The offset after the closing quote of the string that starts at `start`. */
 function endOfString(text: Text, start: number): number {
   const { bytes, watch } = text
   const near = text.words === undefined ? text.end : Math.min(start + hopFromBytes, text.end)
@@ -374,11 +379,11 @@ function endOfString(text: Text, start: number): number {
 function endOfLongString(text: Text, from: number): number {
   const { bytes, end, words } = text
   const closing = words === undefined || from >= end ? -1 : closingQuote(bytes, words, from, end)
-  if (closing === -1) throw fault(text, end, 'a string is not closed')
+  if (closing === -1) throw fault(text, end, 'unterminated string')
   return closing + 1
 }
 
-/** Strings are skipped from here on. */
+/** Strings are skipped from this length on. */
 const hopFromBytes = 100
 
 function escapeBytes(text: Text, at: number): number {
@@ -409,8 +414,8 @@ function fault({ bytes, end }: Text, at: number, problem: string): GatewayError 
 }
 
 /**
- * Line and column of an offset, for a message. Columns count characters. After more than 4 KB of one line
- * they count bytes, because refusing a body must be cheap.
+ * The line and column of an offset, for messages. Columns count characters. If the line has more than 4 KB
+ * before the offset, they count bytes, because refusing a body must be cheap.
  */
 function placeOf(bytes: Buffer, at: number): string {
   let line = 1

@@ -1,14 +1,14 @@
-/** Looks at the names, texts and numbers of a document while they are scanned. */
+/** Receives the names, texts and numbers of a document while it is scanned. */
 export interface Watch {
   /**
-   * `start` and `end`: of a string with its quotes, or of its first bytes and no closing quote. `hasCodes`:
-   * escapes such as `\u0061`.
+   * `start` and `end`: the range of a string with its quotes, or of its first bytes without a closing quote.
+   * `hasCodes`: whether it contains escapes such as `\u0061`.
    */
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void
   lookAtNumber(bytes: Buffer, start: number, end: number): void
 }
 
-/** The name that the key between these quotes is, if any. Keys may have escapes. */
+/** Returns the name that equals the key between these quotes, if any. Keys can contain escapes. */
 export function nameAt<Name extends string>(
   bytes: Buffer,
   start: number,
@@ -32,8 +32,8 @@ export function nameAt<Name extends string>(
 }
 
 /**
- * The name for which some parsers would take this key, though it is another one. Go ignores upper and lower
- * case (https://pkg.go.dev/encoding/json#Unmarshal), and parsers in C may stop at a NUL.
+ * Returns the name that some parsers would confuse with this key, although it is a different one. Go ignores
+ * letter case (https://pkg.go.dev/encoding/json#Unmarshal), and parsers in C may stop at a NUL.
  */
 export function nameLike<Name extends string>(
   bytes: Buffer,
@@ -55,7 +55,7 @@ export function nameLike<Name extends string>(
   return undefined
 }
 
-/** The value of a JSON text; undefined if it is broken. */
+/** Parses JSON text; returns undefined if it is invalid. */
 export function parsedOrNothing(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -65,10 +65,10 @@ export function parsedOrNothing(text: string): unknown {
 }
 
 const backslash = 0x5c
-/** More bytes than any name has, even with six for each letter. */
+/** More bytes than any name has, even with six bytes per letter. */
 const nameBytesMax = 6 * 64
 
-/** The beginning of a key, as long as a name can be and a little more: a key may have megabytes. */
+/** The beginning of a key, slightly longer than any name, because a key can have megabytes. */
 function beginningOf(bytes: Buffer, start: number, end: number): string {
   if (end - start - 2 <= nameBytesMax) return bytes.toString('utf8', start, end)
   let to = start + 1
@@ -76,7 +76,7 @@ function beginningOf(bytes: Buffer, start: number, end: number): string {
     if (bytes[to] !== backslash) to++
     else to += bytes[to + 1] === letterU ? 6 : 2
   }
-  // Do not cut a character in half.
+  // Avoids cutting a character in half.
   while (((bytes[to] ?? 0) & 0xc0) === 0x80) to++
   return `${bytes.toString('utf8', start, Math.min(to, end - 1))}"`
 }
@@ -86,12 +86,12 @@ const letterU = 0x75
 function nameFolded<Name extends string>(literal: string, names: readonly Name[]): Name | undefined {
   const key = parsedOrNothing(literal)
   if (typeof key !== 'string') return undefined
-  // Case folding also turns a long s into an s, and the kelvin sign into a k.
+  // Case folding also converts a long s to an s, and the kelvin sign to a k.
   const folded = key.replace(/\0.*$/s, '').toUpperCase().toLowerCase()
   return names.find((name) => name === folded)
 }
 
-/** Names have only small letters and `_`. */
+/** Names contain only lower-case letters and `_`. */
 function isLetterLike(byte: number, letter: number): boolean {
   return byte === letter || (byte >= 0x41 && byte <= 0x5a && byte + 0x20 === letter)
 }

@@ -3,17 +3,17 @@ import type { ChatEvent, Finish } from '../canonical/event.ts'
 import type { Traits } from '../canonical/traits.ts'
 
 /**
- * Options of a request that the upstream's format cannot express, or that the model does not take. The
- * gateway applies them while it translates the answer.
+ * Options of a request that the upstream's format cannot express or the model does not support. The gateway
+ * applies them while it translates the answer.
  */
 export interface KeptOptions {
-  /** The answer has at most one tool call. */
+  /** Keeps at most one tool call in the answer. */
   oneCall: boolean
-  /** The answer's text ends before the first of these. */
+  /** Ends the answer's text before the first of these sequences. */
   stop: readonly string[]
 }
 
-/** The options that a request to this offer leaves out, and that the gateway can apply. */
+/** The options that are left out of a request to this offer and that the gateway can apply. */
 export function optionsToKeep(
   request: Pick<ChatRequest, 'stop' | 'parallelToolCalls'>,
   traits: Traits,
@@ -23,7 +23,9 @@ export function optionsToKeep(
   return oneCall || stop.length > 0 ? { oneCall, stop } : undefined
 }
 
-/** Whether the client wants one call at a time, and the model may make several but cannot be told not to. */
+/**
+ * Whether the client wants one call at a time, but the model can make several and has no setting for that.
+ */
 export function keepsOneCall(
   { parallelToolCalls }: Pick<ChatRequest, 'parallelToolCalls'>,
   { takes, parallelTools }: Traits,
@@ -31,12 +33,13 @@ export function keepsOneCall(
   return parallelToolCalls === false && takes?.parallelToolCalls === false && parallelTools !== false
 }
 
-/** For the notes of a translation. */
-export const keptOneCall = 'of calls side by side the answer has only the first'
-export const keptStop = 'the gateway ends the text there, and what the model writes until its own end is paid'
+/** Reasons used in the notes of a translation. */
+export const keptOneCall = 'only the first of several parallel calls is kept'
+export const keptStop =
+  'the gateway cuts the text there, but everything that the model writes until it stops is charged'
 
 /**
- * The stop sequences of a request that the gateway can look for; none if they are longer than any format
+ * The stop sequences of a request that the gateway can search for; empty if they are longer than any format
  * allows.
  */
 export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly string[] {
@@ -47,14 +50,14 @@ export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly strin
 const stopCharactersMax = 4096
 
 /**
- * Applies the options to the events of an answer: it leaves out later calls, and all after a stop sequence.
- * The upstream still ends its answer by itself: what it thinks and writes until then is paid, and its counts
- * come only then.
+ * Applies the options to the events of an answer: removes later calls, and everything after a stop sequence.
+ * The upstream still finishes its answer: what it thinks and writes until then is charged, and its counts
+ * arrive only at the end.
  */
 export class OptionKeeper {
   readonly #oneCall: boolean
   readonly #stop: readonly string[]
-  /** The index that each block has without the blocks that are left out. */
+  /** The index of each block when removed blocks are not counted. */
   readonly #indexes = new Map<number, number>()
   /** Undefined for blocks that are not text. */
   readonly #open = new Map<number, OpenText | undefined>()
@@ -68,7 +71,7 @@ export class OptionKeeper {
     this.#stop = stop
   }
 
-  /** The events to write instead of this one. */
+  /** Returns the events to write in place of this one. */
   take(event: ChatEvent): ChatEvent[] {
     switch (event.type) {
       case 'start':
@@ -94,7 +97,7 @@ export class OptionKeeper {
 
   #takeMore(event: Extract<ChatEvent, { type: 'block-delta' | 'block-end' }>): ChatEvent[] {
     const index = this.#indexes.get(event.index)
-    // After a stop sequence, a call that had begun goes on to its end.
+    // After a stop sequence, a call that has already started continues to its end.
     if (index === undefined || !this.#open.has(index)) return []
     const text = this.#stop.length === 0 ? undefined : this.#open.get(index)
     if (event.type === 'block-end') {
@@ -105,7 +108,7 @@ export class OptionKeeper {
     return this.#addText(index, text, text.waiting + event.delta.text)
   }
 
-  /** `all`: the text that waited, and the new one. */
+  /** `all`: the text that was held back, followed by the new text. */
   #addText(index: number, open: OpenText, all: string): ChatEvent[] {
     const found = firstOf(this.#stop, all)
     if (found !== undefined) {
@@ -129,7 +132,7 @@ export class OptionKeeper {
 
 /** A text block. */
 interface OpenText {
-  /** Its last characters, which may be the beginning of a stop sequence. */
+  /** Its last characters, which could be the beginning of a stop sequence. */
   waiting: string
 }
 
@@ -137,7 +140,7 @@ function textOf(index: number, text: string): ChatEvent[] {
   return text === '' ? [] : [{ type: 'block-delta', index, delta: { type: 'text', text } }]
 }
 
-/** The sequence that comes first in the text. */
+/** The sequence that occurs first in the text. */
 function firstOf(stop: readonly string[], text: string): { sequence: string; at: number } | undefined {
   let first: { sequence: string; at: number } | undefined
   for (const sequence of stop) {
@@ -147,7 +150,7 @@ function firstOf(stop: readonly string[], text: string): { sequence: string; at:
   return first
 }
 
-/** Characters at the end of the text that may be the beginning of a stop sequence. */
+/** The number of characters at the end of the text that could be the beginning of a stop sequence. */
 function beginningAtEnd(stop: readonly string[], text: string): number {
   let most = 0
   for (const sequence of stop) {

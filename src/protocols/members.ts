@@ -4,19 +4,19 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { UnmappedFields } from './unmapped-fields.ts'
 
 /**
- * Reads the members of one object of a request by their names. A null member counts as absent; one of the
- * wrong type throws GatewayError `invalid_request` with its path. `noteRest` reports every member that was
- * not read.
+ * Reads the members of one object of a request by name. A null member counts as absent. A member of the wrong
+ * type throws GatewayError `invalid_request` with its path. `noteRest` reports all members that were not
+ * read.
  *
- * Not zod: every block keeps its path and every unread member is reported by its own, and a zod schema gives
- * neither.
+ * Does not use zod, because a zod schema can neither keep the path of every block nor report unread members
+ * one by one.
  */
 export class Members {
-  /** Of the object; empty for the body. */
+  /** The path of the object; empty for the body. */
   readonly path: string
   readonly unmapped: UnmappedFields
   readonly #value: Json
-  /** A list: objects have few members, and a Set for each object of a long conversation costs more. */
+  /** A list, because objects have few members, and a Set for each object of a long conversation is slower. */
   readonly #read: string[] = []
 
   constructor(value: unknown, path: string, unmapped: UnmappedFields) {
@@ -50,14 +50,14 @@ export class Members {
     return this.text(name) ?? this.#missing(name, 'a string')
   }
 
-  /** A text that is not empty. */
+  /** A non-empty text. */
   requiredName(name: string): string {
     const text = this.requiredText(name)
     if (text === '') throw invalid(this.pathOf(name), 'expected a name, got an empty string')
     return text
   }
 
-  /** One of a few words. */
+  /** A text that must be one of the given words. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.any(name)
     if (value === undefined) return undefined
@@ -70,7 +70,7 @@ export class Members {
     return this.word(name, words) ?? this.#missing(name, anyOf(words))
   }
 
-  /** Never NaN or infinite. */
+  /** A finite number. */
   number(name: string): number | undefined {
     const value = this.any(name)
     if (value === undefined || (typeof value === 'number' && Number.isFinite(value))) return value
@@ -91,7 +91,7 @@ export class Members {
     throw wrongType(value, this.pathOf(name), 'a boolean')
   }
 
-  /** An object as it is. Its own members are not reported. */
+  /** An object, unchanged. Its own members are not reported. */
   object(name: string): Json | undefined {
     const value = this.any(name)
     if (value === undefined || isRecord(value)) return value
@@ -137,24 +137,25 @@ export class Members {
     return this.objects(name) ?? this.#missing(name, 'an array')
   }
 
-  /** Report the member as dropped if it is there. */
+  /** Reports the member as dropped if it is present. */
   drop(name: string, reason: string): void {
     if (this.has(name)) this.unmapped.drop(this.pathOf(name), reason)
   }
 
-  /** Report the member as refused if it is there. */
+  /** Reports the member as refused if it is present. */
   refuse(name: string, reason: string, refusal?: UnmappedField['refusal']): void {
     if (this.has(name)) this.unmapped.refuse(this.pathOf(name), reason, refusal)
   }
 
-  /** Count these members as read: nothing is lost without them. */
+  /** Marks these members as read, because nothing is lost without them. */
   ignore(names: readonly string[]): void {
     this.#read.push(...names)
   }
 
   /**
-   * Report every unread member as dropped, with its reason in `reasons` if it has one. Null says nothing, nor
-   * does `[]` below the top level: clients send messages of earlier answers with all their empty members.
+   * Reports every unread member as dropped, with its reason in `reasons` if there is one. Null is ignored,
+   * and so is `[]` below the top level, because clients send messages of earlier answers back with all their
+   * empty members.
    */
   noteRest(reasons: Readonly<Record<string, string>> = {}): void {
     for (const name of Object.keys(this.#value)) {
@@ -163,7 +164,7 @@ export class Members {
       if (this.path !== '' && Array.isArray(value) && value.length === 0) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       const short = name.length <= nameCharactersMax ? name : `${name.slice(0, nameCharactersMax)}...`
-      this.unmapped.drop(this.pathOf(short), reason ?? 'not a member that other formats know')
+      this.unmapped.drop(this.pathOf(short), reason ?? 'unknown in other formats')
     }
   }
 
@@ -172,7 +173,7 @@ export class Members {
   }
 }
 
-/** Each element of a list as an object. */
+/** Wraps each element of a list as an object. */
 export function membersOfEach(list: readonly unknown[], path: string, unmapped: UnmappedFields): Members[] {
   const members: Members[] = []
   for (let at = 0; at < list.length; at++) members.push(new Members(list[at], `${path}[${at}]`, unmapped))

@@ -1,24 +1,27 @@
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../canonical/json.ts'
 import type { ProtocolName } from './protocol.ts'
 
-/** A page of an upstream's list of its models. */
+/** A page of an upstream's list of models. */
 export interface ModelPage {
   models: { name: string; contextLength: number | undefined; maxOutputTokens: number | undefined }[]
-  /** Of the next page; undefined: this is the last one. */
+  /** The cursor of the next page; undefined for the last page. */
   cursor: string | undefined
 }
 
 /** How a protocol lists models. */
 export interface ModelListSide {
-  /** Below the channel's base URL. `cursor`: of the page before; undefined: the first page. */
+  /**
+   * The path relative to the channel's base URL. `cursor`: that of the previous page's answer; undefined for
+   * the first page.
+   */
   path(cursor: string | undefined): string
-  /** Undefined: it is not a list of models. */
+  /** Undefined if the body is not a list of models. */
   read(body: Json): ModelPage | undefined
 }
 
 /**
- * https://platform.openai.com/docs/api-reference/models/list, read 2026-11-22: one page, and nothing but
- * names.
+ * https://platform.openai.com/docs/api-reference/models/list, read 2026-11-22: a single page that contains
+ * only names.
  */
 const openai: ModelListSide = {
   path: () => '/models',
@@ -49,8 +52,8 @@ const anthropic: ModelListSide = {
 }
 
 /**
- * https://ai.google.dev/api/models#method:-models.list, read 2026-11-22: at most 1000 a page, names begin
- * with `models/`.
+ * https://ai.google.dev/api/models#method:-models.list, read 2026-11-22: at most 1000 models per page, with
+ * names that begin with `models/`.
  */
 const gemini: ModelListSide = {
   path: (cursor) =>
@@ -69,7 +72,7 @@ const gemini: ModelListSide = {
   },
 }
 
-/** The protocols in the order in which a channel that speaks several is asked for its list. */
+/** The order of preference in which one of a channel's protocols is chosen to list its models. */
 export const modelListSides: readonly { protocol: ProtocolName; side: ModelListSide }[] = [
   { protocol: 'openai-chat', side: openai },
   { protocol: 'openai-responses', side: openai },
@@ -80,7 +83,7 @@ export const modelListSides: readonly { protocol: ProtocolName; side: ModelListS
 
 type Sizes = Pick<ModelPage['models'][number], 'contextLength' | 'maxOutputTokens'>
 
-/** Entries without a name that a client could write are left out. */
+/** Entries without a name that clients could use are left out. */
 function named(data: unknown[], member: 'id' | 'name', sizesOf: (entry: Json) => Sizes): ModelPage['models'] {
   return data.filter(isRecord).flatMap((entry) => {
     const name = textOf(entry[member])

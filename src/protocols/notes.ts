@@ -7,8 +7,8 @@ export class Notes {
   readonly #names: ChatRequest['names']
 
   /**
-   * Notes the request's unmapped fields. Throws GatewayError `unsupported_parameter` for one that may not be
-   * dropped.
+   * Adds the request's unmapped fields as notes. Throws GatewayError `unsupported_parameter` for a field that
+   * must not be dropped.
    */
   constructor(request: Pick<ChatRequest, 'names' | 'unmapped'>) {
     this.#names = request.names
@@ -24,7 +24,7 @@ export class Notes {
     this.list.push({ path, action, reason })
   }
 
-  /** Note that the translation drops a member. */
+  /** Notes that the translation drops a member. */
   dropField(field: ChatField, reason: string): void {
     this.add('dropped', this.pathOf(field), reason)
   }
@@ -35,7 +35,7 @@ export class Notes {
   }
 }
 
-/** The error for a part of the request that the translation may not drop. */
+/** The error for a part of the request that the translation must not drop. */
 export function refused(path: string, reason: string, refusal?: UnmappedField['refusal']): GatewayError {
   return gatewayError('not_translatable', { path, problem: reason }, { field: path, ...refusal })
 }

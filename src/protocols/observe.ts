@@ -6,7 +6,7 @@ import type { Usage } from '../canonical/usage.ts'
 import { isEmptyAnswer } from './no-answer.ts'
 import type { Observation } from './protocol.ts'
 
-/** The observation of an answer of which nothing arrived, or nothing readable. */
+/** The observation of an answer if nothing, or nothing readable, arrived. */
 export const nothingObserved: Observation = {
   usage: undefined,
   finishReason: undefined,
@@ -16,7 +16,7 @@ export const nothingObserved: Observation = {
   outputTokensEstimate: 0,
 }
 
-/** Reads from canonical events what the usage log needs to know about an answer, for every protocol. */
+/** Collects from canonical events what the usage log records about an answer, for all protocols. */
 export class EventObserver {
   #answerId: string | undefined
   #usage: Usage | undefined
@@ -36,12 +36,12 @@ export class EventObserver {
     return this.#losses
   }
 
-  /** True once the first piece of content has come. */
+  /** Whether the first piece of content has arrived. */
   get hasContent(): boolean {
     return this.#hasContent
   }
 
-  /** True once the answer is over. */
+  /** Whether the answer is over. */
   get isOver(): boolean {
     return this.#complete || this.#error !== undefined
   }
@@ -96,8 +96,8 @@ export class EventObserver {
   }
 
   /**
-   * The counts of a stream without those of its end: the input as the upstream counted it at the start, the
-   * output estimated.
+   * The counts of a stream without final counts: the input as reported at the start, and an estimate of the
+   * output.
    */
   #usageSoFar(): Usage | undefined {
     if (this.#startUsage === undefined) return undefined

@@ -11,7 +11,7 @@ import { type ErrorTable, errorDecoder, wordOf } from './upstream-errors.ts'
  */
 
 /**
- * Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param,
+ * Renders an error such that the vendor's SDK raises the appropriate class: `{ error: { message, type, param,
  * code, request_id } }`.
  */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
@@ -27,9 +27,9 @@ interface ErrorBody {
 }
 
 /**
- * The envelope alone. `code`: the word that the vendor's SDK acts on, or else the reason.
- * Beside the vendor's members it has the id of the request: many clients show no headers, and the body whole.
- * `requestId`: empty where the error is of no request.
+ * Renders only the envelope. `code`: the code that the vendor's SDK acts on, or else the reason. In addition
+ * to the vendor's members, it contains the request id, because many clients show the whole body but no
+ * headers. `requestId`: empty for an error that does not belong to a request.
  */
 export function errorBody(error: GatewayError, requestId: string): ErrorBody {
   const [type, code] = typeAndCode[error.kind]
@@ -41,10 +41,9 @@ export function errorBody(error: GatewayError, requestId: string): ErrorBody {
 }
 
 /**
- * LiteLLM takes any `invalid_request_error` without the vendor's words for a bad request, also one with
- * status 401.
- * https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py, read
- * 2026-11-28
+ * LiteLLM treats any `invalid_request_error` without the vendor's wording as a bad request, even with status
+ * 401. https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py,
+ * read 2026-11-28
  */
 function messageOf({ kind, message }: GatewayError): string {
   return kind === 'unauthenticated' ? `Incorrect API key provided. ${message}` : message
@@ -75,7 +74,7 @@ export const openaiErrors: ErrorTable = {
   read: ({ type, code, param }) => ({ type: wordOf(type), code: wordOf(code), field: wordOf(param) }),
   refusals: [
     { status: [429], words: /insufficient_quota/, means: 'credential_refused' },
-    // It is above what the account may ever send in a minute: to wait does not help.
+    // The request exceeds what the account can ever send per minute, so waiting does not help.
     { status: [429], message: /^request too large\b/i, means: 'request_too_large' },
     { status: [404], words: /model/i, means: 'model_not_found' },
     { status: [404], message: /model/i, means: 'model_not_found' },
@@ -83,7 +82,7 @@ export const openaiErrors: ErrorTable = {
   ],
   failures: [
     { words: /insufficient_quota|invalid_api_key/i, means: 'credential_refused' },
-    // Agents compact their context on exactly this code.
+    // Agents compact their context only for this exact code.
     { words: /context_length_exceeded|invalid_prompt/i, means: 'invalid_request', verbatim: true },
     { words: /rate_?limit|\b429\b/i, means: 'rate_limited' },
     { words: /overload|unavailable|\b503\b|\b529\b/i, means: 'upstream_overloaded' },

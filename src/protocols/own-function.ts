@@ -1,10 +1,10 @@
 import type { Json } from '../canonical/json.ts'
 
-/** A tool that a vendor defines and the client runs, as a function. */
+/** A tool that a vendor defines and the client runs, in the form of a function. */
 export interface OwnFunction {
-  /** For the model, which does not know the vendor's tool. */
+  /** The description for the model, which does not know the vendor's tool. */
   description: string
-  /** JSON Schema. */
+  /** The JSON Schema of the input. */
   parameters: Json
 }
 

@@ -2,16 +2,16 @@ import type { Block, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '../
 import type { Notes } from './notes.ts'
 
 /**
- * A part of a conversation that can be encoded by itself: what the assistant said, the results of the calls
- * it made, and what came before it spoke again. The first round has no assistant, unless the conversation
+ * A part of a conversation that can be encoded on its own: assistant turns, the results of their calls, and
+ * everything up to the next assistant turn. The first round has no assistant turns, unless the conversation
  * begins with one.
  */
 export interface Round {
-  /** One after the other, without anything between them. */
+  /** Consecutive turns, with nothing between them. */
   assistant: readonly Turn[]
-  /** All calls of the assistant in this round, in their order. */
+  /** All calls of the assistant in this round, in order. */
   calls: readonly AnsweredCall[]
-  /** Turns of the user, and instructions. They hold no results. */
+  /** User turns and instructions, without results. */
   others: readonly Turn[]
 }
 
@@ -21,10 +21,9 @@ export interface AnsweredCall {
 }
 
 /**
- * Divide a conversation into rounds, and give each call its result. Vendors refuse a call without a result,
- * and a result without a call. So a missing result becomes the text "[no result]", a result without a call
- * becomes a text of the user, and a result that comes later than others is moved to its call. A note says
- * each of these.
+ * Divides a conversation into rounds and assigns each call its result. Vendors refuse a call without a
+ * result, and a result without a call. So a missing result becomes the text "[no result]", a result without a
+ * call becomes user text, and a late result is moved to its call. Each of these adds a note.
  */
 export function pairToolResults(turns: readonly Turn[], notes: Notes): Round[] {
   const state: State = { rounds: [], waiting: new Map(), notes }
@@ -38,8 +37,8 @@ export function pairToolResults(turns: readonly Turn[], notes: Notes): Round[] {
 interface State {
   rounds: OpenRound[]
   /**
-   * Calls without a result, by the client's id. Some vendors count anew in each answer: the latest round
-   * counts.
+   * Calls without a result, by the client's id. Some vendors restart their numbering in each answer, so the
+   * latest round counts.
    */
   waiting: Map<string, { round: OpenRound; calls: OpenCall[] }>
   notes: Notes
@@ -49,7 +48,7 @@ interface OpenRound {
   assistant: Turn[]
   calls: OpenCall[]
   others: Turn[]
-  /** The assistant has ended: its next turn begins a new round. */
+  /** Whether the assistant's part is over, so that its next turn starts a new round. */
   isOver: boolean
 }
 
@@ -73,7 +72,7 @@ function addAssistant(turn: Turn, state: State): void {
   round.assistant.push(spoken.length === turn.blocks.length ? turn : { ...turn, blocks: spoken })
 }
 
-/** The text of a result without a call is the user's. */
+/** The text of a result without a call becomes a user turn. */
 function turnOf(blocks: Block[], path: string): Turn[] {
   return blocks.length === 0 ? [] : [{ role: 'user', blocks, path }]
 }
@@ -87,7 +86,7 @@ function addCall(call: ToolCallBlock, round: OpenRound, { waiting }: State): voi
 }
 
 function addOther(turn: Turn, state: State): void {
-  // A turn without content says nothing: the assistant goes on.
+  // A turn without content has no effect: the assistant's part continues.
   if (turn.blocks.length === 0) return
   let round = state.rounds.at(-1)
   if (round === undefined) {
@@ -106,18 +105,19 @@ function addOther(turn: Turn, state: State): void {
   if (blocks.length > 0) others.push({ ...turn, blocks })
 }
 
-/** Give a result to its call. Returns the text that it becomes if no call waits for it. */
+/** Assigns a result to its call. If no call is waiting for it, returns the text that replaces it. */
 function takeResult(result: ToolResultBlock, round: OpenRound, { waiting, notes }: State): Block[] {
   const known = waiting.get(result.callId)
   const open = known?.calls.shift()
   if (known === undefined || open === undefined) return orphanText(result, notes)
   open.result = result
-  if (known.round !== round) notes.add('mapped', result.path, 'it is moved to its call, which came earlier')
+  if (known.round !== round)
+    notes.add('mapped', result.path, 'moved to its call, which is earlier in the conversation')
   return []
 }
 
 function orphanText({ callId, content, path, isError }: ToolResultBlock, notes: Notes): Block[] {
-  notes.add('mapped', path, 'no call waits for this result: it becomes a text of the user')
+  notes.add('mapped', path, 'this result has no matching call and becomes user text')
   const what = isError ? 'Error' : 'Result'
   const head: TextBlock = { type: 'text', path, text: `${what} of the tool call "${callId.slice(0, 64)}":` }
   return [head, ...content]
@@ -132,7 +132,7 @@ function finish({ assistant, calls, others }: OpenRound, notes: Notes): Round {
 }
 
 function noResult({ id, path }: ToolCallBlock, notes: Notes): ToolResultBlock {
-  notes.add('defaulted', path, 'this call has no result: "[no result]" takes its place')
+  notes.add('defaulted', path, 'this call has no result: "[no result]" is inserted')
   const text: TextBlock = { type: 'text', path, text: '[no result]' }
   return { type: 'tool-result', path, callId: id, content: [text], isError: false }
 }

@@ -3,11 +3,13 @@ import type { ByteRange } from './json-scan.ts'
 import type { RequestFacts, RequestPatch } from './protocol.ts'
 import { type Edit, pieces, splice } from './splice.ts'
 
-/** Places for `patchRequest`. It is a class so that `instanceof` detects facts without such places. */
+/**
+ * The byte ranges used by `patchRequest`. A class, so that `instanceof` detects facts without such ranges.
+ */
 export class BodySpans {
   /**
-   * The places that another thread found: they came here without their class, and with other kinds of
-   * buffers.
+   * Restores ranges from another thread, which arrive without their class and with a different type of
+   * buffer.
    */
   static from({ model, usage, unsent }: BodySpans): BodySpans {
     if (usage === undefined) return new BodySpans(model, undefined, unsent)
@@ -20,8 +22,8 @@ export class BodySpans {
   readonly unsent: readonly ByteRange[]
 
   /**
-   * `usage`: for formats whose streams have usage only if the request asks for it. `unsent`: ranges that the
-   * upstream does not get.
+   * `usage`: for formats whose streams report usage only on request. `unsent`: ranges that are not sent to
+   * the upstream.
    */
   constructor(model: ByteRange | undefined, usage?: UsageSpans, unsent: readonly ByteRange[] = []) {
     this.model = model
@@ -32,21 +34,21 @@ export class BodySpans {
 
 export interface UsageSpans {
   wanted: boolean
-  /** The edit that asks for usage. */
+  /** The edit that requests usage. */
   ask: Edit
 }
 
 /**
- * The client's bytes with the upstream's model name, without what upstreams refuse, and for a stream with a
- * request for usage if the client has none. All other bytes are the client's own. Returns the same buffer if
- * nothing changes.
+ * Returns the client's bytes with the upstream's model name, without parts that upstreams refuse and, for a
+ * stream whose client does not request usage, with a request for it. All other bytes are unchanged. Returns
+ * the same buffer if nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   const edits = editsOf(raw, facts, patch)
   return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
 }
 
-/** The same bytes in pieces, without a copy. */
+/** Returns the same bytes as pieces, without copying. */
 export function patchedPieces(
   raw: Buffer,
   facts: RequestFacts,
@@ -55,7 +57,7 @@ export function patchedPieces(
   return pieces(raw, editsOf(raw, facts, patch))
 }
 
-/** The members that the patched bytes have of us, by their paths. */
+/** The members that we add to the bytes, by path. */
 export function addedMembers(
   facts: RequestFacts,
   patch: Omit<RequestPatch, 'allocate'>,
@@ -68,7 +70,7 @@ export function addedMembers(
   }
 }
 
-/** What an answer in the background has of us that is not taken back. */
+/** The members that we add for a background answer and that are not removed again. */
 function backgroundAdded({ added, takes }: Omit<RequestPatch, 'allocate'>) {
   return allAddedMembers.filter(
     ({ in: where, member, takes: parameter }) =>
@@ -97,14 +99,14 @@ function asksUsage(
 
 function editsOf(raw: Buffer, facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Edit[] {
   if (!(facts.spans instanceof BodySpans))
-    throw new Error('patchRequest got facts without the places to patch')
+    throw new Error('patchRequest received facts without the ranges to patch.')
   const { model, usage, unsent } = facts.spans
   const edits: Edit[] = []
   if (model && patch.model !== facts.model)
     edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (usage && asksUsage(facts, patch)) edits.push(usage.ask)
   if (patch.added !== undefined && model) edits.push(...takingBack(raw, model.end, takenBack(patch)))
-  // After the insertion, which may be at the same place.
+  // Added after the insertion, which can be at the same offset.
   for (const span of unsent) edits.push({ ...span, bytes: nothing })
   return edits
 }

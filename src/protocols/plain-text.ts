@@ -1,7 +1,10 @@
-/** Pattern of a JSON string that captures its inside, for patterns of frames with one piece of text. */
+/**
+ * A pattern that matches a JSON string and captures its contents, for patterns of frames with one piece of
+ * text.
+ */
 export const stringPattern = String.raw`"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*){0,1000})"`
 
-/** The text of a JSON string's inside; undefined if it is broken. */
+/** Decodes the contents of a JSON string; undefined if they are invalid. */
 export function unquoted(inside: string | undefined): string | undefined {
   if (inside === undefined) return undefined
   // V8 copies slices of up to 12 characters. A longer slice would keep the whole chunk in memory, so it is

@@ -2,7 +2,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
-/** Where a mark may be. */
+/** Where a mark can be placed. */
 export type MarkPlace = 'content' | 'tool' | 'assistant'
 
 /** What marks depend on. */
@@ -11,17 +11,17 @@ export interface MarksContext {
   traits: Traits
 }
 
-/** The mark of what has none: most of a conversation. */
+/** The mark of a block without a cache hint, which is the most common case. */
 export const unmarked: Json = Object.freeze({})
 
 const marksMax = 4
-/** The vendor writes to its cache four times, once where it chooses itself. */
+/** The vendor writes to its cache four times, once at a position of its own choice. */
 const breakpointsMax = 3
 
 /**
- * Gives out the marks up to which the vendor caches a request. There are at most four, in the order in which
- * the vendor reads a request: tools, system, messages. A mark of 1h may not come after one of 5m. OpenAI's
- * mark, a breakpoint, is only on content that is not the model's own.
+ * Assigns the marks up to which the vendor caches a request. There can be at most four, in the order in which
+ * the vendor reads a request: tools, system, messages. A mark of 1h must not follow one of 5m. OpenAI's mark,
+ * a breakpoint, is allowed only on content that was not produced by the model.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-21,
  * https://openrouter.ai/docs/guides/best-practices/prompt-caching,
@@ -36,14 +36,14 @@ export class PromptMarks {
   #given = 0
   #hasShort = false
 
-  /** `byDefault`: how the upstreams of a format cache where nothing is known of the model. */
+  /** `byDefault`: how upstreams of the format cache if nothing is known about the model. */
   constructor(notes: Notes, { upstreamModel, traits }: MarksContext, byDefault?: Traits['caching']) {
     this.#notes = notes
     this.#model = upstreamModel
     this.#caching = traits.caching ?? byDefault
   }
 
-  /** The member of the wire's block for the hint at `path`, to be spread into it. */
+  /** The member to spread into the wire block for the hint at `path`. */
   mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }, place: MarkPlace = 'content'): Json {
     if (cache === undefined) return unmarked
     switch (this.#caching) {
@@ -58,7 +58,7 @@ export class PromptMarks {
         this.#notes.add('dropped', path, `the model ${this.#model} does not cache`)
         return {}
       case undefined:
-        this.#notes.add('dropped', path, 'upstreams of this format cache by themselves')
+        this.#notes.add('dropped', path, 'upstreams of this format cache automatically')
         return {}
     }
   }
@@ -67,7 +67,7 @@ export class PromptMarks {
     if (!this.#takesOneMore(path, marksMax)) return {}
     const isLong = ttl === '1h' && !this.#hasShort
     if (ttl === '1h' && !isLong) {
-      this.#notes.add('clamped', path, 'a cache hint of 1h cannot come after one of 5m')
+      this.#notes.add('clamped', path, 'a cache hint of 1h cannot follow one of 5m')
     }
     this.#hasShort ||= !isLong
     return { cache_control: isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
@@ -78,7 +78,7 @@ export class PromptMarks {
       this.#notes.add(
         'mapped',
         path,
-        `the model ${this.#model} takes no cache hint there, and caches by itself`,
+        `the model ${this.#model} does not support a cache hint here, and caches automatically`,
       )
       return {}
     }
@@ -90,7 +90,7 @@ export class PromptMarks {
       this.#given++
       return true
     }
-    this.#notes.add('dropped', path, `the format has at most ${most} cache hints`)
+    this.#notes.add('dropped', path, `the format allows at most ${most} cache hints`)
     return false
   }
 }

@@ -12,7 +12,7 @@ import type { ByteRange, JsonBounds } from './json-scan.ts'
 import type { KeptOptions } from './kept-options.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
-/** Names of wire formats. A channel speaks one or more of them, an endpoint exactly one. */
+/** The names of wire formats. A channel supports one or more of them, an endpoint exactly one. */
 export const protocolNames = [
   'openai-chat',
   'openai-responses',
@@ -22,136 +22,135 @@ export const protocolNames = [
 ] as const
 export type ProtocolName = (typeof protocolNames)[number]
 
-/** One wire format: a side for our clients and a side for upstreams. Pure and synchronous. */
+/** A wire format, with a side for our clients and a side for upstreams. Pure and synchronous. */
 export interface Protocol {
   name: ProtocolName
   client?: ClientSide
   upstream?: UpstreamSide
 }
 
-/** The format as our clients speak it. */
+/** The format as used by our clients. */
 export interface ClientSide {
   /**
-   * Read what the gateway must know about a request from its raw bytes. Throws GatewayError `invalid_request`
-   * with the path of the bad field.
+   * Reads the parts of a request that the gateway needs from its raw bytes. Throws GatewayError
+   * `invalid_request` with the path of the invalid field.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
-  /** What of a request has all its input in the body. */
+  /** The parts of a request that have all their input in the body. */
   plainInput: PlainPlace
   /**
-   * Throws GatewayError `invalid_request` with the header if a required one is missing or a value is unknown.
+   * Throws GatewayError `invalid_request` with the header's name if a required header is missing or has an
+   * unknown value.
    */
   checkHeaders?(headers: Headers): void
-  /** The header in which the format's own SDK looks for the request id, besides `x-request-id`. */
+  /** The header in which the format's own SDK expects the request id, in addition to `x-request-id`. */
   requestIdHeader?: string
-  /** Request headers that a channel of the same format gets unchanged, in lower case. */
+  /** Request headers, in lower case, that are passed unchanged to channels of the same format. */
   forwardedHeaders: readonly string[]
-  /**
-   * The forwarded header that lists features with commas between them. An operator may deny some of the
-   * features.
-   */
+  /** The forwarded header with a comma-separated list of features. Operators can deny some of them. */
   featuresHeader?: string
   /**
-   * What the names of the feature of threads begin with. A channel does not get it where the gateway holds
-   * the thread.
+   * The prefix of the names of the feature that provides threads. It is not sent to a channel if the gateway
+   * stores the thread.
    */
   threadsFeature?: string
   /**
-   * Decode the whole request, for a channel that speaks another format. It reads every member of the body or
-   * lists it in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.
+   * Decodes the whole request, for a channel with another format. Every member of the body is either read or
+   * listed in `unmapped`. Throws GatewayError `invalid_request` with the path of the invalid field.
    */
   decodeRequest(body: Json, context: DecodeContext): ChatRequest
   /**
-   * The members of a request that an encoder of its answer reads, and no others: the body that
-   * `AnswerContext` has. They do not have the conversation, so they are small where a large body is large for
-   * its texts and pictures.
+   * Returns only those members of a request that an encoder of its answer reads, for `AnswerContext`. They do
+   * not include the conversation, so they are small even if a body is large because of its texts and images.
    */
   answerSettings(body: Json): Json
-  /** Encode a whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */
+  /** Encodes a complete answer. `events` follows the grammar in canonical/event.ts and ends with `finish`. */
   encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json
-  /** Encode a streamed answer, event by event, with the format's own end. */
+  /** Encodes a streamed answer event by event, including the format's end marker. */
   encodeStream(context: AnswerContext): StreamEncoder
-  /** An event without meaning, for proxies and clients that close a silent connection. */
+  /** An event without effect, for proxies and clients that close idle connections. */
   keepAlive: string
   /**
-   * Reads a whole answer in this format, from the bytes that its client gets. Undefined: it is not to be
-   * continued. Where `endSuffices`, the bytes may be the last ones alone. Absent: answers of this format are
-   * never kept.
+   * Reads a complete answer in this format from the bytes sent to the client. Undefined if the answer cannot
+   * be continued. If `endSuffices`, the last bytes alone are enough. Absent: answers of this format are never
+   * stored.
    */
   toKeep?: { endSuffices: boolean; read(bytes: Buffer): AnswerToKeep | undefined }
   encodeError(error: GatewayError, requestId: string): RenderedError
-  /** The format's error inside a stream, for an answer that breaks after its headers were sent. */
+  /** The format's error inside a stream, for an answer that fails after its headers were sent. */
   encodeStreamError(error: GatewayError, requestId: string): Buffer
 }
 
 export interface DecodeContext {
-  /** True: the gateway keeps the answer, so that `store` loses nothing. Default false. */
+  /**
+   * Whether the gateway stores the answer, so that nothing is lost by dropping `store`. Defaults to false.
+   */
   isKept?: boolean
-  /** Opens the envelopes that our earlier answers gave to a client of another format. */
+  /** Opens the envelopes in which our earlier answers carried signatures to a client of another format. */
   envelope: Envelope
 }
 
-/** The facts about a request that an encoder of its answer needs. */
+/** What an encoder needs to know about the request of an answer. */
 export interface AnswerContext {
   requestId: string
   /**
-   * The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it.
+   * The upstream's answer id, if the upstream stores the answer and this client is allowed to refer to it.
    */
   heldId?: string
-  /** Present where the gateway keeps the answer, or the conversation that it belongs to. */
+  /** Present if the gateway stores the answer or the conversation that it belongs to. */
   kept?: KeptState | undefined
-  /** The public name that the client asked for. */
+  /** The public model name that the client requested. */
   model: string
   createdAtSeconds: number
-  /** The time now, for formats that state when an answer was complete. Default: that of the clock. */
+  /** The current time, for formats that state when an answer was completed. Defaults to the system clock. */
   nowSeconds?: () => number
   /** The `answerSettings` of the client's body, for formats whose answers repeat them. */
   body: Json
-  /** Our estimate of the input tokens, for formats that state them before the upstream does. */
+  /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   inputTokensEstimate: number
   envelope: Envelope
 }
 
-/** A request for an answer that is made in the background. */
+/** A request for a background answer. */
 export interface BackgroundFacts {
-  /** The members that the request which makes the answer has otherwise, or not at all. */
+  /** The members that the request to the upstream changes or omits. */
   removed: readonly ByteRange[]
-  /** The place for its own members. */
+  /** Where its own members are inserted. */
   at: number
   /** The client's `include`. */
   include: readonly string[]
 }
 
-/** A conversation that is kept between requests, in the Messages format. */
+/** A conversation that is stored between requests, in the Messages format. */
 export interface ThreadFacts {
-  /** Span of the member. */
+  /** The span of the member. */
   span: ByteRange
-  /** The answer that the request continues; undefined: it begins a conversation. */
+  /** The answer that the request continues; undefined if it starts a conversation. */
   previousId: string | undefined
-  /** Spans of the members that hold for all of the conversation. Its first request alone has them. */
+  /** The spans of members that apply to the whole conversation, which only its first request contains. */
   head: { readonly [name: string]: ByteRange }
 }
 
-/** An answer that is kept: what later requests repeat of it, and the answer itself. */
+/** A stored answer, and the part of it that later requests repeat. */
 export interface AnswerToKeep {
   id: string
-  /** Items or messages, as JSON text without brackets around them. */
+  /** Items or messages as JSON text, without surrounding brackets. */
   output: string
   answer: Json
 }
 
-/** What an answer says about its keeping. */
+/** What an answer reports about its storage. */
 export interface KeptState {
-  /** Days for which the gateway keeps the answer; 0: it does not. */
+  /** The number of days for which the gateway stores the answer; 0 if it is not stored. */
   days: number
-  /** The kept answer that its request continues. */
+  /** The stored answer that its request continues. */
   previousId: string | undefined
-  /** The conversation of ours that its request runs in. */
+  /** Our conversation to which its request belongs. */
   conversationId?: string | undefined
 }
 
 /**
- * `push` returns the text to send now, which may be empty. After `finish` or `error` the answer is over.
+ * `push` returns the text to send now, which can be empty. After `finish` or `error` the answer is over.
  * Throws GatewayError `upstream_error` for an answer that the format cannot express.
  */
 export interface StreamEncoder {
@@ -164,218 +163,231 @@ export interface RenderedError {
   body: unknown
 }
 
-/** The facts about a request of any format that admission, routing and the usage log need. */
+/** What admission, routing and the usage log need to know about a request, for all formats. */
 export interface RequestFacts {
   model: string
   stream: boolean
   /**
-   * The client's bound of output tokens for each choice, if it set one; 0: there is no output, and no bound
-   * of that.
+   * The client's limit of output tokens per choice, if set; 0 if there is no output and therefore no limit.
    */
   maxOutputTokens: number | undefined
-  /** The member with that bound, for advice; undefined: the format has none. */
+  /** The member that sets this limit, for messages; undefined if the format has none. */
   outputBound: string | undefined
-  /** Number of answers that the client wants. Default 1. */
+  /** The number of answers that the client requests. Defaults to 1. */
   choices: number
-  /** True: it may have many inputs, each with a context of its own. Default false. */
+  /** Whether the request can have many inputs, each with its own context. Defaults to false. */
   isBatch?: boolean
-  /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
+  /** Whether the client requested the usage frame of a stream, or the format always sends usage. */
   wantsUsageFrame: boolean
   /**
-   * False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked.
+   * False: no name or text in the body can be an id of something stored at a vendor. Undefined: not checked.
    */
   namesVendorState?: boolean
-  /** False: no name or text of the body marks a part that is not text. Undefined: nothing has looked. */
+  /** False: no name or text in the body belongs to a part other than text. Undefined: not checked. */
   hasMediaWords?: boolean
-  /** False: every number of the body is written as JavaScript writes it. Undefined: nothing has looked. */
+  /** False: every number in the body is written as JavaScript would write it. Undefined: not checked. */
   losesDigits?: boolean
-  /** Present where the request begins or continues a conversation that is kept between requests. */
+  /** Present if the request starts or continues a stored conversation. */
   thread?: ThreadFacts | undefined
-  /**
-   * Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this.
-   */
+  /** The id of an earlier answer that the request continues, which only the channel that stores it can do. */
   heldId: string | undefined
-  /** Span of that id, a JSON string. */
+  /** The span of that id, a JSON string. */
   heldSpan?: ByteRange | undefined
-  /** The conversation that the request names, kept by us or not at all: its id, and the member's span. */
+  /** The conversation that the request names, whether we store it or not: its id, and the member's span. */
   runsIn?: { id: string; span: ByteRange } | undefined
-  /** True if the upstream keeps the answer, so that the client can come back to its id. Default false. */
+  /** Whether the upstream stores the answer, so that the client can refer to its id. Defaults to false. */
   keepsAnswer?: boolean
-  /** The member that makes the upstream work on after its answer, so that we never see the cost. */
+  /** The member that lets the upstream continue working after its answer, so that we never see the cost. */
   hidesCost?: string | undefined
-  /** Present where that is an answer in the background, which the gateway can make itself. */
+  /** Present if that member requests a background answer, which the gateway can produce itself. */
   background?: BackgroundFacts | undefined
-  /** Span of the JSON string in which the client names its session or its user, if it does. */
+  /** The span of the JSON string in which the client identifies its session or user, if present. */
   session: ByteRange | undefined
-  /** Span of the user that the client names, as a JSON string. */
+  /** The span of the JSON string in which the client identifies its end user. */
   endUser?: ByteRange | undefined
-  /** Span of the client's own labels of the request, an object. */
+  /** The span of the client's own labels for the request, an object. */
   metadata?: ByteRange | undefined
-  /** Span of the turns: an array, or one turn as a JSON string. */
+  /** The span of the turns: an array, or a single turn as a JSON string. */
   conversation: ByteRange | undefined
   /** Notes on what a pass-through does not send. */
   unsent?: readonly TranslationNote[] | undefined
-  /**
-   * The encoding of vectors that a request for embeddings asks for, if it is one that the gateway can write.
-   */
+  /** The vector encoding that an embeddings request sets, if the gateway can write it. */
   vectorsAs?: 'base64' | 'float' | undefined
-  /** Byte ranges for `patchRequest`; private to the protocol. */
+  /** Byte ranges for `patchRequest`, private to the protocol. */
   spans: unknown
 }
 
-/** What a request that makes an answer in the background has of us. False: its client asked for it, too. */
+/** What we added to a request for a background answer. False: the client had requested it as well. */
 export interface BackgroundAdditions {
   include: boolean
 }
 
-/** The changes of a pass-through to a request. */
+/** The changes that a pass-through makes to a request. */
 export interface RequestPatch {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   model: string
-  /** What the upstream takes of the members that we add. Default: all. */
+  /** Which of the members that we add the upstream accepts. Defaults to all of them. */
   takes?: Traits['takes']
-  /** Present in a request that makes an answer in the background: what its bytes have of us. */
+  /** What we added to the bytes; only in a request for a background answer. */
   added?: BackgroundAdditions | undefined
-  /** Allocates the changed body. Default: new memory. */
+  /** Allocates the changed body. Defaults to new memory. */
   allocate?: (bytes: number) => Buffer
 }
 
-/** The format as upstreams speak it. */
+/** The format as used by upstreams. */
 export interface UpstreamSide {
-  /** Path below the channel's base URL, with a query if the format needs one. */
+  /** The path relative to the channel's base URL, with a query string if the format needs one. */
   path(call: { model: string; stream: boolean }): string
-  /** Headers of every translated call, such as the format's version. */
+  /** Headers of all translated calls, such as the format's version. */
   headers: Readonly<Record<string, string>>
   authHeaders(secret: string): Record<string, string>
   /**
-   * Encode the request. A note reports each member that the format lacks. Throws GatewayError
-   * `unsupported_parameter` with the client's path if the answer would not be what the client asked for.
+   * Encodes the request. Adds a note for each member that the format does not support. Throws GatewayError
+   * `unsupported_parameter` with the client's path if the answer would not be what the client requested.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
   /**
-   * The options of a request that the format cannot express, or that the model does not take. The gateway
+   * The options of a request that the format cannot express or the model does not support. The gateway
    * applies them while it translates the answer.
    */
   keeps(request: ChatRequest, traits: Traits): KeptOptions | undefined
-  /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
+  /**
+   * Decodes a complete answer. Throws GatewayError `upstream_error` if it is not an answer in this format.
+   */
   decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[]
   decodeStream(context: DecodeAnswerContext): EventDecoder
-  /** Pass-through for clients of the same format; absent if clients cannot speak it. */
+  /** Pass-through for clients of the same format; absent if clients cannot use the format. */
   native?: NativeSide
-  /** The calls of `path` over a WebSocket, for channels that say so; absent: the format has none. */
+  /**
+   * The calls of `path` over a WebSocket, for channels that enable it; absent if the format does not support
+   * it.
+   */
   frames?: FrameFormat
-  /** The client's error for an upstream's answer with an error status. It never quotes credentials. */
+  /** The error for the client when an upstream answers with an error status. It never quotes credentials. */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
 /**
- * Pass-through: client and upstream speak the same format, their bytes pass, and the gateway only watches.
+ * Pass-through: client and upstream use the same format, their bytes are forwarded, and the gateway only
+ * watches.
  */
 export interface NativeSide {
   /**
-   * The client's bytes with the upstream's model name, asking for usage where the client does not, and
-   * without the ranges that `unsent` is about. Returns the same buffer if nothing changes.
+   * Returns the client's bytes with the upstream's model name, with a request for usage if the client does
+   * not include one, and without the ranges described by `unsent`. Returns the same buffer if nothing
+   * changes.
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
-  /** The same bytes in pieces, without a copy: for a large body. */
+  /** Returns the same bytes as pieces without copying, for large bodies. */
   patchedPieces(raw: Buffer, facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Buffer[]
-  /** Watch a whole (not streamed) answer. Never throws. */
+  /** Watches a complete (not streamed) answer. Never throws. */
   watchResponse(body: Buffer): Observation
-  /** Watch a stream while its bytes pass. Never throws. */
+  /** Watches a stream while its bytes are forwarded. Never throws. */
   watchStream(options: WatchOptions): StreamWatcher
 }
 
 export interface EncodeContext {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   upstreamModel: string
-  /** What the offer takes; an absent trait: the format's own default. */
+  /** The traits of the offer. If a trait is absent, the format's own default applies. */
   traits: Traits
-  /** The bound of output tokens for formats that require one, if the client set none. */
+  /** The output token limit for formats that require one, if the client set none. */
   maxOutputTokensDefault: number
 }
 
 export interface EncodedRequest {
   body: Json
   notes: TranslationNote[]
-  /** Maps the upstream's names of tools to the client's. The decoder of the answer needs it. */
+  /** Maps the upstream's tool names to the client's. Needed to decode the answer. */
   tools: ToolNames
 }
 
 export interface DecodeAnswerContext {
-  /** The upstream's name of the model. Signatures of reasoning are bound to it. */
+  /** The upstream's name for the model. Reasoning signatures are bound to it. */
   upstreamModel: string
   /** Absent for pass-through, which does not change names. */
   tools?: ClientTools
-  /** Different for each answer. Ids of calls are made of it where the answer has no id of its own. */
+  /** Unique for each answer. Used to create call ids if the answer itself has no id. */
   answerSeed?: string
 }
 
 /** Decodes the events of a stream. Throws only GatewayError. */
 export interface EventDecoder {
-  /** The `data` of one server-sent event, joined as the standard says. */
+  /** Takes the `data` of one server-sent event, joined as specified by the standard. */
   push(data: string): ChatEvent[]
   /**
-   * The upstream ended its stream. Ends all open blocks, then the answer: with `finish` if it is whole, else
-   * with `error`.
+   * Handles the end of the upstream's stream. Ends all open blocks and then the answer: with `finish` if it
+   * is complete, otherwise with `error`.
    */
   end(): ChatEvent[]
 }
 
 export interface WatchOptions {
-  /** Hide from the client the usage frame that only the gateway asked for. */
+  /** Hides a usage frame that only the gateway requested from the client. */
   dropUsageFrame: boolean
-  /** Largest incomplete SSE frame that the watcher holds. It forwards a larger one in pieces. */
+  /** The largest incomplete SSE frame that the watcher holds. Larger frames are forwarded in pieces. */
   frameBytesMax: number
 }
 
-/** The facts that a watcher has found in an answer. */
+/** What a watcher has found in an answer. */
 export interface Observation {
-  /** The upstream's id of the answer, if the format lets clients come back to it. */
+  /** The upstream's answer id, if the format lets clients refer to it. */
   answerId?: string | undefined
   /** Undefined if the upstream sent none. */
   usage: Usage | undefined
-  /** The upstream's own word, such as `stop` or `tool_calls`. */
+  /** The upstream's original finish reason, such as `stop` or `tool_calls`. */
   finishReason: string | undefined
-  /** The upstream's name of the model that answered. */
+  /** The upstream's name for the model that answered. */
   servedModel: string | undefined
-  /** An error that arrived inside the stream. */
+  /** An error that was received inside the stream. */
   error: GatewayError | undefined
-  /** True after the format's own end: [DONE], a finish reason or a terminal event. */
+  /** Whether the format's own end was received: [DONE], a finish reason or a terminal event. */
   complete: boolean
-  /** Why an answer that ends well is a failure: it is empty, or what it has instead of content says so. */
+  /**
+   * Why an answer that ended normally is a failure: it is empty, or contains an error in place of content.
+   */
   none?: GatewayError | undefined
-  /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
+  /**
+   * Whether the upstream continues working after a complete answer. Its usage then cannot be known or
+   * estimated.
+   */
   goesOn?: boolean
-  /** The parts of the answer that its translation has lost. */
+  /** The parts of the answer that were lost in translation. */
   losses?: readonly TranslationNote[] | undefined
-  /** True: the upstream has counted the input alone, and the output of `usage` is our estimate. */
+  /** Whether the upstream reported only the input, and the output in `usage` is our estimate. */
   isPartial?: boolean
   /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number
 }
 
 /**
- * Watches a stream while its bytes pass. `push` returns the bytes to forward now, in order. Any split of the
- * stream gives the same bytes in total and the same observation.
+ * Watches a stream while its bytes are forwarded. `push` returns the bytes to forward now, in order. The
+ * forwarded bytes and the observation do not depend on how the stream is split.
  */
 export interface StreamWatcher {
   push(chunk: Buffer): WatchedChunk
-  /** True: upstreams may send more after the end of the answer, and the client gets it too. Default false. */
+  /**
+   * Whether upstreams may send more after the end of the answer, which is forwarded too. Defaults to false.
+   */
   readonly isFollowed?: boolean
-  /** The upstream ended its stream. Returns the bytes that are still held. */
+  /** Handles the end of the upstream's stream. Returns the bytes that are still held. */
   end(): Buffer | undefined
-  /** The connection broke. A watcher that writes the stream itself returns the error for the client. */
+  /**
+   * Handles a broken connection. A watcher that writes the stream itself returns the error for the client.
+   */
   fail?(error: GatewayError): Buffer
-  /** Nothing came for a while. A watcher that writes the stream itself returns an event without meaning. */
+  /**
+   * Called when the stream is idle. A watcher that writes the stream itself returns an event without effect.
+   */
   keepAlive?(): Buffer
   observe(): Observation
 }
 
 export interface WatchedChunk {
-  /** Bytes to forward, in order; none if the watcher holds all of them. */
+  /** Bytes to forward, in order; empty if the watcher holds all of them. */
   forward: Buffer[]
-  /** True from the first chunk with content for the user. */
+  /** True from the first chunk that contains content for the user. */
   hasContent: boolean
-  /** True if `forward` has the end of the answer: the client needs nothing after it. */
+  /** Whether `forward` contains the end of the answer, after which the client needs nothing more. */
   terminal: boolean
 }

@@ -1,8 +1,8 @@
 import { type ByteRange, skipSpace } from './json-scan.ts'
 
 /**
- * The ranges that take members out of a JSON object, each with its key and one comma. `values`: the spans of
- * their values, of one object that a scan has checked. The object must keep at least one member.
+ * The ranges that remove members from a JSON object, each with its key and one comma. `values`: the spans of
+ * their values in a single object that a scan has checked. The object must keep at least one member.
  */
 export function removeMembers(raw: Buffer, values: readonly ByteRange[]): ByteRange[] {
   return removeElements(
@@ -11,14 +11,15 @@ export function removeMembers(raw: Buffer, values: readonly ByteRange[]): ByteRa
   )
 }
 
-/** The same for elements of an array, which must keep one. */
+/** The same for elements of an array, which must keep at least one. */
 export function removeElements(raw: Buffer, elements: readonly ByteRange[]): ByteRange[] {
   const removed: ByteRange[] = []
-  /** The end of the last range that took the comma after it. */
+  /** The end of the last range that includes the comma after it. */
   let leadingEnd = -1
   for (const { start, end } of [...elements].sort((a, b) => a.start - b.start)) {
     const before = lastBefore(raw, start)
-    // The comma before the part goes with it. The first parts have none, so the comma after them goes.
+    // The comma before the part is removed with it. The first parts have none, so the comma after them is
+    // removed.
     const isLeading = raw[before] === openBrace || raw[before] === openBracket || before === leadingEnd - 1
     if (isLeading) {
       leadingEnd = skipSpace(raw, end, raw.length) + 1
@@ -28,7 +29,7 @@ export function removeElements(raw: Buffer, elements: readonly ByteRange[]): Byt
   return removed
 }
 
-/** The offset of the key's first quote. A key that a scan has found by its name holds no other quote. */
+/** The offset of the key's first quote. A key that a scan found by name contains no other quote. */
 function keyBefore(raw: Buffer, value: number): number {
   const colon = lastBefore(raw, value)
   const closing = lastBefore(raw, colon)

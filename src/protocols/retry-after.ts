@@ -6,8 +6,8 @@ const daySeconds = 24 * 60 * 60
 const secondsMax = 31 * daySeconds
 
 /**
- * Whole seconds from `retry-after-ms` or `retry-after` (seconds or a date), at least 1 and at most a month; a
- * day for more. Undefined without these headers.
+ * Reads whole seconds from `retry-after-ms` or `retry-after` (seconds or a date). The result is at least 1,
+ * at most a month, and one day for longer times. Undefined without these headers.
  */
 export function readRetryAfter(headers: Headers): number | undefined {
   const ms = headerText(headers['retry-after-ms'])
@@ -17,7 +17,7 @@ export function readRetryAfter(headers: Headers): number | undefined {
   if (!Number.isFinite(seconds) && after !== undefined && after.trim() !== '') {
     seconds = Number(after)
     if (!Number.isFinite(seconds)) {
-      // Use the upstream's clock if the upstream sends its time.
+      // The upstream's clock is used if the upstream sends its time.
       const now = Date.parse(headerText(headers.date) ?? '') || Date.now()
       seconds = (Date.parse(after) - now) / 1000
     }
@@ -26,8 +26,8 @@ export function readRetryAfter(headers: Headers): number | undefined {
 }
 
 /**
- * The same from members of an error: `resets_in_seconds` or `resets_at` (seconds since 1970) of a limit on
- * use, and `retry_after`, as gateways write it. https://github.com/Soju06/codex-lb/issues/2439, read
+ * Reads the same from members of an error: `resets_in_seconds` or `resets_at` (seconds since 1970) of a usage
+ * limit, and `retry_after` as sent by gateways. https://github.com/Soju06/codex-lb/issues/2439, read
  * 2026-11-28
  */
 export function retryAfterIn({

@@ -13,13 +13,13 @@ import type { Watch } from './json-words.ts'
 import { modelName } from './model-name.ts'
 
 /**
- * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot
- * path: they look at the bytes of a few members and parse nothing else.
+ * Readers for members that most formats share, using the spans found by `scanMembers`. Hand-written for the
+ * hot path: they look at the bytes of a few members and parse nothing else.
  */
 
 /**
- * The named members of a body, found in one scan that checks its grammar and bounds. Throws as `scanMembers`
- * does.
+ * The named members of a body, found in one scan that checks its grammar and limits. Throws the same errors
+ * as `scanMembers`.
  */
 export function scanBody<Name extends string>(
   raw: Buffer,
@@ -32,16 +32,16 @@ export function scanBody<Name extends string>(
   return scanMembers(raw, { start: 0, end: raw.length }, names, bounds)
 }
 
-/** The id of a model, as `modelName` reads it. Throws GatewayError `invalid_request`. */
+/** Reads a model id, with the rules of `modelName`. Throws GatewayError `invalid_request`. */
 export function readModel(raw: Buffer, span: ByteRange | undefined): string {
   if (span === undefined) return modelName(undefined)
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
   return modelName(parseSpan(raw, span, 'model'))
 }
 
-/** Throws GatewayError `invalid_request` unless `messages` is an array with elements. */
+/** Throws GatewayError `invalid_request` unless `messages` is a non-empty array. */
 export function checkMessages(raw: Buffer, span: ByteRange | undefined): asserts span is ByteRange {
-  if (!span) throw invalid('messages', 'required: a non-empty array of messages')
+  if (!span) throw invalid('messages', 'required: send a non-empty array of messages')
   if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, 'messages', 'a non-empty array')
   if (skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
     throw invalid('messages', 'expected a non-empty array, got an empty one')
@@ -53,7 +53,7 @@ export function readBoolean(raw: Buffer, span: ByteRange | undefined, path: stri
   if (!span) return false
   const kind = kindAt(raw, span.start)
   if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
-  // The scan has checked the literal, so its first letter is enough.
+  // The scan has checked the literal, so its first letter is sufficient.
   return raw[span.start] === 0x74
 }
 
@@ -77,7 +77,7 @@ export function readInteger(
   return value
 }
 
-/** A number that is nothing but a few digits, without a text of it. */
+/** Reads a number of a few digits without creating a string. */
 function digitsAt(raw: Buffer, { start, end }: ByteRange): number | undefined {
   if (end - start > 9) return undefined
   let value = 0
@@ -90,8 +90,8 @@ function digitsAt(raw: Buffer, { start, end }: ByteRange): number | undefined {
 }
 
 /**
- * The bound of output tokens that these members set: the highest of them. Undefined if there is none or one
- * is 0, which an upstream may read as no bound.
+ * The highest output token limit set by these members. Undefined if there is none, or if one of them is 0,
+ * which an upstream could interpret as unlimited.
  */
 export function readTokensMax<Name extends string>(
   raw: Buffer,
@@ -107,7 +107,7 @@ export function readTokensMax<Name extends string>(
   return most
 }
 
-/** The span if it is a string that is not empty. */
+/** Returns the span if it is a non-empty string. */
 export function stringAt(raw: Buffer, span: ByteRange | undefined): ByteRange | undefined {
   if (span === undefined || kindAt(raw, span.start) !== 'string' || span.end - span.start <= 2)
     return undefined

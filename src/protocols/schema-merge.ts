@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type Json } from '../canonical/json.ts'
 
-/** The schema or boolean in `root` that a local reference such as `#/$defs/Node` points to. */
+/** The schema or boolean in `root` to which a local reference such as `#/$defs/Node` points. */
 export function resolveReference(root: Json, reference: string): Json | boolean | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
@@ -23,12 +23,12 @@ function decoded(step: string): string {
 }
 
 /**
- * Merges the branches of `allOf`, and follows references to do so. What it copies is bounded: a few
- * references to each other can make an endless schema.
+ * Merges the branches of `allOf`, following references where necessary. The amount of copying is limited,
+ * because a few references to each other can describe an endless schema.
  */
 export class SchemaMerger {
   readonly #root: Json
-  /** In characters that are copied, and members that are compared. */
+  /** Counted in characters copied and members compared. */
   #workLeft = workMax
   #stepsLeft = stepsMax
   readonly #sizes = new Map<Json, number>()
@@ -38,8 +38,8 @@ export class SchemaMerger {
   }
 
   /**
-   * The schema without `allOf`. What cannot be merged stays in `allOf`, so that the result takes no fewer
-   * values than the original when the caller leaves `allOf` out.
+   * Returns the schema without `allOf`. What cannot be merged stays in `allOf`, so that the result accepts no
+   * fewer values than the original if the caller removes `allOf`.
    */
   withoutAllOf(schema: Json, seen: readonly string[] = []): Json {
     const { allOf, ...rest } = schema
@@ -56,8 +56,8 @@ export class SchemaMerger {
   }
 
   /**
-   * The schema with its own reference followed and its `allOf` merged; undefined if it refers to itself or is
-   * too large.
+   * Returns the schema with its own reference followed and its `allOf` merged; undefined if it refers to
+   * itself or is too large.
    */
   resolved(schema: Json, seen: readonly string[] = []): Json | undefined {
     this.#stepsLeft -= 1
@@ -71,7 +71,7 @@ export class SchemaMerger {
     return whole === undefined ? undefined : mergeSchemas(siblings, whole, [])
   }
 
-  /** Whether there is room for this number of copies of the schema. Takes the room. */
+  /** Whether this number of copies of the schema is within the limit. If so, they are counted. */
   canCopy(schema: Json, copies = 1): boolean {
     const size = this.#sizes.get(schema) ?? JSON.stringify(schema).length
     this.#sizes.set(schema, size)
@@ -89,7 +89,7 @@ const workMax = 1_000_000
 const stepsMax = 10_000
 const referencesMax = 50
 
-/** Members of a schema and of its lists: about the work of a merge. */
+/** The number of members of a schema and of its lists, which approximates the work of a merge. */
 function partsOf(schema: Json): number {
   let parts = 0
   for (const value of Object.values(schema)) {
@@ -100,7 +100,10 @@ function partsOf(schema: Json): number {
   return parts
 }
 
-/** Both schemas as one, as far as one schema can say it. Adds what it cannot say to `conflicts`. */
+/**
+ * Combines both schemas into one, as far as a single schema can express it. What it cannot express is added
+ * to `conflicts`.
+ */
 export function mergeSchemas(one: Json, other: Json, conflicts: unknown[]): Json {
   const merged: [string, unknown][] = Object.entries(one)
   for (const [keyword, value] of Object.entries(other)) {
@@ -157,7 +160,7 @@ function mergeProperties(one: Json, other: Json, conflicts: unknown[]): Json {
   return Object.fromEntries(merged)
 }
 
-/** References and unions cannot be merged keyword by keyword: both go into an `allOf`, for a later step. */
+/** References and unions cannot be merged keyword by keyword, so both become an `allOf` for a later step. */
 function mergeInPlace(one: Json, other: Json): Json {
   return isDeepStrictEqual(one, other) ? one : { allOf: [one, other] }
 }

@@ -2,17 +2,17 @@ import type { Json } from '../canonical/json.ts'
 import type { SchemaPlace } from './schema-place.ts'
 import { keywordsOfType, type SchemaRules, typeOfKeyword } from './schema-rules.ts'
 
-/** A part of a schema that a vendor does not take. */
+/** A part of a schema that a vendor does not support. */
 export interface RemovedPart {
-  /** Its place below the schema, such as `properties.age`; empty for the schema itself. */
+  /** Its path relative to the schema, such as `properties.age`; empty for the schema itself. */
   path: string
-  /** For people: `minimum: 3`. */
+  /** A human-readable form, such as `minimum: 3`. */
   what: string
 }
 
 const knownTypes = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-/** The types of a schema, or those that its keywords are about; none if it takes any value. */
+/** The types of a schema, or those implied by its keywords; empty if it accepts any value. */
 export function inferTypes(schema: Json): string[] {
   const declared = Array.isArray(schema.type) ? schema.type : [schema.type]
   const types = [...new Set(declared)].filter((type) => typeof type === 'string' && knownTypes.has(type))
@@ -34,7 +34,7 @@ export function typeOfValue(value: unknown): string {
   return typeof value
 }
 
-/** Take the keywords of a type that the rules keep. */
+/** Takes the keywords of a type that the rules keep. */
 export function keywordsFor(type: string, place: SchemaPlace, rules: SchemaRules): Json {
   const kept: Json = {}
   for (const keyword of keywordsOfType[type] ?? []) {
@@ -44,7 +44,7 @@ export function keywordsFor(type: string, place: SchemaPlace, rules: SchemaRules
   }
   const least = place.peek('minItems')
   if (type === 'array' && typeof least === 'number' && least > rules.minItemsMax) {
-    // It stays in the description.
+    // The keyword stays in the description.
     kept.minItems = rules.minItemsMax
   }
   const format = place.peek('format')
@@ -60,7 +60,7 @@ function isTaken(keyword: string, value: unknown, rules: SchemaRules): boolean {
   return keyword !== 'minItems' || value <= rules.minItemsMax
 }
 
-/** A union, flat and without types that it says twice. */
+/** A flat union without duplicate types. */
 export function union(schemas: readonly Json[]): Json {
   const flat = schemas.flatMap((schema) => (isBareUnion(schema) ? listed(schema.anyOf) : [schema]))
   const once = [...new Map(flat.map((schema) => [bareType(schema) ?? schema, schema])).values()]
@@ -80,7 +80,7 @@ function listed(anyOf: unknown): Json[] {
   return Array.isArray(anyOf) ? anyOf : []
 }
 
-/** The same schema that also takes null. `listsNull`: an `enum` may list null. */
+/** Returns the schema extended to accept null. `listsNull`: whether an `enum` can contain null. */
 export function nullable(schema: Json, listsNull: boolean): Json {
   if (takesNull(schema)) return schema
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] }
@@ -104,7 +104,7 @@ function takesNull({ type, enum: values, const: literal, anyOf }: Json): boolean
   return type === 'null' || (Array.isArray(type) && type.includes('null'))
 }
 
-/** Add keywords to the description, as the vendor's SDK does: `{minimum: 3}`. */
+/** Adds keywords to the description in the form used by the vendor's SDK: `{minimum: 3}`. */
 export function withKeywords(
   schema: Json,
   description: string | undefined,

@@ -1,6 +1,6 @@
 import type { Json } from '../canonical/json.ts'
 
-/** The keywords of one schema and where it is. What is not taken stays for the description. */
+/** The keywords of one schema and its path. Keywords that are not taken stay for the description. */
 export class SchemaPlace {
   readonly path: string
   readonly title: string | undefined

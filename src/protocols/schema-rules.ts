@@ -1,21 +1,26 @@
 import type { SchemaSubset } from '../canonical/traits.ts'
 
-/** What a vendor takes of JSON Schema. Keywords that no rule names go into the description. */
+/**
+ * The parts of JSON Schema that a vendor supports. Keywords that no rule mentions are moved to the
+ * description.
+ */
 export interface SchemaRules {
-  /** Every object must say `additionalProperties: false`. */
+  /** Every object must set `additionalProperties: false`. */
   closed: boolean
   /** Every property must be required. */
   allRequired: boolean
-  /** A schema may refer to itself. `optional`: only below a property that is not required. */
+  /** Whether a schema can refer to itself. `optional`: only inside a property that is not required. */
   recursion: 'no' | 'optional' | 'yes'
-  /** The outermost schema must be an object, and no union. */
+  /** The root schema must be an object, not a union. */
   rootIsObject: boolean
-  /** `enum` and `const` come with a type, without one, or as an `enum` of texts and numbers. */
+  /**
+   * Whether `enum` and `const` are written with a type, without one, or as an `enum` of texts and numbers.
+   */
   literals: 'typed' | 'untyped' | 'texts-and-numbers'
   prefixItems: boolean
-  /** Keywords of numbers, texts and arrays that it takes as they are. */
+  /** Keywords of numbers, texts and arrays that are supported unchanged. */
   keeps: ReadonlySet<string>
-  /** The largest `minItems`. */
+  /** The largest supported `minItems`. */
   minItemsMax: number
   formats: ReadonlySet<string>
 }
@@ -24,9 +29,9 @@ const commonFormats = ['date-time', 'time', 'date', 'duration', 'email', 'hostna
 
 export const schemaRules: Readonly<Partial<Record<SchemaSubset, SchemaRules>>> = {
   /**
-   * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, and
-   * what the vendor's SDK 1.12 does (`lib/transform-json-schema`), read 2026-11-22. The vendor takes simple
-   * patterns; the SDK takes all patterns out, and so do we.
+   * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, and the
+   * behaviour of the vendor's SDK 1.12 (`lib/transform-json-schema`), read 2026-11-22. The vendor supports
+   * simple patterns, but its SDK removes all patterns, and so do we.
    */
   anthropic: {
     closed: true,
@@ -74,7 +79,7 @@ export const schemaRules: Readonly<Partial<Record<SchemaSubset, SchemaRules>>> =
   },
 }
 
-/** Keywords that say nothing about a value: they vanish. */
+/** Keywords that do not restrict values. They are removed. */
 export const silentKeywords: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -87,7 +92,10 @@ export const silentKeywords: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** Keywords that advise the model but refuse no value: they go into the description, and nothing is lost. */
+/**
+ * Keywords that advise the model but do not reject any value. They are moved to the description, and nothing
+ * is lost.
+ */
 export const adviceKeywords: ReadonlySet<string> = new Set([
   'default',
   'example',
@@ -99,7 +107,7 @@ export const adviceKeywords: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** The type of the values that a keyword is about, for schemas without a type. */
+/** The type of value to which a keyword applies, for schemas without a type. */
 export const typeOfKeyword: Readonly<Record<string, string>> = {
   properties: 'object',
   additionalProperties: 'object',
@@ -120,7 +128,7 @@ export const typeOfKeyword: Readonly<Record<string, string>> = {
   format: 'string',
 }
 
-/** The types whose values a keyword of `keeps` is about. */
+/** The types to whose values a keyword of `keeps` applies. */
 export const keywordsOfType: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],

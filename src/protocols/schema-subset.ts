@@ -22,20 +22,23 @@ import {
 
 export interface RewrittenSchema {
   schema: Json
-  /** The parts that the vendor refuses. The description of their place says them to the model. */
+  /**
+   * The parts that the vendor refuses. They are mentioned in the description of the schema that contained
+   * them, for the model.
+   */
   removed: RemovedPart[]
   /**
-   * False if the subset has no words for a part, such as free keys of an object: the rewritten schema then
-   * refuses values that the original takes, and an answer that holds to it may be useless. Better send no
-   * schema, or one that is not enforced.
+   * False if the subset cannot express a part, such as arbitrary keys of an object. The rewritten schema then
+   * rejects values that the original accepts, and an answer that follows it may be useless. In that case it
+   * is better to send no schema, or one that is not enforced.
    */
   fits: boolean
 }
 
 /**
- * Rewrite a JSON Schema to what a vendor takes. It takes every value that the original takes, except that
- * objects with listed properties are closed where the vendor demands it. With `openai-strict`, `null` means
- * an absent property. Never throws and does not change `schema`.
+ * Rewrites a JSON Schema to the subset that a vendor supports. The result accepts every value that the
+ * original accepts, except that objects with listed properties are closed if the vendor requires it. With
+ * `openai-strict`, `null` stands for an absent property. Never throws and does not change `schema`.
  */
 export function rewriteSchema(schema: Json, subset: SchemaSubset): RewrittenSchema {
   const rules = schemaRules[subset]
@@ -43,12 +46,12 @@ export function rewriteSchema(schema: Json, subset: SchemaSubset): RewrittenSche
   return new SchemaRewriter(schema, rules).rewrite()
 }
 
-/** One sentence for a note: the first parts that were taken out. Empty if nothing was. */
+/** A sentence for a note that lists the first removed parts. Empty if nothing was removed. */
 export function removedText(removed: readonly RemovedPart[]): string {
   if (removed.length === 0) return ''
   const first = removed.slice(0, 5).map(({ path, what }) => (path === '' ? what : `${what} (${path})`))
   const more = removed.length > first.length ? `, and ${removed.length - first.length} more` : ''
-  return `the vendor's schemas do not take these, so the description says them: ${first.join(', ')}${more}`
+  return `moved to the description, because the vendor's schemas do not support it: ${first.join(', ')}${more}`
 }
 
 const depthMax = 100
@@ -63,7 +66,7 @@ class SchemaRewriter {
   readonly #names = new Set<string>()
   #fits = true
   #places = 0
-  /** References to a definition that is not finished yet, within the current one. */
+  /** The number of references to unfinished definitions within the current one. */
   #cycles = 0
 
   constructor(root: Json, rules: SchemaRules) {
@@ -105,7 +108,7 @@ class SchemaRewriter {
     return isNullable ? nullable(built, this.#rules.literals !== 'texts-and-numbers') : built
   }
 
-  /** Move the keywords that are left into the description. */
+  /** Moves the remaining keywords to the description. */
   #finish(built: Json, place: SchemaPlace): Json {
     const { title, description, path } = place
     const left = Object.entries(place.rest()).filter(
@@ -122,7 +125,7 @@ class SchemaRewriter {
     this.#removed.push({ path, what: what.length > 200 ? `${what.slice(0, 200)}...` : what })
   }
 
-  /** A place for any value. A closed subset has no words for objects and arrays of any kind. */
+  /** A schema for any value. A closed subset cannot express arbitrary objects and arrays. */
   #anyValue(): Json {
     if (!this.#rules.closed) return {}
     this.#fits = false
@@ -138,12 +141,12 @@ class SchemaRewriter {
       return this.#finish(this.#anyValue(), place)
     }
     const bare: Json = { $ref: `#/$defs/${name}` }
-    // No vendor takes other keywords beside a reference.
+    // Vendors do not support other keywords next to a reference.
     const dressed = this.#finish({}, place)
     return Object.keys(dressed).length === 0 ? bare : { ...dressed, anyOf: [bare] }
   }
 
-  /** The name of the definition that a reference leads to; undefined if there can be none. */
+  /** The name of the definition to which a reference points; undefined if there cannot be one. */
   #define(reference: string, depth: number): string | undefined {
     const known = this.#definitions.get(reference)
     if (known !== undefined) {
@@ -213,8 +216,8 @@ class SchemaRewriter {
   }
 
   /**
-   * The branches of a union, each with the keywords around the union; undefined if that cannot be
-   * said.
+   * The branches of a union, each combined with the keywords around the union; undefined if that is not
+   * possible.
    */
   #distribute(around: Json, branches: readonly unknown[]): unknown[] | undefined {
     const open = branches.filter((branch) => branch !== false)
@@ -296,10 +299,10 @@ class SchemaRewriter {
     if (additional === false) place.take('additionalProperties')
     else if (additional !== undefined || !isListed) this.#fits = false
     if (place.has('patternProperties')) this.#fits = false
-    if (additional === undefined && !isListed) this.#remove(place.path, 'free keys')
+    if (additional === undefined && !isListed) this.#remove(place.path, 'arbitrary keys')
   }
 
-  /** All properties become required. `null` means an absent one. */
+  /** Makes all properties required. `null` stands for an absent property. */
   #requireAll(
     entries: readonly [string, Json][],
     required: ReadonlySet<unknown>,
@@ -308,7 +311,7 @@ class SchemaRewriter {
     return entries.map(([name, schema]) => {
       if (required.has(name)) return [name, schema]
       this.#remove(place.below(`properties.${name}`), 'optional')
-      return [name, withKeywords(nullable(schema, true), undefined, [['optional', 'null if there is none']])]
+      return [name, withKeywords(nullable(schema, true), undefined, [['optional', 'null if absent']])]
     })
   }
 
@@ -324,7 +327,10 @@ class SchemaRewriter {
     return { ...kept, items: this.#place(items, place.below('items'), depth + 1) }
   }
 
-  /** A list with a schema for each place. Vendors without such lists get one of them for all places. */
+  /**
+   * A list with a schema for each position. Vendors without support for such lists receive a union of them
+   * for all positions.
+   */
   #tuple(place: SchemaPlace, prefix: readonly unknown[], items: unknown, depth: number): Json {
     const rest = Array.isArray(items) ? place.peek('additionalItems') : items
     const schemas = prefix.map((schema, index) =>

@@ -4,13 +4,13 @@ import { removeElements, removeMembers } from './remove-members.ts'
 import { type Edit, splice } from './splice.ts'
 
 /**
- * Vendors seal the thoughts of their models, by encryption or with a signature, and take them back only from
- * the account, and often only for the model, that got them. A conversation that another channel began holds
- * thoughts that this one refuses.
+ * Vendors seal the reasoning of their models by encryption or with a signature. They accept it back only from
+ * the account that received it, and often only for the same model. So a conversation that was started on
+ * another channel contains reasoning that this one refuses.
  */
 
 /**
- * Whether an upstream refuses sealed thoughts of a request as foreign or broken.
+ * Whether an upstream refuses sealed reasoning in a request as foreign or invalid.
  * https://github.com/lidge-jun/opencodex/issues/2269, https://github.com/ding113/claude-code-hub/issues/518,
  * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-28
  */
@@ -26,8 +26,9 @@ const refusalWords =
   /invalid|not valid|corrupt|could not|can ?not|unable to|fail|mismatch|not match|expired|not belong/i
 
 /**
- * The bytes of a request, in any format, without sealed thoughts and without messages of which nothing else
- * is left. All other bytes are as they were. Undefined: it has none. `body`: JSON that a scan has checked.
+ * Returns the bytes of a request of any format without sealed reasoning, and without messages that contain
+ * nothing else. All other bytes are unchanged. Undefined if there is none. `body`: JSON that a scan has
+ * checked.
  */
 export function withoutSealed(body: Buffer): Buffer<ArrayBuffer> | undefined {
   const { input, messages, contents } = scanMembers(
@@ -71,14 +72,19 @@ function leaveOut(body: Buffer, list: ByteRange, isOut: (element: ByteRange) => 
   return without(removeElements(body, out))
 }
 
-/** An item of Responses. Without its seal it would name what the account keeps. */
+/**
+ * Whether an item is sealed reasoning of the Responses format. Without its seal it would refer to data stored
+ * in the account.
+ */
 function isSealedItem(body: Buffer, item: ByteRange): boolean {
   const { type, encrypted_content: seal } = membersOf(body, item, ['type', 'encrypted_content'])
   if (type === undefined || seal === undefined || kindAt(body, seal.start) !== 'string') return false
   return parseSpan(body, type, 'type') === 'reasoning'
 }
 
-/** Messages, and Chat Completions with the members of gateways: OpenRouter, LiteLLM and Copilot. */
+/**
+ * Handles Messages, and Chat Completions with the members used by gateways: OpenRouter, LiteLLM and Copilot.
+ */
 function fitMessages(body: Buffer, messages: ByteRange): Edit[] {
   const isBlock = (block: ByteRange) => isThinkingBlock(body, block)
   const isLeft = (message: ByteRange) => {
@@ -102,7 +108,7 @@ function isThinkingBlock(body: Buffer, block: ByteRange): boolean {
   return name === 'thinking' || name === 'redacted_thinking'
 }
 
-/** Gemini wants a signature on calls, and documents one for those of other models. */
+/** Gemini requires a signature on calls, and documents one for calls of other models. */
 function fitContent(body: Buffer, content: ByteRange): Edit[] {
   return elementsOf(body, membersOf(body, content, ['parts']).parts).flatMap((part) => {
     const { thoughtSignature } = membersOf(body, part, ['thoughtSignature'])

@@ -2,8 +2,8 @@ import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { ProtocolName } from './protocol.ts'
 
 /**
- * Whether this model of the protocol made the signature. One without a model is from a client of the same
- * protocol.
+ * Whether the signature comes from this model over this protocol. A signature without a model comes from a
+ * client of the same protocol.
  */
 export function isSignedBy(
   signature: ReasoningSignature | undefined,

@@ -1,13 +1,13 @@
 import type { ByteRange } from './json-scan.ts'
 
-/** The new bytes of one range of a body. */
+/** The new bytes for one range of a body. */
 export interface Edit extends ByteRange {
   bytes: Buffer
 }
 
 /**
- * Apply edits to a body. All other bytes stay as they were. Edits may not overlap; the function sorts `edits`
- * in place.
+ * Applies edits to a body. All other bytes stay unchanged. Edits must not overlap. `edits` is sorted in
+ * place.
  */
 export function splice<B extends Buffer>(raw: Buffer, edits: Edit[], allocate: (bytes: number) => B): B {
   edits.sort((a, b) => a.start - b.start)

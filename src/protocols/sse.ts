@@ -1,6 +1,7 @@
 /**
- * Finds the ends of server-sent event frames, for any split of the bytes and every line end (LF, CRLF, CR,
- * mixed). A frame ends after its blank line. A blank line at the start of a frame is a frame of its own.
+ * Finds the ends of server-sent event frames, regardless of how the bytes are split, for all line ends (LF,
+ * CRLF, CR, mixed). A frame ends after its blank line. A blank line at the start of a frame is a separate
+ * frame.
  *
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, read 2026-11-21
  */
@@ -9,21 +10,21 @@ export class FrameEnds {
   #place: Place = lineStart
   #simple = true
 
-  /** Take the next bytes of the stream. Call it only after `next` returned -1. */
+  /** Takes the next bytes of the stream. Call it only after `next` has returned -1. */
   begin(bytes: Buffer): void {
     this.#bytes = bytes
     this.#simple = this.#place <= lineStart && bytes.indexOf(carriageReturn) === -1
   }
 
   /**
-   * Offset past the first frame that ends at `from` or later; -1 if none ends in these bytes. It is `from`
-   * itself if a lone CR at the end of the earlier bytes closed the frame.
+   * Returns the offset after the first frame that ends at `from` or later, or -1 if none ends in these bytes.
+   * It is `from` itself if a lone CR at the end of the earlier bytes completed the frame.
    */
   next(from: number): number {
     return this.#simple ? this.#nextSimple(from) : this.#nextMixed(from)
   }
 
-  /** The fast way for bytes without CR: one native search per line. */
+  /** The fast path for bytes without CR: one native search per line. */
   #nextSimple(from: number): number {
     const bytes = this.#bytes
     if (from >= bytes.length) return -1
@@ -52,7 +53,7 @@ export class FrameEnds {
     let place = this.#place
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]
-      // A CR may be half of a CRLF. Only the next byte shows where the frame ends.
+      // A CR can be the first half of a CRLF. Only the next byte shows where the frame ends.
       if (place === afterBlankCr) {
         this.#place = lineStart
         return byte === lineFeed ? at + 1 : at
@@ -73,12 +74,12 @@ export class FrameEnds {
 }
 
 /**
- * The `data:` lines of one frame, joined as the standard says. Undefined for a frame without any, such as a
- * comment.
+ * The `data:` lines of one frame, joined as specified by the standard. Undefined for a frame without any,
+ * such as a comment.
  */
 export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
-  // Nearly every frame has one `data:` line with JSON, which has no line end inside. In some formats a line
-  // with the event's name comes before it.
+  // Nearly every frame has a single `data:` line with JSON, which contains no line end. In some formats it is
+  // preceded by a line with the event's name.
   const dataStart = bytes[start] === 0x65 ? behindFirstLine(bytes, start, end) : start
   if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, dataStart)) {
     const textStart = bytes[dataStart + 5] === 0x20 ? dataStart + 6 : dataStart + 5
@@ -93,13 +94,13 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
   return data
 }
 
-/** `event`: the name, empty where the stream gives none. */
+/** `event`: the name; empty if the stream does not provide one. */
 export type TakeEvent = (data: string, event: string, id: string | undefined) => void
 
 /**
- * Read the events of a text whose lines end with LF, from an offset on; the last one may lack its blank line.
- * The `data:` lines of each are joined, as the standard says. What has none, such as a comment, is not an
- * event. `data`: without names and ids.
+ * Reads the events of a text with LF line ends, starting at an offset. The last event may lack its blank
+ * line. The `data:` lines of each event are joined as specified by the standard. Frames without any, such as
+ * comments, are not events. `data`: only the data is read, without names and ids.
  */
 export function takeEvents(text: string, from: number, reads: 'data' | 'all', take: TakeEvent): void {
   let event = ''
@@ -125,14 +126,14 @@ export function takeEvents(text: string, from: number, reads: 'data' | 'all', ta
   if (data !== undefined) take(data, event, id)
 }
 
-/** The value of a line whose field's name should end at `at`; undefined if the name is longer. */
+/** The value of a line whose field name should end at `at`; undefined if the name is longer. */
 function valueIn(text: string, at: number, end: number): string | undefined {
   if (end === at) return ''
   if (text.charCodeAt(at) !== colon) return undefined
   return text.slice(text.charCodeAt(at + 1) === space ? at + 2 : at + 1, end)
 }
 
-/** Offset past the first line of a frame; `start` if that line does not end with LF. */
+/** The offset after the first line of a frame, or `start` if that line does not end with LF. */
 function behindFirstLine(bytes: Buffer, start: number, end: number): number {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]
@@ -152,7 +153,7 @@ function startsWithData(bytes: Buffer, start: number): boolean {
   )
 }
 
-/** Whether a frame has nothing but a blank line or a comment, such as a keep-alive. */
+/** Whether a frame contains only a blank line or a comment, such as a keep-alive. */
 export function isBlankOrComment(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start]
   return end - start <= 2 || (first === 0x3a && !bytes.subarray(start, end).includes('data'))
@@ -167,7 +168,7 @@ const nothing = Buffer.alloc(0)
 type Place = 0 | 1 | 2 | 3
 const inLine = 0
 const lineStart = 1
-/** After a CR that ended a line. A LF now belongs to it. */
+/** After a CR that ended a line. An LF that follows belongs to it. */
 const afterCr = 2
 /** After a CR that was the blank line. */
 const afterBlankCr = 3

@@ -1,38 +1,40 @@
 import { createHash } from 'node:crypto'
 import { gatewayError } from '../canonical/error.ts'
 
-/** A tool by the client's name. */
+/** A tool identified by the client's name. */
 export interface ClientTool {
   name: string
   namespace?: string
   kind: 'function' | 'custom'
 }
 
-/** Finds a client's tool by the upstream's name. */
+/** Finds the client's tool for an upstream's name. */
 export interface ClientTools {
-  /** The client's tool behind an upstream's name. A name that we never gave counts as the client's own. */
+  /**
+   * The client's tool for an upstream's name. A name that we never assigned is treated as the client's own.
+   */
   clientTool(wireName: string): ClientTool
-  /** Whether a longer name begins with this one: it may be a piece. */
+  /** Whether a longer name begins with this one, which may then be only a piece. */
   isPiece(wireName: string): boolean
 }
 
-/** What has the name of a tool: its definition, or a call of it. */
+/** Anything that has the name of a tool: its definition or a call of it. */
 type Named = Pick<ClientTool, 'name' | 'namespace'> &
   (Pick<ClientTool, 'kind'> | { type: ClientTool['kind'] })
 
-/** The reason why a second tool of a name is left out. */
-export const listedTwice = 'the list has the same tool twice'
+/** Why a second tool with the same name is left out. */
+export const listedTwice = 'the list contains the same tool twice'
 
 export interface NameRules {
-  /** Characters that a name may not have. */
+  /** Characters that are not allowed in a name. */
   illegal: RegExp
   charactersMax: number
 }
 
 /**
- * Makes the names of tools for an upstream. Namespaces become `namespace__name`, illegal characters become
- * `_`, and long names are shortened with a hash. A tool has the same name in every request, so that caches
- * and histories stay valid.
+ * Creates the tool names for an upstream. Namespaces become `namespace__name`, invalid characters become `_`,
+ * and long names are shortened with a hash. A tool has the same name in every request, so that caches and
+ * histories stay valid.
  */
 export class ToolNames implements ClientTools {
   readonly #rules: NameRules
@@ -43,8 +45,8 @@ export class ToolNames implements ClientTools {
   }
 
   /**
-   * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` with `path` if two
-   * tools would get the same name.
+   * Returns the upstream's name for a client's tool. Throws GatewayError `invalid_request` with `path` if two
+   * tools would have the same name.
    */
   wireName(named: Named, path: string): string {
     const tool = clientToolOf(named)
@@ -70,7 +72,7 @@ export class ToolNames implements ClientTools {
     return isPieceIn(this.#byWireName, wireName)
   }
 
-  /** Every name that we gave. Another thread can make `toolsOf` it. */
+  /** All names that we assigned. Another thread can pass them to `toolsOf`. */
   get given(): ReadonlyMap<string, ClientTool> {
     return this.#byWireName
   }
@@ -84,7 +86,7 @@ export class ToolNames implements ClientTools {
   }
 }
 
-/** The tools behind the names that a ToolNames gave. */
+/** The tools for the names that a ToolNames assigned. */
 export function toolsOf(given: ReadonlyMap<string, ClientTool>): ClientTools {
   return {
     clientTool: (wireName) => clientToolIn(given, wireName),

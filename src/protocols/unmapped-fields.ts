@@ -1,7 +1,7 @@
 import type { UnmappedField } from '../canonical/chat.ts'
 
 /**
- * Collects the members of a request that no other format has, each with what becomes of it in a translation.
+ * Collects the members of a request that no other format supports, each with how a translation handles it.
  */
 export class UnmappedFields {
   readonly list: UnmappedField[] = []
@@ -14,7 +14,7 @@ export class UnmappedFields {
     this.list.push({ path, verdict: 'refuse', reason, ...(refusal === undefined ? {} : { refusal }) })
   }
 
-  /** The client gets what it asked for in another way. */
+  /** The request is fulfilled in another way. */
   map(path: string, reason: string): void {
     this.list.push({ path, verdict: 'map', reason })
   }

@@ -6,24 +6,24 @@ import { maskAccountIds, withoutAccount } from './account-words.ts'
 import { readRetryAfter, retryAfterIn } from './retry-after.ts'
 
 /**
- * The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP
- * status decides.
+ * The interpretation of one vendor's errors, as data. The first matching rule is used; if there is none, the
+ * HTTP status is used.
  */
 export interface ErrorTable {
-  /** Read the vendor's words of an error object. */
+  /** Reads the vendor's codes from an error object. */
   read(error: Json): VendorWords
   /** For answers with an error status. */
   refusals: readonly (ErrorRule & { status?: readonly number[] })[]
-  /** For an `error` inside a stream, or inside an answer of status 200. */
+  /** For an `error` inside a stream, or inside an answer with status 200. */
   failures: readonly (ErrorRule & { verbatim?: true })[]
-  /** Messages that mean `context_length_exceeded`, where the vendor has no code for it. */
+  /** Messages that mean `context_length_exceeded`, if the vendor has no code for it. */
   contextTooLong?: RegExp
 }
 
 export interface ErrorRule {
-  /** Pattern of the vendor's type or code. */
+  /** A pattern for the vendor's type or code. */
   words?: RegExp
-  /** Pattern of the message, of which only the first 2000 characters count. */
+  /** A pattern for the message, of which only the first 2000 characters are considered. */
   message?: RegExp
   means: Meaning
 }
@@ -47,26 +47,26 @@ export interface VendorWords {
   type?: string | undefined
   /** Kept for the client, whose software may act on it. */
   code?: string | undefined
-  /** The field of the request that the vendor blames. */
+  /** The field of the request that the vendor reports as invalid. */
   field?: string | undefined
   retryAfterSeconds?: number | undefined
 }
 
 export interface ErrorDecoder {
   /**
-   * The meaning of an answer with an error status, for the client.
+   * Interprets an answer with an error status for the client.
    *
-   * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a
-   * feature off, or compact the context), but for the ids of the operator's account. Of other answers the
-   * words about the operator's account are left out; the cause has all of them, for the log. A refused
-   * credential never becomes a 401 and shows none of the upstream's text, which may quote the key.
+   * 400, 404, 413 and 422 keep the upstream's own message, except for the ids of the operator's account,
+   * because agents act on its wording (they turn a feature off or compact the context). From other answers,
+   * text about the operator's account is removed; the cause contains all of it, for the log. A refused
+   * credential never becomes a 401 and shows none of the upstream's text, which could quote the key.
    */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
-  /** The meaning of an `error` inside a stream, or inside an answer of status 200, for the client. */
+  /** Interprets an `error` inside a stream, or inside an answer with status 200, for the client. */
   decodeStreamError(value: unknown): GatewayError
 }
 
-/** The one decoder of upstream errors. Vendors differ only in their tables. */
+/** The common decoder of upstream errors. Vendors differ only in their tables. */
 export function errorDecoder(table: ErrorTable): ErrorDecoder {
   return {
     decodeError(status, headers, body) {
@@ -76,7 +76,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       )
       const means = firstFit(rules, error)?.means ?? meaningOfStatus[status] ?? 'upstream_error'
       const words = error && publicWords(error)
-      const reason = error ? (words ?? 'its reason is in the log') : describe(headers, body)
+      const reason = error ? (words ?? 'the reason is in the log') : describe(headers, body)
       const retryAfterSeconds = readRetryAfter(headers) ?? error?.retryAfterSeconds
       const upstream = {
         fault: 'upstream',
@@ -105,11 +105,11 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
         case 'rate_limited':
           return errorOf(
             means,
-            `The upstream limits the rate of requests: ${words ?? 'try again later.'}`,
+            `The upstream is rate limiting the gateway: ${words ?? 'try again later.'}`,
             upstream,
           )
         case 'upstream_timeout':
-          return errorOf(means, withWords(`The upstream gave up waiting (status ${status})`, words), upstream)
+          return errorOf(means, withWords(`The upstream timed out (status ${status})`, words), upstream)
         case 'upstream_overloaded':
           return errorOf(means, withWords(`The upstream is overloaded (status ${status})`, words), upstream)
         case 'upstream_error':
@@ -124,13 +124,13 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       const upstream = { fault: 'upstream', retryAfterSeconds, ...causeOf(error) } as const
       if (means === 'credential_refused') return credentialRefused(upstream)
       if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
-      const reason = error ? (publicWords(error) ?? 'its reason is in the log') : 'it gave no reason'
+      const reason = error ? (publicWords(error) ?? 'the reason is in the log') : 'no reason was given'
       return errorOf(means, `The upstream failed while answering: ${reason}`, upstream)
     },
   }
 }
 
-/** A text that is not empty, or a number as text. */
+/** A non-empty text, or a number as text. */
 export function wordOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : undefined
@@ -152,7 +152,7 @@ const meaningOfStatus: Readonly<Record<number, Meaning>> = {
 }
 
 /**
- * A channel that is itself a gateway has no channel for the model.
+ * Errors of a channel that is itself a gateway and has no channel for the model.
  * https://github.com/QuantumNous/new-api/issues/6310, https://github.com/songquanpeng/one-api/issues/2331,
  * read 2026-11-28
  */
@@ -167,21 +167,20 @@ const commonRefusals: readonly (ErrorRule & { status: readonly number[]; verbati
   },
 ]
 
-/** With these the upstream says what is wrong with the request. */
+/** Statuses with which the upstream explains what is wrong with the request. */
 const verbatimStatuses: ReadonlySet<number> = new Set([400, 404, 413, 422])
 const verbatimCharactersMax = 8192
 const shortCharactersMax = 300
-/** Upstreams may send any text, and the time of some patterns grows with the square of its length. */
+/**
+ * Upstreams can send any text, and the matching time of some patterns grows quadratically with its length.
+ */
 const matchedCharactersMax = 2000
 
 interface VendorError extends VendorWords {
   message: string
 }
 
-/**
- * What an upstream's answer with an error says, in whatever format. Undefined: it has no words that we know
- * the place of.
- */
+/** The message of an upstream's error, in any format. Undefined if no known member contains a message. */
 export function messageIn(body: Buffer): string | undefined {
   return readBody(body, { read: () => ({}) })?.message
 }
@@ -217,7 +216,7 @@ function withWords(sentence: string, words: string | undefined): string {
   return words === undefined ? `${sentence}.` : `${sentence}: ${words}`
 }
 
-/** All that the upstream said, where clients do not see it. */
+/** The upstream's complete message, as a cause that clients do not see. */
 function causeOf(error: VendorError | undefined): { cause?: Error } {
   return error === undefined || withoutAccount(error.message) === error.message
     ? {}
@@ -235,7 +234,7 @@ function readDetail(detail: unknown): string | undefined {
 }
 
 /**
- * Mistral puts FastAPI's list into `message`, or into a `detail` in it.
+ * Mistral puts FastAPI's list into `message`, or into a `detail` within it.
  * https://github.com/editor-code-assistant/eca/issues/231
  */
 function readNested(message: unknown): string | undefined {
@@ -254,7 +253,7 @@ function credentialRefused(options: GatewayErrorOptions): GatewayError {
   return gatewayError('upstream_credential_refused', { status: options.upstreamStatus }, options)
 }
 
-/** Each reason says what the upstream said. */
+/** The messages of these reasons contain the upstream's own message. */
 function errorOf(means: PassedOn, message: string, options: GatewayErrorOptions): GatewayError {
   return gatewayError(reasonOf[means], { message }, options)
 }
@@ -286,7 +285,7 @@ function inOwnWords(
   })
 }
 
-/** A few words about an answer without a message that we know. They never quote it. */
+/** A short description of an answer without a known message. It never quotes the answer. */
 function describe(headers: Headers, body: Buffer): string {
   if (body.length === 0) return 'an empty body'
   const type = String(headers['content-type'] ?? 'no content type').slice(0, 60)

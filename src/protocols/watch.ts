@@ -17,9 +17,8 @@ import { FrameEnds } from './sse.ts'
 const context: DecodeAnswerContext = { upstreamModel: '' }
 
 /**
- * Watch a stream by decoding it while its bytes pass unchanged, for formats with small, typed events. An
- * event that we cannot read ends the watching, but not the stream: from then on the watcher only counts
- * bytes.
+ * Watches a stream by decoding it while its bytes are forwarded unchanged, for formats with small, typed
+ * events. After an event that cannot be read, the stream continues, but the watcher only counts bytes.
  */
 export function watchByDecoding(
   decodeStream: (context: DecodeAnswerContext) => EventDecoder,
@@ -28,7 +27,7 @@ export function watchByDecoding(
   return new DecodingWatcher(decodeStream(context), options.frameBytesMax)
 }
 
-/** About the bytes of a frame with one token, for streams that we cannot read. */
+/** The approximate size of a frame with one token, for streams that cannot be read. */
 const unreadBytesPerToken = 120
 
 class DecodingWatcher implements StreamWatcher {
@@ -55,7 +54,7 @@ class DecodingWatcher implements StreamWatcher {
   end(): Buffer | undefined {
     this.#take(this.#decoder.end())
     this.#endedUnread = this.#decoder.failure !== undefined
-    // After half a frame, the client could not read our error.
+    // After an incomplete frame, the client could not read our error.
     return this.#observer.observe().error === undefined ? this.#frames.rest() : undefined
   }
 
@@ -79,8 +78,8 @@ class DecodingWatcher implements StreamWatcher {
 }
 
 /**
- * Forwards whole frames, so that anything the gateway sends next starts a frame. It forwards a frame that is
- * too large in pieces.
+ * Forwards only complete frames, so that anything the gateway sends next starts a new frame. Frames that are
+ * too large are forwarded in pieces.
  */
 class WholeFrames {
   readonly #bytesMax: number
@@ -117,7 +116,8 @@ class WholeFrames {
 }
 
 /**
- * Watch a whole answer by decoding it. Never throws: a body that is no answer of the format is not complete.
+ * Watches a complete answer by decoding it. Never throws: a body that is not an answer in this format is not
+ * complete.
  */
 export function watchResponseByDecoding(
   decodeResponse: UpstreamSide['decodeResponse'],
@@ -128,7 +128,7 @@ export function watchResponseByDecoding(
     const answer: unknown = JSON.parse(body.toString('utf8'))
     if (isRecord(answer)) for (const event of decodeResponse(answer, context)) observer.take(event)
   } catch (error) {
-    // The answer is not complete. The observation keeps what was read before, and the error.
+    // The answer is incomplete. The observation keeps what was read so far, and the error.
     if (error instanceof GatewayError) return { ...observer.observe(), error }
   }
   return observer.observe()

@@ -1,9 +1,9 @@
 import type { UserLocation, WebSearch } from '../canonical/chat.ts'
 import type { Members } from './members.ts'
 
-// Members of a web search that several formats write alike.
+// Web search members that several formats write in the same way.
 
-/** `user_location` around these members, as the Responses and Messages formats have it. */
+/** Reads `user_location` with these members, as in the Responses and Messages formats. */
 export function readLocation(location: Members | undefined): { userLocation?: UserLocation } {
   if (location === undefined) return {}
   location.word('type', ['approximate'])
@@ -16,7 +16,7 @@ export function readLocation(location: Members | undefined): { userLocation?: Us
   return { userLocation: read }
 }
 
-/** A list of domains. An empty one says nothing. */
+/** Reads a list of domains. An empty one is ignored. */
 export function readDomains(
   owner: Members | undefined,
   name: 'allowed_domains' | 'blocked_domains',

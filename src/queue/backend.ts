@@ -3,23 +3,24 @@ import type { Log } from '../telemetry/log.ts'
 import { relayLog } from '../telemetry/relay-log.ts'
 import type { QueueName } from './queue.ts'
 
-/** The store of BullMQ's jobs. Its callers work with every backend. */
+/** The store for BullMQ's jobs. Calling code works with every backend. */
 export interface QueueBackend {
   name: 'redis' | 'postgres'
-  /** BullMQ's classes call it to connect. They ignore the `connection` of their options. */
+  /** Called by BullMQ's classes to connect. They ignore the `connection` in their options. */
   connect: BackendFactory<IQueueBackend, typeof unused>
-  /** It does not wait for an answer of the server. */
+  /** Does not wait for a response from the server. */
   close(): Promise<void>
 }
 
-/** BullMQ's name of a queue. */
+/** The name of a queue in BullMQ. */
 export const bullName = (name: QueueName) => `tollgate-${name}`
 
 /** BullMQ requires a `connection` option, although `Backend.connect` connects. */
 export const unused = 'unused'
 
 /**
- * A log that writes the same message at most once in ten seconds, with the number of lines that it left out.
+ * Wraps a log so that the same message is written at most once every ten seconds, with the number of
+ * suppressed lines.
  */
 export function quietLog(log: Log): Log {
   const heldBack = new Map<string, { since: number; times: number }>()
@@ -37,7 +38,7 @@ export function quietLog(log: Log): Log {
 
 const quietMs = 10_000
 
-/** The error in one line. A connection that failed at several addresses has no message, only a code. */
+/** The error on one line. An error from a host with several addresses has no message, only a code. */
 export function lineOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)

@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@bull-board/express'
 import type { Queue } from 'bullmq'
 import type { QueuePages } from './queue.ts'
 
-/** Pages that show the queues. They are read-only: Postgres would not learn of a job that is changed here. */
+/** Pages that show the queues. They are read-only because Postgres would not see changes made here. */
 export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: string): QueuePages {
   const server = new ExpressAdapter().setBasePath(basePath)
   createBullBoard({
@@ -15,13 +15,13 @@ export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: str
   const pages: QueuePages = server.getRouter()
   return (request, response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return pages(request, response, next)
-    // Each route of the pages checks this itself; we check it also for routes that a later version adds.
+    // The pages' own routes check this too; checking here also covers routes added by a later version.
     response.writeHead(405, { allow: 'GET, HEAD', 'content-type': 'application/json' })
-    response.end('{"error":"These pages change nothing: cancel a job by the API"}')
+    response.end('{"error":"These pages are read-only. Use the API to cancel a job."}')
   }
 }
 
-/** The types of its constructor accept only a queue on Redis; it works with one on Postgres too. */
+/** The constructor's types only accept a queue on Redis, but it also works with one on Postgres. */
 function adapterOf(queue: Pick<Queue, 'name'>): BullMQAdapter {
   return Reflect.construct(BullMQAdapter, [queue, { readOnlyMode: true, allowRetries: false }])
 }

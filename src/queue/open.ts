@@ -10,27 +10,27 @@ import { openRedis } from './redis.ts'
 import { startWorker } from './worker.ts'
 
 export interface QueueOptions {
-  /** Absent: the queues are in Postgres. */
+  /** If absent, the queues are in Postgres. */
   redisUrl: string | undefined
   databaseUrl: string
-  /** Longest wait of `add` and `counts` for the backend. */
+  /** The longest time that `add` and `counts` wait for the backend. */
   commandMs: number
   /**
-   * A worker that is silent for this long loses its jobs to other workers, at the latest after twice this
-   * time.
+   * The lock duration. A worker that is silent for longer loses its jobs to other workers, after at most
+   * twice this time.
    */
   lockMs: number
   log: Log
-  /** Longest wait for the backend at the start. Default 10 seconds. */
+  /** The longest time to wait for the backend on startup. Default: 10 seconds. */
   waitMs?: number
-  /** The prefix of every key in Redis, so that installations can share one Redis. Default `tollgate`. */
+  /** The prefix of every key in Redis, which lets installations share one Redis. Default: `tollgate`. */
   prefix?: string
 }
 
 /**
- * Open the queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made
- * the schema. Rejects, with an Error for the operator, when the backend cannot be used. Later the backend may
- * go away and come back.
+ * Opens the queues: on Redis if `redisUrl` is set, otherwise on Postgres, where `prepareQueueSchema` must
+ * have created the schema. Rejects with an Error for the operator if the backend cannot be used. Later
+ * outages of the backend are tolerated.
  */
 export async function openQueues(options: QueueOptions): Promise<Queues> {
   const log = quietLog(options.log)
@@ -72,7 +72,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
       return worker
     },
     async board(basePath) {
-      // Loaded when an admin opens the pages: most processes never need it.
+      // Loaded when an admin opens the pages, because most processes never need it.
       const { queueBoard } = await import('./board.ts')
       return queueBoard(all, basePath)
     },
@@ -83,11 +83,11 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
 function openQueue(backend: QueueBackend, name: QueueName, prefix: string, log: Log) {
   const queue = new Queue(
     bullName(name),
-    // We do not read the events, and the default would keep ten thousand.
+    // We do not read the events, and by default BullMQ would keep ten thousand of them.
     { connection: unused, prefix, streams: { events: { maxLen: 100 } } },
     backend.connect,
   )
-  queue.on('error', (error) => log.warn({ queue: name, error: lineOf(error) }, 'the queue is in trouble'))
+  queue.on('error', (error) => log.warn({ queue: name, error: lineOf(error) }, 'the queue reported an error'))
   return queue
 }
 
@@ -97,7 +97,7 @@ function jobQueue(queue: ReturnType<typeof openQueue>, commandMs: number): JobQu
       const entries = jobs.map((job) => ({ name: 'run', data: payloadOf(job.id), opts: jobOptions(job) }))
       const [first] = entries
       if (first === undefined) return
-      // A batch is expensive on Postgres: it makes two temporary tables.
+      // A batch is expensive on Postgres because it creates two temporary tables.
       const added: Promise<unknown> =
         entries.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk(entries)
       await inTime(added, commandMs, 'the queue')
@@ -121,6 +121,6 @@ async function closeQueue(queue: ReturnType<typeof openQueue>, commandMs: number
   try {
     await inTime(queue.close(), commandMs, 'the queue')
   } catch {
-    // The backend is down; `backend.close` cuts its connections next.
+    // The backend is down. `backend.close` is called next and closes its connections.
   }
 }

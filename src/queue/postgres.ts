@@ -13,9 +13,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
 import { lineOf } from './backend.ts'
 
-/**
- * Creates or updates BullMQ's tables, in the schema `bullmq`. Any number of processes may call it at once.
- */
+/** Creates or updates BullMQ's tables in the schema `bullmq`. Several processes can call this at once. */
 export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, application_name: 'tollgate-prepare' })
   client.on('error', () => {})
@@ -28,8 +26,8 @@ export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not
- * prepared, and when Postgres does not answer within `waitMs`.
+ * Uses at most ten connections; each worker holds one of them for LISTEN. Rejects if the schema is not
+ * prepared or Postgres does not answer within `waitMs`.
  */
 export async function openPostgres(
   databaseUrl: string,
@@ -48,21 +46,18 @@ export async function openPostgres(
     name: 'postgres',
     connect(name, options, role): IQueueBackend {
       const connection = new ReadyConnection(pool)
-      // BullMQ finds its workers by this name, in pg_stat_activity.
+      // BullMQ finds its workers in pg_stat_activity by this name.
       const listens = role?.withBlockingConnection ? name : undefined
       return new WatchfulBackend(connection, name, { ...options, connection: pool }, true, listens)
     },
     async close() {
-      // Not awaited: it waits for connections in use, and their server may be gone.
+      // Not awaited: this waits for connections that are in use, and their server may be gone.
       void pool.end().catch(() => {})
     },
   }
 }
 
-/**
- * One command that got no answer says little about Postgres: a machine that is busy may need longer. So we
- * ask again.
- */
+/** Retries until the deadline, because a single timeout proves little: the server may only be busy. */
 async function requireSchema(pool: PgPool, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs
   for (;;) {
@@ -78,12 +73,12 @@ async function requireSchema(pool: PgPool, waitMs: number): Promise<void> {
 }
 
 const retryMs = 250
-/** BullMQ takes it for a connection that is lost. */
+/** BullMQ treats this code as a lost connection. */
 const awayCode = 'ECONNREFUSED'
 
 /**
- * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and
- * tries again, also when it reports the end of a job; for others it would retry without a pause, and drop the
+ * A pool whose connection errors look to BullMQ like those of Redis. After such an error BullMQ waits and
+ * retries, even when reporting the end of a job; after any other it would retry without a pause and drop the
  * job.
  */
 function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
@@ -95,10 +90,10 @@ function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
     query_timeout: commandMs,
     keepAlive: true,
   })
-  // Every queue and every worker of BullMQ listens to it.
+  // Every BullMQ queue and worker adds a listener to the pool.
   if (pool instanceof EventEmitter) setMaxListeners(0, pool)
   pool.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue lost a connection to Postgres'))
-  // A connection in use emits its own `error`. Without a listener that would end the process.
+  // A connection in use emits its own `error` event, which would end the process if it had no listener.
   pool.on('connect', (client) => client.on('error', () => {}))
   const query = pool.query.bind(pool)
   return Object.assign(pool, {
@@ -122,8 +117,8 @@ function inSchema(databaseUrl: string): string {
 }
 
 /**
- * BullMQ's own class checks the schema first; when Postgres is down at that moment, it rejects every call for
- * ever.
+ * BullMQ's own class checks the schema first. If Postgres is down at that moment, all later calls are
+ * rejected.
  */
 class ReadyConnection extends PostgresConnection {
   override async waitUntilReady(): Promise<void> {}
@@ -131,7 +126,7 @@ class ReadyConnection extends PostgresConnection {
 
 /**
  * BullMQ's own class waits up to an hour for the notification of a new job. A notification can be lost with
- * its connection, so this one looks for jobs every few seconds.
+ * its connection, so this class polls for jobs every few seconds.
  */
 class WatchfulBackend extends PostgresQueueBackend {
   override get maximumBlockTimeout(): number {

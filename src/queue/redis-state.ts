@@ -1,10 +1,13 @@
 import { Redis } from 'ioredis'
 
-/** What a Redis says about itself. Undefined where this user may not ask. */
+/**
+ * The state that a Redis reports about itself. Members are undefined if this user is not allowed to read
+ * them.
+ */
 export interface RedisState {
   version: string | undefined
   role: string | undefined
-  /** 0: unbounded. */
+  /** 0: no limit. */
   memoryBytesMax: number | undefined
   policy: string | undefined
   appendsToFile: boolean | undefined
@@ -12,7 +15,7 @@ export interface RedisState {
   savedWell: boolean | undefined
 }
 
-/** Ask it. Nothing is written there. Rejects with the first error, of the network or of Redis. */
+/** Reads the state without writing anything. Rejects with the first error from the network or from Redis. */
 export async function readRedisState(url: string, waitMs: number): Promise<RedisState> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -32,7 +35,7 @@ export async function readRedisState(url: string, waitMs: number): Promise<Redis
     const info = await redis.info().catch(() => '')
     return stateOf(info)
   } catch (error) {
-    // This error may say only "Connection is closed." The event before it had the reason.
+    // This error may only be "Connection is closed."; the earlier event has the reason.
     throw first ?? error
   } finally {
     redis.disconnect()

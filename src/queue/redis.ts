@@ -6,8 +6,8 @@ import type { QueueBackend } from './backend.ts'
 import { lineOf } from './backend.ts'
 
 /**
- * One connection adds jobs and fails at once while Redis is down. Each worker has two connections, which wait
- * until Redis is back. Rejects when Redis cannot be used within `waitMs`.
+ * Opens one connection for adding jobs, which fails at once while Redis is down. Each worker has two more
+ * connections, which wait until Redis is back. Rejects if Redis cannot be used within `waitMs`.
  */
 export async function openRedis(
   url: string,
@@ -22,7 +22,7 @@ export async function openRedis(
     connectTimeout,
     retryStrategy,
     commandTimeout: commandMs,
-    // Reconnect when the network has dropped the connection without a word.
+    // Reconnects when the network has silently dropped the connection.
     socketTimeout: commandMs,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
@@ -41,7 +41,7 @@ export async function openRedis(
   }
 }
 
-/** Longer than one blocking call of BullMQ's workers, which lasts ten seconds. */
+/** Longer than one blocking call of a BullMQ worker, which lasts ten seconds. */
 const silentMs = 15_000
 
 async function waitForRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<void> {
@@ -50,10 +50,10 @@ async function waitForRedis(url: string, commandMs: number, waitMs: number, log:
     const problem = await findProblem(url, commandMs)
     if (problem === undefined) return
     const message = `cannot use the Redis at ${new URL(url).host}: ${problem}`
-    // Fail at once where waiting cannot help.
+    // Fails at once if waiting cannot help.
     if (/^(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(problem) || Date.now() + retryMs > deadline)
       throw new Error(message)
-    log.warn({}, `${message}; trying for some seconds more`)
+    log.warn({}, `${message}; retrying for a few more seconds`)
     await sleep(retryMs)
   }
 }
@@ -77,7 +77,7 @@ async function findProblem(url: string, commandMs: number): Promise<string | und
     await redis.ping()
     return undefined
   } catch (error) {
-    // This error says only "Connection is closed." The event before it had the reason.
+    // This error is only "Connection is closed."; the earlier event has the reason.
     return lineOf(firstError ?? error)
   } finally {
     redis.disconnect()

@@ -10,11 +10,11 @@ import type { QueueName, QueueWorker, WorkOptions } from './queue.ts'
 export interface WorkerOptions extends WorkOptions {
   lockMs: number
   prefix: string
-  /** Longest time in which `close` reports the last jobs to the backend. */
+  /** The longest time for which `close` waits to report the last jobs to the backend. */
   closeMs: number
 }
 
-/** A BullMQ worker that survives every outage of its backend. */
+/** Starts a BullMQ worker that survives every outage of its backend. */
 export function startWorker(backend: QueueBackend, name: QueueName, options: WorkerOptions): QueueWorker {
   const log = quietLog(options.log.child({ queue: name }))
   const running = new Set<Promise<unknown>>()
@@ -31,23 +31,23 @@ export function startWorker(backend: QueueBackend, name: QueueName, options: Wor
       prefix: options.prefix,
       concurrency: options.concurrency,
       lockDuration: options.lockMs,
-      // BullMQ needs two checks to find a lost job, the second one after the lock has expired.
+      // BullMQ needs two checks to find a lost job: the second must run after the lock has expired.
       stalledInterval: Math.ceil(options.lockMs / 2),
-      // Practically no limit: Postgres counts how often the workers of a job died.
+      // Practically unlimited, because Postgres counts how often the workers of a job have died.
       maxStalledCount: 1_000_000_000,
-      // Wait between two attempts to reach a backend that is down; the default is 15 seconds.
+      // The pause between attempts to reach a backend that is down. BullMQ's default is 15 seconds.
       runRetryDelay: 1_000,
     },
     backend.connect,
   )
-  worker.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue is in trouble'))
+  worker.on('error', (error) => log.warn({ error: lineOf(error) }, 'the queue reported an error'))
   worker.on('stalled', (id) =>
-    log.warn({ job: id }, 'the worker of a job is gone and the job is given to another'),
+    log.warn({ job: id }, 'the worker of a job is gone, so another worker takes the job'),
   )
   const close = async () => {
     const closed = worker.close()
     await Promise.race([closed, idle(running).then(() => sleep(options.closeMs, undefined, { ref: false }))])
-    // Cuts calls that still wait for a backend that is down. A job whose end was not reported runs again.
+    // Aborts calls that still wait for a backend that is down. A job whose end was not reported runs again.
     void worker.disconnect().catch(() => {})
   }
   let closing: Promise<void> | undefined
@@ -63,13 +63,13 @@ async function runJob(job: Job, token: string | undefined, run: WorkOptions['run
   const id = jobIdOf(job.data)
   if (id === undefined) {
     const data = JSON.stringify(job.data)?.slice(0, 200)
-    log.warn({ data }, 'a job of the queue was written by another version of this program and is dropped')
+    log.warn({ data }, 'dropped a queued job that another version of this program has written')
     throw new UnrecoverableError('unknown payload')
   }
   const end = await runOnce(id, run, log)
   if (end === undefined) return
   await job.moveToDelayed(Date.now() + end.again, token)
-  // This error tells BullMQ that the job has neither ended nor failed.
+  // Signals to BullMQ that the job has neither completed nor failed.
   throw new DelayedError()
 }
 
@@ -77,13 +77,13 @@ async function runOnce(id: string, run: WorkOptions['run'], log: Log) {
   try {
     return await run(id)
   } catch (error) {
-    log.warn({ id, error: lineOf(error) }, 'a run of a job broke off; it is run again')
-    // BullMQ stores the message, and Postgres cannot store every text: give it one of our own.
-    throw new Error('the run broke off')
+    log.warn({ id, error: lineOf(error) }, 'a job run was interrupted and will be retried')
+    // BullMQ stores the message, and Postgres cannot store every text, so we use a fixed one.
+    throw new Error('the run was interrupted')
   }
 }
 
-/** Resolves when no job runs, jobs that begin meanwhile included. */
+/** Resolves when no job is running, including jobs that start in the meantime. */
 async function idle(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running)
 }

@@ -22,30 +22,33 @@ import type { SecretSpan } from './secret-span.ts'
 import { pemAt } from './secret-tokens.ts'
 import { webhooks } from './vendor-forms.ts'
 
-// Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`,
+// Finds secrets that the preceding text announces: `Bearer x`, `https://user:x@host`, `password: x`,
 // `<password>x`.
 
 /**
- * The endings of the names in `secretName`. Other words mostly differ in the last letter, which refuses them
- * cheaply.
+ * The endings of the names in `secretName`. Most other words already differ in their last letter, which makes
+ * rejecting them cheap.
  */
 const nameEnding =
   '(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS|oki|OKI|_bas|_BAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]' +
   '|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|(?:pas|Pas|PAS)[sS]|(?:aut|AUT)[hH]|nature|[?&]sig)'
 
-/** The pattern of a `:`, `=` or `>` after the name of a secret, for one scan. */
+/** Matches the `:`, `=` or `>` after the name of a secret; one alternative of the scan's pattern. */
 export const announcement =
-  // Most colons follow other letters and other quotes. The first alternatives refuse the commonest.
+  // Most colons follow other letters or quotes. The first alternatives reject the most common cases.
   `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,16})[:=>])`
 
-/** The value of `Bearer x` or `Basic x`, but not of "basic understanding". `from` is the first letter. */
+/**
+ * Finds the value of `Bearer x` or `Basic x`, but ignores prose such as "basic understanding". `from` is the
+ * position of the first letter.
+ */
 export function schemeAt(text: string, from: number): SecretSpan | undefined {
   const basic = isBasic(text, from)
   const gap = from + (basic ? 'basic' : 'bearer').length
   let start = runEnd(text, gap, gaps)
   if (start === gap) return undefined
   const end = valueEnd(text, start, schemeCharacters)
-  // A plus is a space in a URL, and may also begin a short value.
+  // A plus is a space in a URL, but it can also be the first character of a short value.
   while (
     lengthOf(text, start, end) < valueLengthMin &&
     start > gap + 1 &&
@@ -62,10 +65,10 @@ function isBasic(text: string, from: number): boolean {
 }
 
 const plusCode = 0x2b
-/** A longer word counts as a secret. */
+/** A word at least this long counts as a secret. */
 const wordLengthMax = 20
 
-/** The length of a value, without the escapes of its slashes. */
+/** The length of a value, not counting the backslashes that escape its slashes. */
 function lengthOf(text: string, start: number, end: number): number {
   return text.slice(start, end).replaceAll('\\', '').length
 }
@@ -73,8 +76,8 @@ function lengthOf(text: string, start: number, end: number): number {
 const urlUserLengthMax = 512
 
 /**
- * The user and password of a URL, or the secret part of a webhook's address; `from` is its colon, and slashes
- * follow it, perhaps escaped.
+ * Finds the user and password of a URL, or the secret part of a webhook address. `from` is the position of
+ * the colon, which is followed by slashes, possibly escaped.
  */
 export function urlAt(text: string, from: number): SecretSpan | undefined {
   const first = runEnd(text, from + 1, backslashes)
@@ -89,7 +92,7 @@ export function urlAt(text: string, from: number): SecretSpan | undefined {
   return { from, start, end, until, kind: 'url-credentials' }
 }
 
-/** `start` to `end`: the host. */
+/** The host ends at `end`; it is matched by its ending. */
 function webhookAt(text: string, from: number, start: number, end: number): SecretSpan | undefined {
   for (const { host, path } of webhooks) {
     if (end - start < host.length || !text.startsWith(host, end - host.length)) continue
@@ -105,8 +108,8 @@ function webhookAt(text: string, from: number, start: number, end: number): Secr
 }
 
 /**
- * The names of secrets, and the quotes after them, before its place. Group 1 is all of it. In JSON four
- * levels deep, 15 backslashes precede a quote.
+ * Matches the name of a secret and any quotes after it, looking back from `lastIndex`. Group 1 is the whole
+ * match. In JSON four levels deep, 15 backslashes precede a quote.
  */
 const secretName =
   /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig)|(pass)|(cookie)|(auth))[\\"'`* ]{0,16}))/iy
@@ -126,7 +129,9 @@ const secretNameKinds = [
 const scheme = /(?:Bearer|Basic|Token|ApiKey|Digest)(?=[ +])/iy
 const valueLengthMin = 8
 
-/** The name of a secret that ends before `at`, where it begins, and the kind that it has in a placeholder. */
+/**
+ * Returns where the name of a secret that ends before `at` begins, and the kind to show in its placeholder.
+ */
 export function secretNameBefore(text: string, at: number): { from: number; kind: string } | undefined {
   secretName.lastIndex = at
   const name = secretName.exec(text)
@@ -138,7 +143,8 @@ export function secretNameBefore(text: string, at: number): { from: number; kind
 }
 
 /**
- * "bypass" and "compass" are words, and "PASS:" is the verdict of a test; "dbPass" and "SMTP_PASS" are names.
+ * "bypass" and "compass" are ordinary words and "PASS:" is the verdict of a test, but "dbPass" and
+ * "SMTP_PASS" are names of secrets.
  */
 function isPassword(text: string, from: number, at: number): boolean {
   const begins = !isAt(text, from - 1, letters) || isEscape(text, from - 1)
@@ -152,7 +158,7 @@ function isEscape(text: string, at: number): boolean {
   return isAt(text, at - 1, backslashes) && 'nrtbf'.includes(text.charAt(at))
 }
 
-/** The value of `password: x`, `api_key=x` or `<password>x`; `at` is just after the `:`, `=` or `>`. */
+/** Finds the value in `password: x`, `api_key=x` or `<password>x`. `at` is just after the `:`, `=` or `>`. */
 export function valueAt(text: string, at: number): SecretSpan | undefined {
   const name = secretNameBefore(text, at - 1)
   if (name === undefined) return undefined
@@ -165,19 +171,22 @@ export function valueAt(text: string, at: number): SecretSpan | undefined {
   if (kind === 'cookie') return announced === colonCode ? cookiesAt(text, behind, from) : undefined
   if (kind === 'auth') return loginAt(text, behind, from)
   const { start, end, isQuoted } = valueBehind(text, behind)
-  // The lines of a private key do not end where a value does.
+  // A private key spans lines, so it does not end where another value would.
   const key = text.startsWith('-----BEGIN', start) ? pemAt(text, start + 5) : undefined
   if (key !== undefined) return { ...key, from }
   const length = end - start
   if (!isQuoted) {
-    // A JSON number, object or null: replacing it by text would break the JSON.
+    // A JSON number, object or null: replacing it with text would break the JSON.
     if (text.charAt(at - 2) === '"') return undefined
     if (length < valueLengthMin || (length < wordLengthMax && isWord(text, start, end))) return undefined
   } else if (length < (kind === 'token' ? 2 * valueLengthMin : valueLengthMin)) return undefined
   return { from, start, end, until: end, kind }
 }
 
-/** Where the element of XML with this end of a name begins, such as `<db_password>`; -1: it is not one. */
+/**
+ * Returns the start of the XML element, such as `<db_password>`, whose name ends with the name at `from`; -1
+ * if it is not an element.
+ */
 function elementAt(text: string, from: number): number {
   const start = runStart(text, from, wordCharacters, Math.max(0, from - 32)) - 1
   return text.charAt(start) === '<' ? start : -1
@@ -185,7 +194,7 @@ function elementAt(text: string, from: number): number {
 
 const cookieName = /[\w!#$%&*.^|~-]{1,64}=/y
 
-/** All that a line has after `Cookie:` or `Set-Cookie:`. */
+/** The rest of the line after `Cookie:` or `Set-Cookie:`. */
 function cookiesAt(text: string, behind: number, from: number): SecretSpan | undefined {
   const opened = runEnd(text, behind, backslashes)
   const start = isAt(text, opened, quotes) ? opened + 1 : behind
@@ -196,7 +205,7 @@ function cookiesAt(text: string, behind: number, from: number): SecretSpan | und
   return { from, start, end, until: end, kind: 'cookie' }
 }
 
-/** The user and password in base64 that Docker keeps as `"auth"`. */
+/** The base64-encoded user and password that Docker stores as `"auth"`. */
 function loginAt(text: string, behind: number, from: number): SecretSpan | undefined {
   const opened = runEnd(text, behind, backslashes)
   if (text.charAt(opened) !== '"' || text.charAt(from - 1) !== '"') return undefined
@@ -209,7 +218,7 @@ function loginAt(text: string, behind: number, from: number): SecretSpan | undef
   return { from: from - 1, start, end, until: closing + 1, kind: 'basic-credentials' }
 }
 
-/** The value that begins at `at`, perhaps in quotes, or after the scheme of a header. */
+/** Returns the value that begins at `at`, which can be quoted or follow an authentication scheme. */
 export function valueBehind(text: string, at: number): { start: number; end: number; isQuoted: boolean } {
   const opened = runEnd(text, at, backslashes)
   const quote = text.charAt(opened)
@@ -227,21 +236,21 @@ const colonCode = 0x3a
 const equalsCode = 0x3d
 const greaterCode = 0x3e
 
-/** After the scheme of a header's value, if a value follows it. */
+/** Skips an authentication scheme if a value follows it. */
 function bareStart(text: string, at: number): number {
   scheme.lastIndex = at
   if (!scheme.test(text)) return at
   const behind = runEnd(text, scheme.lastIndex, gaps)
   if (valueEnd(text, behind, bareCharacters) > behind) return behind
-  // A plus may begin the value.
+  // The value can begin with a plus.
   if (behind - 1 > scheme.lastIndex && text.charCodeAt(behind - 1) === plusCode) return behind - 1
   return at
 }
 
 /**
  * The end of a JSON string whose opening quote has `depth` backslashes (0, 1, 3: JSON within JSON). Its
- * closing quote has as many, plus the escaped backslashes of the value. A quote with fewer backslashes ends
- * an outer string first.
+ * closing quote has the same number, plus the escaped backslashes of the value. A quote with fewer
+ * backslashes closes an enclosing string.
  */
 function nestedClosingQuote(text: string, start: number, depth: number): number {
   for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 1)) {

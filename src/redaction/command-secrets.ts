@@ -13,17 +13,17 @@ import {
 } from './runs.ts'
 import type { SecretSpan } from './secret-span.ts'
 
-// Secrets that command lines and files of settings announce without a colon or an equals sign.
+// Finds secrets on command lines and in configuration files where no colon or equals sign announces them.
 
 const valueLengthMin = 8
 const wordLengthMax = 20
 const optionLengthMax = 32
-/** How far before `-u` the command may begin. */
+/** How far before `-u` to look for the start of the command. */
 const commandLengthMax = 256
 
 /**
- * The value of `--password x`, `curl -u user:x` or `sshpass -p x`; `at` is just after the last hyphen before
- * its name.
+ * Finds the value of `--password x`, `curl -u user:x` or `sshpass -p x`. `at` is just after the last hyphen
+ * before the option's name.
  */
 export function optionAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
   const end = runEnd(text, at, wordCharacters, at + optionLengthMax)
@@ -44,7 +44,8 @@ export function optionAt(text: string, at: number, runs: Runs): SecretSpan | und
 }
 
 /**
- * The password of `user:password`; `from`: the start of the command, `end`: after the name of the option.
+ * The password in `user:password`. `from` is the start of the command, and `end` the position after the
+ * option's name.
  */
 function passwordOf(text: string, from: number, end: number): SecretSpan | undefined {
   const { start, end: until } = valueBehind(text, runEnd(text, end, spaces))
@@ -66,7 +67,7 @@ function span(
   return { from, start, end, until: end, kind }
 }
 
-/** The password of `login x password y`, as in a .netrc; `at` is after the "g" of "login". */
+/** The password in `login x password y`, as in a .netrc file. `at` is after the "g" of "login". */
 export function passwordAfterLogin(text: string, at: number): SecretSpan | undefined {
   const user = gapEnd(text, at + 2)
   const userEnd = runEnd(text, user, bareCharacters, user + userLengthMax)
@@ -83,7 +84,7 @@ export function passwordAfterLogin(text: string, at: number): SecretSpan | undef
 const userLengthMax = 64
 const gapsMax = 8
 
-/** After white space, or the escapes of line ends in JSON. */
+/** Skips white space and JSON escapes such as `\n`. */
 function gapEnd(text: string, at: number): number {
   let end = at
   for (let gap = 0; gap < gapsMax; gap++) {
@@ -98,7 +99,7 @@ function gapEnd(text: string, at: number): number {
 const definedName =
   /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,15}["']\s{0,4},\s{0,4}\\{0,15}["']/y
 
-/** The value of PHP's `define('DB_PASSWORD', 'x')`; `at` is after an underscore of the name. */
+/** The value in PHP's `define('DB_PASSWORD', 'x')`. `at` is after an underscore of the name. */
 export function definedAt(text: string, at: number): SecretSpan | undefined {
   definedName.lastIndex = at
   if (!definedName.test(text)) return undefined

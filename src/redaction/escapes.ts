@@ -1,26 +1,26 @@
 import type { SecretSpan } from './secret-span.ts'
 
 /**
- * A text whose escapes of ASCII are decoded. A backslash stays encoded: decoded, it could hide the end of a
- * JSON string.
+ * A text whose ASCII escapes are decoded. Backslashes stay encoded because a decoded one could hide the end
+ * of a JSON string.
  */
 export interface DecodedText {
   text: string
-  /** The span of the original text. */
+  /** Maps a span of the decoded text to the original text. */
   original(span: SecretSpan): SecretSpan
 }
 
-/** The text without its percent-encoding, as in the query of a URL; undefined: it has none. */
+/** Decodes percent-encoding, as in the query of a URL. Returns undefined if the text contains none. */
 export function percentDecoded(text: string): DecodedText | undefined {
   return text.includes('%') && percent.test(text) ? decoded(text, percents) : undefined
 }
 
 /**
- * The text without its escapes such as `\u002d`, also those of JSON within JSON; undefined: it has none.
- * Quotes stay encoded, so that JSON remains JSON.
+ * Decodes escapes such as `\u002d`, including those of JSON within JSON. Returns undefined if the text
+ * contains none. Quotes stay encoded so that the result remains JSON.
  */
 export function unicodeDecoded(text: string): DecodedText | undefined {
-  // Two zeros are rarer than a backslash.
+  // Checked first because two zeros are rarer than a backslash.
   return text.includes('00') && text.includes('\\u00') && unicode.test(text)
     ? decoded(text, unicodes)
     : undefined
@@ -32,7 +32,10 @@ const unicode = /\\u00[2-7][0-9a-fA-F]/
 const unicodes = /\\{1,15}u00([2-7][0-9a-fA-F])/g
 
 function decoded(text: string, escapes: RegExp): DecodedText {
-  /** Where each escape is in the decoded text, and how many characters have been lost up to its end. */
+  /**
+   * The position of each escape in the decoded text, and how many characters decoding has removed up to its
+   * end.
+   */
   const places: number[] = []
   const losses: number[] = []
   let lost = 0
@@ -56,7 +59,7 @@ function decoded(text: string, escapes: RegExp): DecodedText {
   }
 }
 
-/** How many of these ascending numbers are below `limit`. */
+/** Counts the numbers below `limit`; `ascending` must be sorted. */
 function countBelow(ascending: readonly number[], limit: number): number {
   let low = 0
   let high = ascending.length

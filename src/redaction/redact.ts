@@ -6,19 +6,23 @@ import { truncateBody } from './truncate-body.ts'
 import { windowBytes } from './truncation-edges.ts'
 
 /**
- * `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text
- * without secrets.
+ * `none`: the usage log stores no body. `shape`: it stores the structure, with hashes in place of strings.
+ * `content`: it stores the text without secrets.
  */
 export type CaptureMode = 'none' | 'shape' | 'content'
 
 export interface RedactOptions {
   /**
-   * Keys the hashes of `shape`: equal texts have equal hashes, but a text cannot be guessed from its hash.
+   * The key of the hashes in `shape`: equal texts have equal hashes, but a text cannot be guessed from its
+   * hash.
    */
   key: Buffer
-  /** Size of the result; a placeholder longer than its secret may exceed it by a little. 0: keep nothing. */
+  /**
+   * The maximum size of the result, which can be slightly exceeded when a placeholder is longer than its
+   * secret; 0 means that nothing is kept.
+   */
   bytesMax: number
-  /** A longer JSON string is truncated in its middle. */
+  /** A longer JSON string is truncated in the middle. */
   stringBytesMax: number
   /**
    * Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters
@@ -28,9 +32,9 @@ export interface RedactOptions {
 }
 
 /**
- * The part of a body that the usage log may keep, truncated first and then without secrets; null for nothing.
- * Always valid UTF-8 without NUL. Returns the same buffer when nothing had to change. Otherwise read the
- * result at once: the next call may overwrite its memory.
+ * Returns the part of a body that the usage log can store, truncated first and then redacted; null if nothing
+ * is stored. The result is always valid UTF-8 without NUL. If nothing had to change, it is the same buffer;
+ * otherwise read it at once, because the next call can overwrite its memory.
  */
 export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOptions): Buffer | null {
   if (capture === 'none' || raw.length === 0 || options.bytesMax === 0) return null
@@ -39,13 +43,13 @@ export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOpt
   return storable(scrubBytes(truncateBody(raw, options, exact), exact))
 }
 
-/** The most that an error text keeps, in a row and for its client. */
+/** The maximum length of an error text, both in a row and in the response to the client. */
 export const messageCharactersMax = 4_096
 
 /**
- * The first `charactersMax` characters of an error text, user agent or log line, without secrets, NUL or lone
- * surrogates; a placeholder longer than its secret may make it a little longer. The rest is not read, apart
- * from what shows a secret that lies across the end.
+ * Returns the first `charactersMax` characters of an error text, user agent or log line, without secrets, NUL
+ * or lone surrogates. The result can be slightly longer when a placeholder is longer than its secret. Only as
+ * much of the remaining text is read as is needed to recognise a secret that crosses the end.
  */
 export function redactText(text: string, exact = noSecrets, charactersMax = messageCharactersMax): string {
   const isLong = text.length > charactersMax
@@ -60,13 +64,13 @@ export function redactText(text: string, exact = noSecrets, charactersMax = mess
 
 const noSecrets: readonly string[] = []
 
-/** Without a closure: each row asks a dozen times. */
+/** Avoids a closure, because this runs a dozen times for each row. */
 function hasOneOf(secrets: readonly string[], text: string): boolean {
   for (const secret of secrets) if (secret.length <= text.length && text.includes(secret)) return true
   return false
 }
 
-/** Short texts that had no secret: the names in rows are mostly the same. */
+/** Remembers short texts without secrets, because most names recur from row to row. */
 class CleanTexts {
   #newer = new Set<string>()
   #older = new Set<string>()
@@ -89,17 +93,22 @@ const nameCharactersMax = 256
 const namesMax = 1_000
 const cleanTexts = new CleanTexts()
 
-/** How far past the end of a text to look for the end of a secret. A longer one shows by its beginning. */
+/**
+ * How far past the end of a text to look for the end of a secret. A longer secret is recognised by its
+ * beginning.
+ */
 function edgeCharacters(exact: readonly string[]): number {
   return exact.reduce((most, { length }) => Math.max(most, length), 2 * windowBytes)
 }
 
-/** The first half of a surrogate pair. */
+/** True if the text ends with the first half of a surrogate pair. */
 function isHigh(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00
 }
 
-/** Reads the bytes as latin1: secrets are ASCII, every byte keeps its place, and nothing needs decoding. */
+/**
+ * Reads the bytes as latin1: secrets are ASCII, every byte keeps its position, and nothing has to be decoded.
+ */
 function scrubBytes(bytes: Buffer, exact: readonly string[]): Buffer {
   const text = bytes.toString('latin1', 0, bytes.length)
   const spans = findSecrets(text, exact)

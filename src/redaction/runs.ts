@@ -1,19 +1,19 @@
-// Runs of characters of one kind. Every search in a text that has no bound of its own goes through these
-// loops: each reads forward from its place and stops at the first other character, so nothing is tried twice.
+// Runs of characters of one kind. Every text search without a bound of its own uses these loops: each reads
+// forward from its position and stops at the first character of another kind, so nothing is tried twice.
 
-/** A set of characters: a bit in `bitsOf`. */
+/** A set of characters, represented by a bit in `bitsOf`. */
 type Kind = number
 
 const bitsOf = new Uint32Array(256)
 /**
- * All other characters. They are either white space or belong to the kinds that a list of excluded characters
- * makes.
+ * The kinds of characters from code 256 on: white space has `spaceBits`; all others have `otherBits`, the
+ * kinds that are defined by excluded characters.
  */
 let spaceBits = 0
 let otherBits = 0
 let kinds = 0
 
-/** `pattern`: of one character. */
+/** `pattern` matches one character. */
 function kindOf(pattern: RegExp): Kind {
   const kind = 1 << kinds++
   for (let code = 0; code < bitsOf.length; code++) {
@@ -28,7 +28,7 @@ export const digits = kindOf(/[0-9]/)
 export const capitals = kindOf(/[A-Z]/)
 const smallLetters = kindOf(/[a-z]/)
 
-/** Asterisks: upstreams show keys half masked in their errors. */
+/** Includes asterisks because upstreams show partly masked keys in their errors. */
 export const keyCharacters = kindOf(/[\w*-]/)
 export const wordCharacters = kindOf(/[\w-]/)
 export const hexDigits = kindOf(/[0-9a-fA-F]/)
@@ -46,7 +46,7 @@ export const bareCharacters = kindOf(/[^\s"'`\\,;&<>(){}[\]|]/)
 export const urlUserCharacters = kindOf(/[^\s"'<>\\/?#]/)
 export const notAtSigns = kindOf(/[^@]/)
 export const quotedCharacters = kindOf(/[^'"`\\\r\n]/)
-/** Of a value in quotes, which may have backticks. */
+/** The characters of a quoted value, which can contain backticks. */
 export const lineCharacters = kindOf(/[^'"\\\r\n]/)
 export const spaces = kindOf(/\s/)
 export const gaps = kindOf(/[ +]/)
@@ -59,7 +59,7 @@ function has(code: number, kind: Kind): boolean {
   return (bitsAt(code) & kind) !== 0
 }
 
-/** No bits for NaN, the code after the end of a text. */
+/** Returns no bits for NaN, the character code past the end of a text. */
 function bitsAt(code: number): number {
   if (code < 256) return bitsOf[code] ?? 0
   if (code >= 256) return isWideSpace(code) ? spaceBits : otherBits
@@ -72,26 +72,26 @@ function isWideSpace(code: number): boolean {
   return code === 0x205f || code === 0x3000 || code === 0xfeff
 }
 
-/** True when the character at `at` is there and of this kind. */
+/** True if there is a character at `at` and it is of this kind. */
 export function isAt(text: string, at: number, kind: Kind): boolean {
   return has(text.charCodeAt(at), kind)
 }
 
-/** The end of the characters of this kind that begin at `at`, at most `most`; `at` when there is none. */
+/** The end of the run of this kind that starts at `at`, at most `most`. Returns `at` if there is no run. */
 export function runEnd(text: string, at: number, kind: Kind, most = text.length): number {
   let end = at
   while (end < most && has(text.charCodeAt(end), kind)) end++
   return end
 }
 
-/** The start of the characters of this kind that end before `at`, not below `least`. */
+/** The start of the run of this kind that ends before `at`, at least `least`. */
 export function runStart(text: string, at: number, kind: Kind, least: number): number {
   let start = at
   while (start > least && has(text.charCodeAt(start - 1), kind)) start--
   return start
 }
 
-/** The end of a value whose slashes may be escaped: `\/`, or `\\\/` in JSON within JSON. */
+/** The end of a value whose slashes can be escaped: `\/`, or `\\\/` in JSON within JSON. */
 export function valueEnd(text: string, at: number, kind: Kind): number {
   let end = runEnd(text, at, kind)
   while (isAt(text, end, backslashes)) {
@@ -104,39 +104,42 @@ export function valueEnd(text: string, at: number, kind: Kind): number {
 
 const slashCode = 0x2f
 
-/** True for a word of prose, as in "password: required." */
+/** True for an ordinary word, as in "password: required." */
 export function isWord(text: string, start: number, end: number): boolean {
   const letters = runEnd(text, isAt(text, start, capitals) ? start + 1 : start, smallLetters)
   return letters >= end || runEnd(text, letters, wordEndings) >= end
 }
 
 /**
- * The runs of one text, for places in ascending order. Each character is read once for each kind: places of
- * the same run have the same end.
+ * The runs of one text, looked up at ascending positions. Each character is read once per kind, because
+ * positions in the same run have the same end.
  */
 export class Runs {
   readonly #text: string
   #runs: Map<Kind, Run> | undefined
   #lastWord = Number.NEGATIVE_INFINITY
-  /** -1: there are no more. */
+  /** -1 if there are no more. */
   #nextWord: number | undefined
 
   constructor(text: string) {
     this.#text = text
   }
 
-  /** As `runEnd`. */
+  /** Same as `runEnd`. */
   end(at: number, kind: Kind): number {
     return this.#around(at, kind).end
   }
 
-  /** True when there are a digit, a capital and a small letter between `at` and the end of its run. */
+  /** True if there is a digit, an upper-case and a lower-case letter between `at` and the end of its run. */
   looksRandom(at: number, kind: Kind): boolean {
     const { digit, capital, small } = this.#around(at, kind)
     return digit >= at && capital >= at && small >= at
   }
 
-  /** The last place of the word before `at`; below any place when there is none. One word for each text. */
+  /**
+   * The last occurrence of the word before `at`, or negative infinity if there is none. Each text can be
+   * searched for only one word.
+   */
   lastOf(word: string, at: number): number {
     let next = this.#nextWord ?? this.#text.indexOf(word)
     while (next !== -1 && next < at) {
@@ -160,7 +163,7 @@ export class Runs {
 interface Run {
   start: number
   end: number
-  /** The last place of each; -1: there is none. */
+  /** The last position of each; -1 if there is none. */
   digit: number
   capital: number
   small: number

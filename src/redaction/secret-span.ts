@@ -1,17 +1,20 @@
 /** One secret in a text. Only `start` to `end` is replaced. */
 export interface SecretSpan {
-  /** Start of the words that announce it: a name, `Bearer`, or the secret itself. */
+  /** Start of the words that announce the secret (a name or `Bearer`), or of the secret itself. */
   from: number
   start: number
   end: number
-  /** After the last character that identifies it, such as the `@` after the credentials of a URL. */
+  /**
+   * The position after the last character that identifies the secret, such as the `@` after the credentials
+   * of a URL.
+   */
   until: number
   kind: string
 }
 
 /**
- * The text with each span replaced by `[REDACTED kind]`, up to the character before `textEnd`. A JSON string
- * holds that text without escapes.
+ * Returns the text up to `textEnd` with each span replaced by `[REDACTED kind]`, a placeholder that a JSON
+ * string can contain without escapes.
  */
 export function replaceSpans(text: string, spans: readonly SecretSpan[], textEnd = text.length): string {
   let out = ''
@@ -24,7 +27,7 @@ export function replaceSpans(text: string, spans: readonly SecretSpan[], textEnd
   return at < textEnd ? out + text.slice(at, textEnd) : out
 }
 
-/** In order. Overlapping spans become one, with the kind of the first. */
+/** Sorts the spans and merges overlapping ones. A merged span has the kind of the first. */
 export function mergeSpans(spans: SecretSpan[]): SecretSpan[] {
   const merged: SecretSpan[] = []
   for (const span of spans.sort((a, b) => a.start - b.start)) {

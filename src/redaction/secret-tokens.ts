@@ -17,11 +17,11 @@ import {
 import type { SecretSpan } from './secret-span.ts'
 import { jwtCharacters, shapes, tokens } from './vendor-forms.ts'
 
-// Secrets that their own form identifies: keys with a prefix, JWTs and private keys.
+// Finds secrets that are recognisable by their own form: keys with a prefix, JWTs and private keys.
 
 /**
- * Patterns of the characters by which a scan finds tokens: each matches the last character of some triggers.
- * `rare`: those of characters that are rare in text.
+ * Patterns by which a scan finds tokens; each matches the last character of some triggers. `rare` selects the
+ * patterns whose character is rare in text.
  */
 export function tokenTriggers(rare: boolean): string[] {
   const isWanted = (pattern: string) => /^[A-Z9v_:-]/.test(pattern) === rare
@@ -37,7 +37,10 @@ export function tokenTriggers(rare: boolean): string[] {
   return [...prefixes, ...shapes.map(({ middle }) => middle.source)].filter(isWanted)
 }
 
-/** A pattern of these words for a lookbehind, which reads from their ends: what they share is read once. */
+/**
+ * Builds a lookbehind pattern for these words. A lookbehind reads backwards, so common endings are factored
+ * out and read once.
+ */
 function backwards(words: readonly string[]): string {
   if (words.includes('')) return ''
   const byLast = Map.groupBy(words, (word) => word.slice(-1))
@@ -47,14 +50,14 @@ function backwards(words: readonly string[]): string {
   return endings.length === 1 ? endings.join('') : `(?:${endings.join('|')})`
 }
 
-/** The token whose trigger ends just before `at`. `runs`: of the text. */
+/** Returns the token whose trigger ends just before `at`. `runs` are the runs of `text`. */
 export function tokenAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
   const ending = lastTwo(text.charCodeAt(at - 2), text.charCodeAt(at - 1))
   for (const { start, trigger, kind, characters, least } of tokensByEnd.get(ending) ?? []) {
     const from = at - trigger.length
     if (from < 0 || !text.startsWith(start, from)) continue
     const begins = startsToken(text, from)
-    // Slashes may be escaped, so the run of a base64 is read at once, and only where it begins.
+    // Slashes can be escaped, so a base64 run is read directly, and only at the start of a token.
     if (characters === base64Characters) {
       const end = begins ? valueEnd(text, at, characters) : at
       if (end - at < least) continue
@@ -64,19 +67,19 @@ export function tokenAt(text: string, at: number, runs: Runs): SecretSpan | unde
     if (all === undefined) continue
     const end = runs.end(at, all)
     if (end - at < least) continue
-    // "task-..." and "desk-..." are words: after a letter, a key must look random, as all of base64 does.
+    // "task-..." and "desk-..." are words: after a letter, a key must look random, and base64 always does.
     if (!begins && (isBase64(start, characters) || !runs.looksRandom(at, all))) continue
     return { from, start: from, end, until: end, kind }
   }
   return shapeAt(text, at)
 }
 
-/** True for a token that may also be a part of a longer base64. */
+/** True for a token that can also be part of a longer base64 text. */
 function isBase64(start: string, characters: number): boolean {
   return (characters === lettersAndDigits || characters === wordCharacters) && !/[^A-Za-z0-9]/.test(start)
 }
 
-/** The secret whose middle is the character just before `at`. */
+/** Returns the secret whose `middle` matches the character just before `at`. */
 function shapeAt(text: string, at: number): SecretSpan | undefined {
   for (const { kind, middle, before, behind } of shapesByMiddle.get(text.charCodeAt(at - 1)) ?? []) {
     const { characters, least, most } = before
@@ -93,14 +96,17 @@ function shapeAt(text: string, at: number): SecretSpan | undefined {
   return undefined
 }
 
-/** A run may begin with the letter of a JSON escape, or with the digits of one of a URL. */
+/**
+ * A run can begin with the letter of a JSON escape or with the digits of a URL escape, which are skipped
+ * here.
+ */
 function behindEscape(text: string, at: number): number {
   const before = text.charAt(at - 1)
   if (before === '%') return at + 2
   return before === '\\' && 'nrtbf'.includes(text.charAt(at) || '-') ? at + 1 : at
 }
 
-/** True when no letter or digit comes before `at`, except the last one of a JSON or URL escape. */
+/** True if no letter or digit precedes `at`, other than the end of a JSON or URL escape. */
 function startsToken(text: string, at: number): boolean {
   return (
     at === 0 ||
@@ -110,8 +116,8 @@ function startsToken(text: string, at: number): boolean {
 }
 
 /**
- * A truncated JWT may have no dot: its length still distinguishes it from other base64. Undefined: it is no
- * JWT.
+ * A truncated JWT can lack its dot, but its length still distinguishes it from other base64. Returns
+ * undefined if the text is not a JWT.
  */
 function jwtCharactersAt(text: string, at: number, runs: Runs): number | undefined {
   const end = runs.end(at, wordCharacters)
@@ -121,7 +127,7 @@ function jwtCharactersAt(text: string, at: number, runs: Runs): number | undefin
 
 const dotCode = 0x2e
 
-/** By the last two characters of their triggers. */
+/** Keyed by the last two characters of the trigger. */
 const tokensByEnd = Map.groupBy(tokens, ({ trigger }) =>
   lastTwo(trigger.charCodeAt(trigger.length - 2), trigger.charCodeAt(trigger.length - 1)),
 )
@@ -137,7 +143,7 @@ const pemHeader = /BEGIN[ +](?:[A-Z0-9]{1,32}[ +]){0,3}PRIVATE[ +]KEY(?:[ +]BLOC
 const pemEnd = /-----END[ +][A-Z0-9 +]{0,40}-----/y
 const pemFooter = /END[ +](?:[A-Z0-9]{1,32}[ +]){0,3}PRIVATE[ +]KEY/y
 
-/** A private key from its first line on. Its last line may be missing. */
+/** A private key, starting at its first line. Its last line can be missing. */
 export function pemAt(text: string, at: number): SecretSpan | undefined {
   pemHeader.lastIndex = at
   if (!pemHeader.test(text)) return undefined
@@ -148,8 +154,9 @@ export function pemAt(text: string, at: number): SecretSpan | undefined {
 }
 
 /**
- * Lines of base64, with escapes of their ends and of slashes, up to five hyphens. In a URL, the backslash of
- * an escape is percent-encoded, and may be so twice.
+ * Returns the end of base64 lines that may contain escaped line breaks and slashes; the lines end at the
+ * first hyphen, and up to five hyphens are included. In a URL, the backslash of an escape is percent-encoded,
+ * sometimes twice.
  */
 function pemBodyEnd(text: string, start: number): number {
   for (let at = start; ; ) {
@@ -166,7 +173,7 @@ function pemBodyEnd(text: string, start: number): number {
 
 const percentCode = 0x25
 
-/** The end of a private key whose first line is missing. */
+/** The remainder of a private key whose first line is missing. */
 export function pemTailAt(text: string, at: number, least: number): SecretSpan | undefined {
   pemFooter.lastIndex = at
   if (!pemFooter.test(text)) return undefined

@@ -6,12 +6,12 @@ import { mergeSpans, type SecretSpan } from './secret-span.ts'
 import { pemAt, pemTailAt, tokenAt, tokenTriggers } from './secret-tokens.ts'
 
 /**
- * Every secret in a text, in order, without overlaps. Secrets with escapes are found too: percent-encoded, as
- * in the query of a URL, or as `\u002d`. The text needs readable ASCII only, so bytes decoded as latin1 will
- * do. `exact`: secrets known by value, whatever their form; those shorter than 8 characters are ignored.
- *
- * One scan finds rare trigger characters by the characters before them. Only there do the slower patterns
- * run.
+ * Finds every secret in a text, in order and without overlaps, including secrets written with escapes:
+ * percent-encoded, as in the query of a URL, or as `\u002d`. Only ASCII has to be readable, so bytes decoded
+ * as latin1 are enough. `exact` lists secrets known by value, whatever their form; those shorter than 8
+ * characters are ignored.
+ * One scan finds rare trigger characters that follow certain characters. The slower patterns run only at
+ * those positions.
  */
 export function findSecrets(text: string, exact: readonly string[] = []): SecretSpan[] {
   const decoded = unicodeDecoded(text)
@@ -30,7 +30,7 @@ function findInUrl(text: string, exact: readonly string[]): SecretSpan[] {
 function findPlainSecrets(text: string, exact: readonly string[]): SecretSpan[] {
   let spans = scan(text, rareTriggers)
   const others = text.length <= shortTextMax && otherSigns.test(text) ? scan(text, otherTriggers) : none
-  // A secret may begin in the end of another one.
+  // The end of one secret can be the beginning of another.
   if (spans.length + others.length > 1 || others !== none) spans = mergeSpans([...spans, ...others])
   for (const secret of exact) {
     if (secret.length < exactLengthMin || secret.length > text.length) continue
@@ -58,12 +58,13 @@ function scan(text: string, triggers: RegExp): SecretSpan[] {
 
 const none: SecretSpan[] = []
 const exactLengthMin = 8
-/** As long as the longest text of a column. */
+/** The maximum length of the texts in columns. */
 export const shortTextMax = 4_096
 
 /**
- * Two scans: V8 skips the characters between those of a pattern fast as long as these are few, and each of
- * `otherTriggers` is common in text. So a long text is not searched for these.
+ * There are two scans because V8 quickly skips characters that cannot start a match only while the pattern
+ * has few first characters, and those of `otherTriggers` are common in text. Long texts are therefore not
+ * scanned for `otherTriggers`.
  */
 const rareTriggers = new RegExp(
   [
@@ -80,13 +81,15 @@ const rareTriggers = new RegExp(
 const otherTriggers = new RegExp(['g(?=in[\\s\\\\])(?<=log)', ...tokenTriggers(false)].join('|'), 'g')
 
 /**
- * A text without one of these has none of the secrets of `otherTriggers`. Most texts have none of these, and
- * one search for all of them takes a third of the time. A Discord token begins with a number in base64, and
- * so with one of three letters: https://kraigie.github.io/nostrum/Nostrum.Token.html, read 2026-11-29
+ * A text that does not match this contains no secret of `otherTriggers`. Most texts do not match, and this
+ * one search takes a third of the time. A Discord token begins with a number in base64, and therefore with
+ * one of three letters: https://kraigie.github.io/nostrum/Nostrum.Token.html, read 2026-11-29
  */
 const otherSigns = /dapi|dp\.|login|[MNO][\w-]{22}/
 
-/** The secret of the trigger character just before `at`. It may not begin before `least`. */
+/**
+ * Returns the secret for the trigger character just before `at`. The secret must not begin before `least`.
+ */
 function secretAt(text: string, at: number, least: number, runs: Runs): SecretSpan | undefined {
   const character = text[at - 1]
   switch (character) {
@@ -112,7 +115,10 @@ function secretAt(text: string, at: number, least: number, runs: Runs): SecretSp
   return tokenAt(text, at, runs)
 }
 
-/** Six characters, the first of them rare in text where possible: searching these is several times faster. */
+/**
+ * Returns six characters of the secret, starting with one that is rare in text if possible, because searching
+ * for them is several times faster.
+ */
 function rarePart(secret: string): string {
   const at = Math.max(0, Math.min(secret.search(/[A-Z0-9_-]/), secret.length - 6))
   return secret.slice(at, at + 6)

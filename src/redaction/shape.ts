@@ -4,9 +4,10 @@ import { replaceSpans } from './secret-span.ts'
 import { findSecrets } from './secrets.ts'
 
 /**
- * A JSON body without its content. Every string value becomes `[REDACTED LENGTH=n HASH=8hex]`; structure,
- * numbers and the values of `model`, `role` and `type` stay. One pass over the text, so any depth is safe.
- * From the first byte that is not JSON, the rest becomes one placeholder. The result ends at `bytesMax`.
+ * Returns a JSON body without its content. Every string value becomes `[REDACTED LENGTH=n HASH=8hex]`;
+ * structure, numbers and the values of `model`, `role` and `type` are kept. The text is read in one pass, so
+ * any depth is safe. From the first byte that is not JSON, the rest becomes one placeholder. The result ends
+ * at `bytesMax`.
  */
 export function shapeOf(raw: Buffer, options: ShapeOptions): string {
   const out: string[] = []
@@ -94,7 +95,7 @@ function shapeValue(literal: string, keyName: string, options: ShapeOptions): st
   return JSON.stringify(placeholder(unquote(literal), options.key))
 }
 
-/** A literal that JSON does not accept (a raw line break, a wrong escape) stays as it is written. */
+/** A literal that is not valid JSON (it has a raw line break or an invalid escape) is kept as written. */
 function unquote(literal: string): string {
   try {
     return String(JSON.parse(literal))

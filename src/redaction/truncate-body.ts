@@ -7,12 +7,10 @@ export interface TruncationLimits {
 }
 
 /**
- * Truncate a body: first each long JSON string in its middle, so that the JSON stays parseable, then the
- * whole body. Returns the same buffer when the body fits. Otherwise the next call overwrites the result.
- *
- * Three quarters of what is kept come from the front, one quarter from the back. A truncation splits no UTF-8
- * sequence and no JSON escape, and leaves no part of a secret that lay across it.
- *
+ * Truncates a body: first the middle of each long JSON string, so that the JSON stays parseable, then the
+ * whole body. Returns the same buffer if the body fits. Otherwise the next call overwrites the result.
+ * Three quarters of the kept bytes are from the front and one quarter from the back. Truncation never splits
+ * a UTF-8 sequence or a JSON escape, and never leaves part of a secret that crosses the cut.
  * The work is bounded by the bytes kept, apart from one search through each truncated string.
  */
 export function truncateBody(raw: Buffer, limits: TruncationLimits, exact: readonly string[]): Buffer {
@@ -26,7 +24,10 @@ export function truncateBody(raw: Buffer, limits: TruncationLimits, exact: reado
 const quote = 0x22
 const markerBytesMax = 48
 
-/** Truncates the long strings. A body of many strings also loses its middle here: `omittedBytes` of it. */
+/**
+ * Truncates the long strings. A body with many strings also loses its middle here; `omittedBytes` is the size
+ * of that part.
+ */
 function truncateStrings(
   raw: Buffer,
   limits: TruncationLimits,
@@ -50,8 +51,8 @@ function truncateStrings(
       copied = end
     }
     if (keptBytes + end - copied > enough) {
-      // The front has all bytes that the result can keep. For the back, a quarter and the windows around it
-      // suffice.
+      // The front contains all bytes that the result can keep. For the back, a quarter and the windows around
+      // it are enough.
       const tail = (limits.bytesMax >> 2) + 2 * windowBytes
       if (pieces.length === 0 || raw.length - end <= tail) break
       const rest = raw.subarray(raw.length - tail)
@@ -67,7 +68,8 @@ function truncateStrings(
 }
 
 /**
- * Keeps about `keep` bytes of `raw` from `low` to `high`. The marker between them also counts `omittedBytes`.
+ * Keeps about `keep` bytes of `raw` between `low` and `high`. The marker in the middle also counts
+ * `omittedBytes`.
  */
 function truncateMiddle(
   raw: Buffer,
@@ -87,10 +89,7 @@ function truncateMiddle(
   }
 }
 
-/**
- * Joins buffers in the same memory each time: allocating fresh memory costs several times as much as the
- * copy.
- */
+/** Joins buffers in reused memory, because allocating costs several times as much as copying. */
 class Scratch {
   #memory = Buffer.alloc(0)
 

@@ -2,12 +2,12 @@ import { backslashes, lineBreaks, runEnd, schemeCharacters, valueEnd } from './r
 import { findSecrets } from './secrets.ts'
 
 /**
- * Bytes on either side of an edge in which we look for secrets. A longer one shows by its token or by its
- * lines.
+ * The number of bytes on either side of a cut that are searched for secrets. A longer secret is recognised by
+ * its token or its lines.
  */
 export const windowBytes = 512
 
-/** The last place at or before `at` where the front part may end. */
+/** The last position at or before `at` where the front part can end. */
 export function headEdge(
   raw: Buffer,
   low: number,
@@ -24,7 +24,7 @@ export function headEdge(
   return across === undefined ? edge : start + across.start
 }
 
-/** The first place at or after `at` where the back part may begin. */
+/** The first position at or after `at` where the back part can begin. */
 export function tailEdge(
   raw: Buffer,
   low: number,
@@ -35,8 +35,8 @@ export function tailEdge(
   let edge = at
   while (edge < high && edge < at + 3 && isContinuation(raw[edge])) edge++
   edge = Math.min(high, escapeAround(raw, edge, low)?.end ?? edge)
-  // Each round moves the edge on. Few rounds are ever needed: a text that needs more has no back part worth
-  // keeping.
+  // Each round moves the cut further back in the text. A few rounds suffice: a text that needs more has no
+  // back part worth keeping.
   for (let round = 0; round < 16; round++) {
     const start = Math.max(low, edge - windowBytes)
     const spans = findSecrets(raw.toString('latin1', start, Math.min(high, edge + windowBytes)), exact)
@@ -52,12 +52,12 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }
 
-/** The JSON escape that lies across `at`, if any. A surrogate pair counts as one escape. */
+/** The JSON escape that crosses `at`, if any. A surrogate pair counts as one escape. */
 function escapeAround(raw: Buffer, at: number, low: number): { start: number; end: number } | undefined {
   let base = Math.max(low, at - 16)
   let run = base
   while (run > low && raw[run - 1] === backslash) run--
-  // Backslashes go in pairs: after an odd number of them, the next one is the second of its pair.
+  // Backslashes form pairs: after an odd number of them, the next one completes a pair.
   base -= (base - run) % 2
   const text = raw.toString('latin1', base, at + 16)
   const edge = at - base
@@ -72,12 +72,12 @@ function escapeAround(raw: Buffer, at: number, low: number): { start: number; en
 const backslash = 0x5c
 const lineLengthMin = 40
 
-/** Moves past the token that lies across `at`. In a base64 block it moves past all lines of the block. */
+/** Moves past the token that crosses `at`. In a base64 block, moves past all lines of the block. */
 function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
   const inBlock = isInBlock(raw, low, at)
   if (!inBlock && !(at > low && isTokenByte(raw[at - 1]))) return at
   const text = raw.toString('latin1', at, high)
-  // In JSON within JSON, half of a newline's escape may come before `at`.
+  // In JSON within JSON, `at` can split the escape of a newline.
   let end = inBlock && raw[at - 1] === backslash && /^[nr]/.test(text) ? 1 : 0
   end = valueEnd(text, end, schemeCharacters)
   while (inBlock) {
@@ -90,7 +90,7 @@ function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
   return at + end
 }
 
-/** After line breaks, escaped or not. */
+/** Skips line breaks, escaped or not. */
 function lineBreaksEnd(text: string, at: number): number {
   let end = runEnd(text, at, lineBreaks)
   for (;;) {
@@ -101,7 +101,7 @@ function lineBreaksEnd(text: string, at: number): number {
 }
 
 /**
- * True inside base64 lines, such as a private key without its first line: a long run of base64 ends just
+ * True inside base64 lines, such as a private key without its first line, where a long base64 run ends just
  * before `at`.
  */
 function isInBlock(raw: Buffer, low: number, at: number): boolean {

@@ -11,10 +11,10 @@ import {
   wordCharacters,
 } from './runs.ts'
 
-// The forms of keys, as their vendors or a maintained list of rules show them. A new vendor is a new line
-// here, and the tests plant one of each.
+// The forms of keys, as documented by their vendors or by a maintained list of rules. Each new vendor needs a
+// new line here; the tests use a sample of each form.
 
-/** Where a form can be looked up, and when that was done. */
+/** Where a form is documented, and when it was looked up. */
 interface Source {
   url: string
   date: string
@@ -24,13 +24,14 @@ interface Source {
 export interface VendorForm {
   kind: string
   /**
-   * The characters that it begins with. `trigger`: those up to the first rare one, by which a search stops.
+   * The characters with which the key begins. `trigger` is the part up to the first rare character, at which
+   * a scan stops.
    */
   start: string
   trigger: string
   /**
-   * How many characters it has at least after the trigger, and of which kind. Some texts are cut at 64
-   * characters before they are searched.
+   * The minimum number of characters after the trigger, and their kind. Some texts are cut to 64 characters
+   * before they are searched.
    */
   least: number
   characters: number
@@ -52,7 +53,7 @@ const replicate = readOn('https://replicate.com/docs/topics/security/api-tokens'
 const slack = readOn('https://docs.slack.dev/authentication/tokens')
 const xai = readOn('https://console.x.ai')
 
-/** No kind: a JWT has several, see `jwtCharactersAt`. */
+/** A placeholder, because a JWT can have several kinds: see `jwtCharactersAt`. */
 export const jwtCharacters = 0
 
 const form = (
@@ -65,7 +66,7 @@ const form = (
 ): VendorForm => ({ kind, start, trigger, least, characters, source })
 
 /**
- * The first form that matches names the kind: a longer start comes before a shorter one, and `csk-` before
+ * The first matching form determines the kind, so a longer start precedes a shorter one, and `csk-` precedes
  * `sk-`.
  */
 // biome-ignore format: a table
@@ -152,14 +153,20 @@ export const tokens: readonly VendorForm[] = [
   form(own, 'webhook-secret', ownSecrets.webhook, 24, base64Characters),
 ]
 
-/** A secret that no prefix shows, but a character in its middle, and what is before and after it. */
+/**
+ * A secret that has no prefix and is recognised by a character in its middle and by the text before and after
+ * it.
+ */
 interface VendorShape {
   kind: string
-  /** Matches that one character, with what it can see around it. */
+  /** Matches that character, and can look at the text around it. */
   middle: RegExp
-  /** The characters directly before it, and their number; `middle` has looked at a fixed number of them. */
+  /**
+   * The characters directly before it and their number. If the number is fixed, `middle` has already checked
+   * them.
+   */
   before: { characters: number; least: number; most: number }
-  /** What follows it. */
+  /** Matches what follows it. */
   behind: RegExp
   source: Source
 }
@@ -195,7 +202,7 @@ export const shapes: readonly VendorShape[] = [
   },
 ]
 
-/** The address of a webhook, which is a secret from some place of its path on. */
+/** A webhook address, which is secret from a certain point in its path. */
 interface WebhookForm {
   host: string
   path: RegExp

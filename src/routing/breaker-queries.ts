@@ -3,22 +3,22 @@ import { and, eq, sql } from '../db/drizzle.cjs'
 import { breakerReports, channels, instances } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
-/** A breaker of one process that is open or half open. */
+/** The breaker of a channel that is open or half open in one process. */
 export interface OpenBreaker {
   channelId: string
-  /** In a row. */
+  /** The number of consecutive openings. */
   openings: number
   /** The last failure. */
   reason: string
-  /** Time since the first of these openings. */
+  /** The time since the first of these openings. */
   openForMs: number
-  /** Time until it is half open; 0: it is. */
+  /** The time until it is half open; 0 if it already is. */
   leftMs: number
 }
 
 const reasonCharactersMax = 200
 
-/** Replace what this process has reported. Rejects while Postgres is down. */
+/** Replaces the report of this process. Rejects while Postgres is down. */
 export async function reportBreakers(
   { state }: Pick<Database, 'state'>,
   instanceId: string,
@@ -46,8 +46,8 @@ export async function reportBreakers(
 }
 
 /**
- * The channels whose breaker is open or half open in at least one live process. A process that has been
- * silent for a minute does not count.
+ * Returns the channels whose breaker is open or half open in at least one live process. A process that has
+ * been silent for a minute does not count.
  */
 export function readBreakers(db: Queries) {
   const { channelId, instanceId, openings, reason, since, openUntil } = breakerReports
@@ -58,13 +58,13 @@ export function readBreakers(db: Queries) {
       channel: channels.name,
       openIn: sql<number>`count(*)::int`,
       processes: sql<number>`(SELECT count(*)::int FROM ${instances} WHERE ${isLive})`,
-      /** The most in a row that a process has counted. */
+      /** The highest number of consecutive openings in any process. */
       openings: sql<number>`max(${openings})`,
-      /** Of the process that tries the channel last. */
+      /** The reason from the process that retries the channel last. */
       reason: sql<string>`(array_agg(${reason} ORDER BY ${openUntil} DESC))[1]`,
       /** When the first of these processes opened it. */
       since: sql<Date>`min(${since})`.mapWith(since),
-      /** When the last of these processes tries it again. */
+      /** When the last of these processes retries it. */
       openUntil: sql<Date>`max(${openUntil})`.mapWith(openUntil),
     })
     .from(breakerReports)
@@ -74,12 +74,12 @@ export function readBreakers(db: Queries) {
     .orderBy(channels.id)
 }
 
-/** Where it is open, to follow `Its breaker is open`. One process alone needs no count. */
+/** The text to append to `Its breaker is open`. With a single process no count is needed. */
 export function inProcesses(openIn: number, processes: number): string {
   return processes === 1 ? '' : ` in ${openIn} of ${processes} processes`
 }
 
-/** Close the breaker of a channel in all processes: each does so when it reads the new catalog. */
+/** Closes the breaker of a channel in all processes. Each closes it when it reads the new catalog. */
 export async function resetBreaker(db: Queries, id: string): Promise<void> {
   await db
     .update(channels)

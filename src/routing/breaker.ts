@@ -1,52 +1,56 @@
 import { pauseAfter } from '../runtime/backoff.ts'
 
 export interface BreakerBounds {
-  /** Consecutive failures that open the breaker. */
+  /** The number of consecutive failures that opens the breaker. */
   breakerFailures: number
-  /** Time of the first opening, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
+  /**
+   * How long the first opening lasts, in ms. The time doubles with each consecutive opening, up to
+   * `breakerOpenMsMax`.
+   */
   breakerOpenMs: number
   breakerOpenMsMax: number
   /**
-   * It opens when `breakerFailures` calls are waiting and none was answered or ended for this time, in ms.
+   * The breaker also opens if `breakerFailures` calls are waiting and none has been answered or has ended for
+   * this time, in ms.
    */
   breakerSilenceMs: number
 }
 
 /**
- * It also opens when half of the last `windowCalls` calls failed, if at least `windowCallsLeast` are within
- * `windowMs`.
+ * The breaker also opens if half of the last `windowCalls` calls failed and at least `windowCallsLeast` of
+ * them were within `windowMs`.
  */
 const windowCalls = 20
 const windowCallsLeast = 10
 const windowMs = 60_000
-/** Spreads the probes of processes that open a breaker at the same moment. */
+/** Spreads the probes of processes that opened a breaker at the same moment. */
 const jitter = 0.2
 
 /**
- * The breaker of one channel in one process. While it is closed, it counts calls. While it is open, it counts
- * none: a probe decides. Times are those of `Clock.elapsed`.
+ * The breaker of one channel in one process. It counts calls only while it is closed; while it is open, a
+ * probe decides. Times are those of `Clock.elapsed`.
  */
 export class Breaker {
   readonly #failed = new Uint8Array(windowCalls)
   readonly #at = new Float64Array(windowCalls)
   #next = 0
   #failuresInRow = 0
-  /** Undefined: the breaker is closed. */
+  /** Undefined while the breaker is closed. */
   openUntil: number | undefined
-  /** When it opened first, of these openings. */
+  /** When the first of the consecutive openings began. */
   openedAt = 0
-  /** Openings in a row. */
+  /** The number of consecutive openings. */
   openings = 0
-  /** The last failure, for people. */
+  /** The last failure, for display. */
   reason = ''
-  /** Grows with each opening and closing. A call that began in an older epoch decides nothing. */
+  /** Incremented on each opening and closing. Calls that began in an earlier epoch are ignored. */
   epoch = 0
 
   constructor() {
     this.#forget()
   }
 
-  /** True: the breaker must open now. */
+  /** Returns whether the breaker must open now. */
   countFailure({ breakerFailures }: BreakerBounds, now: number): boolean {
     this.#count(1, now)
     this.#failuresInRow++
@@ -97,8 +101,8 @@ export class Breaker {
 }
 
 /**
- * Time the breaker stays open, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`, with
- * 10 % jitter.
+ * Returns how long the breaker stays open, in ms. The time doubles with each consecutive opening, up to
+ * `breakerOpenMsMax`, with 10 % jitter.
  */
 export function openMsOf(
   { breakerOpenMs, breakerOpenMsMax }: BreakerBounds,

@@ -5,46 +5,50 @@ import type { OpenBreaker } from './breaker-queries.ts'
 
 export interface BreakersOptions {
   bounds: BreakerBounds
-  /** The channels of the catalog, by id. `follow` takes later ones. */
+  /** The channels of the catalog by id. `follow` replaces them later. */
   channels: ReadonlyMap<string, ResetCount>
-  /** This process in Postgres. Its id may change. */
+  /** This process as registered in Postgres. Its id may change. */
   instance: { readonly id: string }
   clock: Clock
-  /** Report all breakers of this process that are not closed. Rejects while Postgres is down. */
+  /** Reports all breakers of this process that are not closed. Rejects while Postgres is down. */
   report(instanceId: string, open: readonly OpenBreaker[]): Promise<void>
   log: Log
-  /** Called for each opening. */
+  /** Called on each opening. */
   onOpened?: ((channel: string) => void) | undefined
-  /** Time between two looks at running calls, and between two reports. Default 1000. */
+  /** The interval between checks of running calls and between reports. Default: 1000. */
   sweepMs?: number
   chance?: () => number
 }
 
 export interface ResetCount {
-  /** How often an admin has closed its breaker. */
+  /** How often an admin has reset its breaker. */
   breakerResets?: number | undefined
 }
 
-/** The result of a call, for the breaker of its channel. `nothing`: the client left, or this process ends. */
+/**
+ * The result of a call for the breaker of its channel. `nothing` means that the client disconnected or this
+ * process is shutting down.
+ */
 export type CallOutcome = 'failure' | 'life' | 'nothing'
 
-/** A call under way, for the breaker of its channel. Only its first `end` counts. */
+/** A running call, as seen by the breaker of its channel. Only the first call of `end` has an effect. */
 export interface BreakerCall {
   /**
-   * The head of the upstream's answer has come. A good one proves that the channel works, long before a long
-   * answer ends; any proves that it is not silent.
+   * Called when the headers of the upstream's response arrive. A successful status proves that the channel
+   * works, long before a long response ends; any status proves that it is not silent.
    */
   answered(status: number): void
-  /** `openMs`: the upstream said for how long we must not call it. */
+  /** `openMs` is how long the upstream told us not to call it. */
   end(outcome: CallOutcome, reason: string, openMs?: number): void
 }
 
-/** After this time without an answer a probe no longer stops other requests from probing. */
+/** A probe without a response no longer keeps other requests from probing after this time. */
 const probeMsMax = 30_000
 
 /**
- * The breakers of all channels in this process. They decide by what this process saw, so every process probes
- * for itself. A report in Postgres says which are open, for people and alerts; no decision reads it.
+ * The breakers of all channels in this process. They depend only on what this process has seen, so every
+ * process probes for itself. A report in Postgres shows which ones are open, for people and alerts; it does
+ * not influence decisions.
  */
 export class Breakers {
   readonly #options: BreakersOptions
@@ -67,7 +71,7 @@ export class Breakers {
     this.#timer = setInterval(() => this.#sweep(), options.sweepMs ?? 1_000).unref()
   }
 
-  /** Forget channels that have left the catalog, and close the breakers that an admin has reset. */
+  /** Forgets channels that are no longer in the catalog, and closes the breakers that an admin has reset. */
   follow(channels: BreakersOptions['channels']): void {
     for (const [channelId, state] of this.#states) {
       const channel = channels.get(channelId)
@@ -79,21 +83,21 @@ export class Breakers {
     this.#channels = channels
   }
 
-  /** The reason to call other channels before this one; undefined: it may be called. */
+  /** Returns the reason to prefer other channels to this one, or undefined if it can be called. */
   whyNot(channelId: string): string | undefined {
     const state = this.#states.get(channelId)
     if (state?.breaker.openUntil === undefined) return undefined
     const leftMs = state.breaker.openUntil - this.#clock.elapsed()
     if (leftMs > 0) return `breaker open for ${Math.ceil(leftMs / 1000)} s: ${state.breaker.reason}`
     if (state.probe === undefined) return undefined
-    return `breaker half open, another request tries it: ${state.breaker.reason}`
+    return `breaker half open, another request is probing the channel: ${state.breaker.reason}`
   }
 
   isOpen(channelId: string): boolean {
     return this.#states.get(channelId)?.breaker.openUntil !== undefined
   }
 
-  /** A call begins, even if `whyNot` gave a reason against it. */
+  /** Starts a call, even if `whyNot` returned a reason against it. */
   begin(channelId: string, channelName: string): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
     const clock = this.#clock
@@ -136,7 +140,8 @@ export class Breakers {
     if (call.status === undefined) noteAnswer(state, now)
     const { breaker } = state
     if (state.probe === call) state.probe = undefined
-    // The breaker opened or closed since this call began, or the call was a last resort: it decides nothing.
+    // The result is ignored if the breaker has opened or closed since this call began, or if the call was a
+    // last resort.
     if (call.epoch !== breaker.epoch || call.kind === 'last resort') return
     switch (outcome) {
       case 'nothing':
@@ -161,14 +166,14 @@ export class Breakers {
     this.#options.onOpened?.(channelName)
     this.#options.log.warn(
       { channel: channelName, openMs: forMs, openings, cause: reason },
-      'a channel fails: others are asked before it for a while',
+      'a channel is failing; others are preferred for a while',
     )
   }
 
   #close(state: State): void {
     close(state)
     this.#isReported = false
-    this.#options.log.info({ channel: state.channelName }, 'a channel that failed answers again')
+    this.#options.log.info({ channel: state.channelName }, 'a channel that failed is working again')
   }
 
   #sweep(): void {
@@ -181,8 +186,8 @@ export class Breakers {
   }
 
   /**
-   * Always all of it: a process that was taken for dead has another id. After a failure the next sweep tries
-   * again.
+   * Always sends the complete report, because a process that was taken for dead gets a new id. After a
+   * failure, the next sweep tries again.
    */
   async #report(): Promise<void> {
     const { instance, report } = this.#options
@@ -211,15 +216,15 @@ export class Breakers {
   }
 
   /**
-   * Calls of models that think for long may be silent for minutes: only many of them, and no answer to any,
-   * mean trouble.
+   * Calls of models that think for a long time may be silent for minutes, so only a larger number of calls
+   * without any response indicates a problem.
    */
   #lookForSilence(state: State, now: number): void {
     const { breakerFailures, breakerSilenceMs } = this.#options.bounds
     const { breaker, unanswered, quietSince } = state
     if (breaker.openUntil !== undefined || unanswered < breakerFailures) return
     if (now - quietSince < breakerSilenceMs) return
-    const reason = `no answer to any of ${unanswered} calls for ${Math.round((now - quietSince) / 1000)} s`
+    const reason = `no response to any of ${unanswered} calls for ${Math.round((now - quietSince) / 1000)} s`
     state.quietSince = now
     this.#open(state, reason, undefined)
   }
@@ -227,11 +232,11 @@ export class Breakers {
   #checkProbe(state: State, probe: RunningCall, now: number): void {
     if (probe.status !== undefined && probe.status >= 200 && probe.status <= 299) {
       this.#close(state)
-      // The rest of its answer counts like that of any other call.
+      // From now on it is treated like any other call.
       probe.kind = 'counted'
       probe.epoch = state.breaker.epoch
     } else if (now - probe.begunAt > probeMsMax) {
-      // It still decides when it ends, unless another probe has decided before.
+      // Its result still counts when it ends, unless another probe has already decided.
       state.probe = undefined
     }
   }
@@ -248,20 +253,20 @@ export class Breakers {
 interface State {
   channelName: string
   breaker: Breaker
-  /** The request that tries the channel while its breaker is half open. */
+  /** The request that probes the channel while its breaker is half open. */
   probe: RunningCall | undefined
-  /** Running calls whose answer has not begun. */
+  /** The number of running calls without a response so far. */
   unanswered: number
-  /** The last time when a call was answered or ended, or when the first of those unanswered began. */
+  /** When a call was last answered or ended, or when the first of the unanswered calls began. */
   quietSince: number
 }
 
 interface RunningCall {
-  /** `last resort`: the breaker was open and no other target was left. */
+  /** `last resort` means that the breaker was open and no other target was left. */
   kind: 'counted' | 'probe' | 'last resort'
   epoch: number
   begunAt: number
-  /** Of the answer; undefined: it has not begun. */
+  /** The status of the response; undefined if it has not arrived yet. */
   status: number | undefined
   hasEnded: boolean
 }

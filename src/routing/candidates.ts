@@ -7,36 +7,39 @@ import type { Credential } from './credentials.ts'
 import { type Session, scoreOf } from './session.ts'
 import type { ModelNamedBy } from './verdict.ts'
 
-/** Where an attempt goes: a candidate, and the credential to use. */
+/** The target of an attempt: a candidate and the credential to use. */
 export interface Target extends Candidate {
   credential: Credential
 }
 
-/** A channel that may serve a request, in one protocol. */
+/** A channel that can serve a request, in one protocol. */
 export interface Candidate {
   channel: Channel
   protocol: ProtocolName
-  /** True when the client speaks this protocol too: its bytes pass unchanged. */
+  /** Whether the client speaks the same protocol, so that its bytes are passed through unchanged. */
   native: boolean
   /** From the channel's configuration, without a trailing slash. */
   baseUrl: string
   upstreamModel: string
-  /** Of its offer, in this protocol. */
+  /** The traits of the offer in this protocol. */
   traits: Traits
-  /** What an answer is paid by; absent: not known. */
+  /** The price of a response; absent if unknown. */
   price?: Price | undefined
   libraryPrices?: LibraryPrices | undefined
-  /** `client`: we pass the client's name of the model through, so a wrong name is the client's mistake. */
+  /**
+   * `client` means that the client's model name is passed through, so that a wrong name is the client's
+   * mistake.
+   */
   modelNamedBy: ModelNamedBy
-  /** Why it has its place in the order, for the attempts table. */
+  /** The reason for its position in the order, for the attempts table. */
   reason: string
-  /** Name of the only credential that may be used; absent: any. */
+  /** The name of the only credential that can be used; absent if any can. */
   pinned?: string | undefined
 }
 
 /**
- * Protocols whose answers we can translate. A protocol that carries more of a chat comes earlier: reasoning
- * that a client can send back, tool calls with ids, errors inside a stream.
+ * The protocols that can be translated to. Those that carry more of a chat come first: reasoning that a
+ * client can send back, tool calls with ids, errors within a stream.
  */
 export const translatable: readonly ProtocolName[] = [
   'openai-responses',
@@ -45,12 +48,12 @@ export const translatable: readonly ProtocolName[] = [
   'openai-chat',
 ]
 
-/** Protocols other than the client's own in which we can ask a channel for images, best first. */
+/** The protocols besides the client's own in which a channel can be asked for images, best first. */
 export const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
- * All candidates for an image request, in the order of planRoute. We ask a chat model for images only where
- * the catalog says that it makes them.
+ * Returns all candidates for an image request, in the order of planRoute. A chat model is asked for images
+ * only if the catalog says that it generates them.
  */
 export function planImageRoute(
   model: Model,
@@ -63,10 +66,11 @@ export function planImageRoute(
 }
 
 /**
- * All candidates for a request, in the order of attempts: by priority; within a priority those that speak the
- * client's protocol first; then by weight, from the session's score, or by chance for a request without a
- * session. Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: protocols that
- * may replace the client's, best first. It calls `sessionOf` only where there is a choice.
+ * Returns all candidates for a request in the order of attempts: by priority, then those that speak the
+ * client's protocol, then by weight. The weighted choice follows the session's score, or is random for a
+ * request without a session. Throws `model_not_found` or `endpoint_not_supported` if there are no candidates.
+ * `others` are the protocols that can replace the client's, best first. `sessionOf` is called only if there
+ * is a choice.
  */
 export function planRoute(
   model: Model,
@@ -101,7 +105,7 @@ export function planRoute(
 
 function noSession(): undefined {}
 
-/** An offer, and the protocol in which its channel is asked. */
+/** An offer and the protocol in which its channel is called. */
 interface SpokenOffer {
   offer: Offer
   protocol: ProtocolName
@@ -135,7 +139,7 @@ function inOrder(
   return ordered
 }
 
-/** All weights may be zero: then the order of the catalog decides. */
+/** If all weights are zero, the order of the catalog decides. */
 function draw(weights: readonly number[], sum: number, chance: () => number): number {
   let rest = chance() * sum
   const at = weights.findIndex((weight) => {
@@ -159,15 +163,15 @@ function bestOf(tier: readonly SpokenOffer[], session: Session): number {
 
 interface ModelName {
   id: string
-  /** The name that the client wrote. */
+  /** The name in the client's request. */
   requested: string
-  /** It has precedence over prices of offers. */
+  /** Takes precedence over the prices of offers. */
   filePrice: Price | undefined
 }
 
 /**
- * The client's protocol if the channel speaks it, otherwise the first of the others that it speaks. A channel
- * may speak a protocol in which its vendor does not serve this model: any other is better.
+ * Returns the client's protocol if the channel speaks it, otherwise the first of the others that it speaks.
+ * If the vendor is known not to serve this model in a protocol, any other protocol is preferred.
  */
 function protocolFor(
   offer: Offer,
@@ -189,7 +193,7 @@ function protocolFor(
   return first
 }
 
-/** False only where it is known that the vendor does not. */
+/** Returns false only if the vendor is known not to serve the model in this protocol. */
 function serves({ traits, upstreamModel }: Offer, protocol: ProtocolName, { id }: ModelName): boolean {
   const { protocols } = traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)
   return protocols === undefined || protocols.includes(protocol)

@@ -3,34 +3,35 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Credential } from './credentials.ts'
 
 export interface CooldownBounds {
-  /** Cooldown of a credential that an upstream refused. */
+  /** The cooldown of a credential that an upstream refused. */
   credentialRestMs: number
-  /** The longest `retry-after` of an upstream that we follow. */
+  /** The longest `retry-after` from an upstream that is respected. */
   retryAfterMsMax: number
 }
 
-/** The time in which we pass over a credential. */
+/** The period during which a credential is passed over. */
 export interface CredentialCooldown {
   /** A time of `Clock.elapsed`. */
   until: number
-  /** The same, as the upstream said it: it may be longer than we follow. */
+  /** The same according to the upstream, which may be later than what is respected. */
   saidUntil: number
   why: 'limited' | 'refused' | 'forbidden'
   /**
-   * True: the upstream said how long, and we never use the credential before. False: we only prefer other
-   * credentials.
+   * Whether the upstream stated the time, in which case the credential is never used earlier. Otherwise other
+   * credentials are merely preferred.
    */
   isFirm: boolean
 }
 
-/** A bound: clients may name any model on a channel that passes all names through. */
+/** A limit is needed, because clients can name any model on a channel that passes all names through. */
 const cooldownsMax = 10_000
-/** A rate limit without `retry-after` cools down for this fraction of the time of a refusal. */
+/** A rate limit without `retry-after` causes a cooldown of this fraction of the time after a refusal. */
 const limitedFraction = 6
 
 /**
  * The cooldowns of credentials in this process. A refused credential cools down for all models. One that is
- * forbidden a model, or that reached a rate limit, cools down for that model only: vendors limit by model.
+ * forbidden for a model, or has reached a rate limit, cools down only for that model, because vendors limit
+ * by model.
  */
 export class CredentialCooldowns {
   readonly #bounds: CooldownBounds
@@ -42,7 +43,7 @@ export class CredentialCooldowns {
     this.#clock = clock
   }
 
-  /** The cooldown that lasts longest; undefined: the credential may be used. */
+  /** Returns the longest of the cooldowns that apply, or undefined if the credential can be used. */
   find(channelId: string, { name }: Credential, upstreamModel: string): CredentialCooldown | undefined {
     if (this.#cooldowns.size === 0) return undefined
     const refused = this.#current(keyOf(channelId, name, ''))
@@ -51,7 +52,7 @@ export class CredentialCooldowns {
     return refused.until > ofModel.until ? refused : ofModel
   }
 
-  /** All that hold now, of one channel. `model` undefined: for all models. */
+  /** Returns the current cooldowns of a channel. `model` is undefined if a cooldown applies to all models. */
   of(
     channelId: string,
   ): { credential: string; model: string | undefined; why: CredentialCooldown['why']; leftMs: number }[] {
@@ -64,8 +65,8 @@ export class CredentialCooldowns {
   }
 
   /**
-   * How many credentials of each channel cool down now, by its id and by the reason. One may do so for two
-   * reasons.
+   * Returns the number of credentials in a cooldown by channel id and reason. A credential can have cooldowns
+   * for two reasons.
    */
   counts(): ReadonlyMap<string, Readonly<Record<CredentialCooldown['why'], number>>> {
     const now = this.#clock.elapsed()
@@ -76,7 +77,7 @@ export class CredentialCooldowns {
       const [channel = '', credential = ''] = key.split(' ', 2)
       const of = counts.get(channel) ?? { limited: 0, refused: 0, forbidden: 0 }
       counts.set(channel, of)
-      // It may be limited, or forbidden, for several models.
+      // A credential may be limited, or forbidden, for several models.
       const name = `${channel} ${credential} ${why}`
       if (!seen.has(name)) of[why]++
       seen.add(name)
@@ -84,7 +85,7 @@ export class CredentialCooldowns {
     return counts
   }
 
-  /** A cooldown begins now. True: the credential had none before. */
+  /** Starts a cooldown. Returns whether the credential had none before. */
   begin(
     channelId: string,
     credential: Credential,
@@ -119,7 +120,7 @@ export class CredentialCooldowns {
   }
 }
 
-/** Ids and names have no spaces. */
+/** Ids and names contain no spaces. */
 function keyOf(channelId: string, credentialName: string, upstreamModel: string): string {
   return `${channelId} ${credentialName} ${upstreamModel}`
 }

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Channel } from '../catalog/snapshot.ts'
 import { chanceOf, type Session } from './session.ts'
 
-/** One of a channel's credentials. */
+/** A credential of a channel. */
 export interface Credential {
-  /** Empty: the upstream needs none. */
+  /** Empty if the upstream needs none. */
   secret: string
-  /** Names the credential without showing the secret: the first 8 hex digits of its SHA-256. */
+  /** Identifies the credential without revealing the secret: the first 8 hex digits of its SHA-256. */
   name: string
 }
 
 /**
- * A channel's credentials in the order of use. A session always begins with the same one, since vendors cache
- * prompts by account; requests without a session take turns.
+ * Returns a channel's credentials in the order of use. A session always starts with the same credential,
+ * because vendors cache prompts per account; requests without a session take turns.
  */
 export function credentialsOf(
   channel: Channel,
@@ -26,13 +26,14 @@ export function credentialsOf(
   return first === 0 ? credentials : [...credentials.slice(first), ...credentials.slice(0, first)]
 }
 
-/** All credentials in the order of the configuration. It takes no turn. */
+/** Returns all credentials in the order of the configuration, without taking a turn. */
 export function everyCredentialOf(channel: Channel): readonly Credential[] {
   return rotationOf(channel).credentials
 }
 
 /**
- * What no row, log or error of a call may show: the credential, and the secrets of the channel's connection.
+ * Returns the secrets that must not appear in any row, log or error of a call: the credential, and the
+ * secrets in the channel's connection settings.
  */
 export function secretsOf({
   channel,
@@ -46,13 +47,13 @@ export function secretsOf({
   return channel.connection === undefined ? own : [...own, ...channel.connection.secrets]
 }
 
-/** A channel's credentials, and the number of requests that took a turn. */
+/** A channel's credentials, and the number of turns taken so far. */
 interface Rotation {
   credentials: readonly Credential[]
   turn: number
 }
 
-/** Channels are immutable. An entry is collected with its channel. */
+/** Channels are immutable. An entry is garbage-collected together with its channel. */
 const rotations = new WeakMap<Channel, Rotation>()
 
 function rotationOf(channel: Channel): Rotation {
@@ -77,7 +78,7 @@ function bestFor(session: Session, { credentials }: Rotation): number {
   return best
 }
 
-/** The first 8 hex digits of its SHA-256. */
+/** Returns the first 8 hex digits of its SHA-256. */
 export function credentialNameOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }

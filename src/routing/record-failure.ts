@@ -13,8 +13,8 @@ interface Recorder {
 }
 
 /**
- * Record a failed call in the breaker of its channel and the cooldowns of its credential. Later requests see
- * both.
+ * Records a failed call in the breaker of its channel and in the cooldowns of its credential, which affect
+ * later requests.
  */
 export function recordFailure(
   { routing, log }: Recorder,
@@ -45,13 +45,13 @@ export function recordFailure(
     }
     requestLog(log, requestId).warn(
       fields,
-      'an upstream refuses a credential of this channel: others are used before it for a while',
+      'an upstream refused a credential of this channel; other credentials are preferred for a while',
     )
   }
   return verdict
 }
 
-/** The cause, for operators and other clients. It has no text of the upstream. */
+/** Returns the cause for operators and other clients, without any text from the upstream. */
 function causeOf({ kind, upstreamStatus }: GatewayError): string {
   return upstreamStatus === undefined ? kind : `${kind}, status ${upstreamStatus}`
 }

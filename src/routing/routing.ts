@@ -9,14 +9,15 @@ import type { ChannelLoad } from './channel-load.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
 /**
- * The state of channels and credentials for later requests: open breakers, cooldowns, and how many calls run.
+ * The state of channels and credentials that affects later requests: open breakers, cooldowns, and the number
+ * of running calls.
  */
 export interface Routing {
   clock: Clock
   breakers: Breakers
   cooldowns: CredentialCooldowns
   load: ChannelLoad
-  /** The longest `retry-after` of an upstream that we follow. */
+  /** The longest `retry-after` from an upstream that is respected. */
   retryAfterMsMax: number
   end(): void
 }

@@ -4,19 +4,23 @@ import { closingQuote, int32View } from '../canonical/json-quote.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
 /**
- * A hash of 32 bits that names a session, the same in every process. Requests of one session go to the same
- * account, which has its prompt in cache. Sessions of two tenants collide only by chance, which does no harm.
+ * A 32-bit hash that identifies a session, the same in every process. Requests in a session use the same
+ * account, whose cache contains the session's prompts. Two sessions may collide by chance, which does no
+ * harm.
  */
 export type Session = number
 
-/** Bytes that we hash of a text that a client may make any length. */
+/** The number of bytes to hash from a text whose length is up to the client. */
 const hashedMax = 512
-/** Bytes of a conversation that we search: without a user turn in them the request has no session. */
+/**
+ * The number of bytes of a conversation to search. A request without a user turn within them has no session.
+ */
 const searchedBytesMax = 32 * 1024
 
 /**
- * Headers that name a session, ours first. Claude Code: https://code.claude.com/docs/en/llm-gateway-protocol;
- * Codex: https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/requests/headers.rs and its older
+ * Headers that identify a session, ours first. Claude Code:
+ * https://code.claude.com/docs/en/llm-gateway-protocol; Codex:
+ * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/requests/headers.rs and its older
  * releases, read 2026-11-21.
  */
 const ownHeader = 'x-tollgate-session'
@@ -29,8 +33,9 @@ const agentHeaders = [
 ] as const
 
 /**
- * The session of a request: from our header, else from its body, else from the headers of agents, else from
- * the beginning of the conversation. Undefined: it has none, and chance picks its channel.
+ * Returns the session of a request: from our header, or else from its body, the headers of agents, or the
+ * beginning of the conversation. Undefined if the request has none, in which case its channel is chosen at
+ * random.
  */
 export function sessionOf(
   tenantId: string,
@@ -51,8 +56,8 @@ export function sessionOf(
 }
 
 /**
- * The name of a session from our header, the body or an agent's header, in the order of sessionOf. Undefined:
- * none of them names one. `named`: the name in the body.
+ * Returns the name of a session from our header, the body or an agent's header, in the order of sessionOf.
+ * Undefined if none of them contains one. `named` is the name in the body.
  */
 export function sessionNameOf(headers: Headers, named: string | undefined): string | undefined {
   return (
@@ -62,27 +67,31 @@ export function sessionNameOf(headers: Headers, named: string | undefined): stri
   )
 }
 
-/** A number for a session and a name: above 0, below 1, evenly spread, the same in every process. */
+/**
+ * Returns a number for a session and a name, greater than 0, less than 1, uniformly distributed, and the same
+ * in every process.
+ */
 export function chanceOf(session: Session, name: string): number {
   const hash = crc32(name)
   const high = mixed(session ^ hash) >>> 6
   const low = mixed(Math.imul(session, 0x2545f491) + hash) >>> 6
-  // 26 and 26 bits make a fraction whose every digit counts.
+  // 26 and 26 bits form a fraction with full precision.
   return (high * 0x400_0000 + low + 0.5) / 0x10_0000_0000_0000
 }
 
 /**
- * Weighted rendezvous: a session belongs to the name with the highest score, and a name wins as often as its
- * weight says. When a name is away, only its own sessions go elsewhere, and they return with it.
- * https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
+ * Implements weighted rendezvous hashing: a session belongs to the name with the highest score, and a name
+ * wins in proportion to its weight. If a name is unavailable, only its own sessions are reassigned, and they
+ * return when it does. https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
  */
 export function scoreOf(session: Session, name: string, weight: number): number {
   return weight === 0 ? 0 : -weight / Math.log(chanceOf(session, name))
 }
 
 /**
- * A hash of the first user turn, of its first and last bytes and its length: it does not change while the
- * conversation grows. The text before it, such as a system prompt, is the same in many conversations.
+ * Returns a hash of the first user turn, from its first and last bytes and its length. It does not change
+ * while the conversation grows. Any text before it, such as a system prompt, is the same in many
+ * conversations.
  */
 function beginningOf(
   tenantId: string,
@@ -95,8 +104,8 @@ function beginningOf(
 }
 
 /**
- * The first element of an array whose `role` is `user`. `turns` is JSON that may end anywhere: of an element
- * that is cut off, it returns the bytes that are there, if they contain that role.
+ * Returns the first element of an array whose `role` is `user`. `turns` is JSON that may end anywhere. From
+ * an element that is cut off, the available bytes are returned if they contain that role.
  */
 function firstUserTurn(turns: Buffer): Buffer | undefined {
   let depth = 0
@@ -131,7 +140,10 @@ function firstUserTurn(turns: Buffer): Buffer | undefined {
   return depth >= turnDepth && isUser ? turns.subarray(from) : undefined
 }
 
-/** The offset after the string that begins at `start`; the end of the bytes where the string is cut off. */
+/**
+ * Returns the offset after the string that begins at `start`, or the end of the bytes if the string is cut
+ * off.
+ */
 function pastString(bytes: Buffer, start: number): number {
   let at = start + 1
   const near = Math.min(at + nearBytes, bytes.length)
@@ -178,9 +190,9 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const userWord = Buffer.from('"user"')
 const roleWord = Buffer.from('"role"')
-/** A turn is an object in an array. */
+/** The nesting depth of a turn, which is an object in an array. */
 const turnDepth = 2
-/** Names and short words end within this. */
+/** Names and short words are shorter than this. */
 const nearBytes = 24
 
 function hashedPart(header: string | string[] | undefined): string | undefined {
@@ -191,7 +203,7 @@ function hashOf(tenantId: string, text: string | Buffer): Session {
   return crc32(text, crc32(tenantId))
 }
 
-/** A hash in which every bit of the number changes every bit of the result. */
+/** Returns a hash in which every bit of the input affects every bit of the result. */
 function mixed(number: number): number {
   let x = number
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad)

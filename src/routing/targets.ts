@@ -7,24 +7,24 @@ import type { Routing } from './routing.ts'
 import type { Session } from './session.ts'
 import type { Verdict } from './verdict.ts'
 
-/** A model that may answer the request, with its candidates in their order. */
+/** A model that may serve the request, with its candidates in order. */
 export interface ModelCandidates {
   model: Model
   candidates: readonly Candidate[]
-  /** Public id of the model, where it replaces the requested model. */
+  /** The public id of the model if it replaces the requested model. */
   fallback: string | undefined
-  /** Those that cannot do what the request needs. */
+  /** The candidates that lack a capability needed by the request. */
   leftOut?: readonly LeftOut[]
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }
 }
 
-/** A candidate that cannot do what the request needs, or may not get it, so that it is not called. */
+/** A candidate that is not called, because it lacks a capability or must not receive the request. */
 export interface LeftOut {
   candidate: Candidate
-  /** Undefined: the request needs nothing that others do not need. */
+  /** Undefined if no capability is missing. */
   need: Need | undefined
-  /** The path of an id that may not go to its vendor. */
+  /** The path of an id that must not be sent to its vendor. */
   state?: string
   reason: string
 }
@@ -36,22 +36,22 @@ export type PassedOverCandidate = Pick<Candidate, 'channel'> &
 export interface Chosen {
   modelCandidates: ModelCandidates
   target: Target
-  /** A breaker or a cooldown is against it, but no other target is left. */
+  /** Whether a breaker or a cooldown advises against it, but no other target is left. */
   isLastResort: boolean
 }
 
 /**
- * The result of the last chosen target. `untranslatable`: its format cannot express the request. `reached`:
- * false when nothing answered.
+ * The result of the last chosen target. `untranslatable` means that its format cannot express the request.
+ * `reached` is false if there was no response.
  */
 export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
- * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow
- * at that moment, model by model and in their order; `passOver` is called for each other candidate, with the
- * reason. When none is left, it chooses one last resort: the best target without a firm cooldown. Breakers
- * and refused credentials divert requests, they do not refuse them. It never chooses a target twice, nor a
- * channel that this request could not reach or that is full.
+ * Chooses the targets of a request one after the other: first the targets that breakers and cooldowns
+ * currently allow, model by model and in order, calling `passOver` with the reason for each other candidate.
+ * If none is left, it chooses one last resort: the best target without a firm cooldown, because breakers and
+ * refused credentials divert requests but do not refuse them. It never chooses a target twice, nor a channel
+ * that is full or that this request could not reach.
  */
 export class Targets {
   readonly #routing: Routing
@@ -62,9 +62,9 @@ export class Targets {
   #candidateAt = -1
   #cursor: Cursor | undefined
   #chosen: Chosen | undefined
-  /** Undefined until the first target has failed: most requests need no more than one. */
+  /** Undefined until a target has failed, because most requests need only one. */
   #failed: Failed | undefined
-  /** A channel was passed over because it runs as many requests as it may. */
+  /** Whether a channel was passed over because it is running its maximum number of requests. */
   hasMetFull = false
   /** The best one first. */
   #lastResorts: Chosen[] = []
@@ -81,7 +81,7 @@ export class Targets {
     this.#passOver = passOver
   }
 
-  /** The first target, or with the result of the last one the next; undefined: none is left. */
+  /** Returns the first target or, given the result of the last one, the next. Undefined if none is left. */
   next(result?: TargetResult): Chosen | undefined {
     if (result !== undefined) this.#noteResult(result)
     for (;;) {
@@ -149,7 +149,7 @@ export class Targets {
     return this.#failed?.unreached.has(channel.id) === true
   }
 
-  /** As a last resort. */
+  /** Returns whether the target can be used as a last resort. */
   #isPossible(target: Target): boolean {
     if (this.#isTried(target) || this.#isHopeless(target)) return false
     return this.#routing.load.whyFull(target.channel) === undefined
@@ -190,34 +190,37 @@ export class Targets {
   }
 }
 
-const unreachedReason = 'its channel did not answer this request before'
+const unreachedReason = 'its channel did not respond earlier in this request'
 
 type PassOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) => void
 
-/** The candidate whose credentials come next. */
+/** The candidate whose credentials are tried next. */
 interface Cursor {
   modelCandidates: ModelCandidates
   candidate: Candidate
-  /** The reason of the breaker, when it is open. */
+  /** The breaker's reason if it is open. */
   closed: string | undefined
   credentials: readonly Credential[]
   at: number
-  /** The cooldown of the last credential that has one; empty: none has. */
+  /** The cooldown of the last credential that has one; empty if none has. */
   cooldown: string
   isTried: boolean
 }
 
 /** The targets that have failed for this request. */
 interface Failed {
-  /** Keys of targets. */
+  /** The keys of the targets. */
   tried: Set<string>
-  /** Protocols to which the request cannot be translated. */
+  /** The protocols to which the request cannot be translated. */
   untranslatable: Set<string>
-  /** Channels that did not answer: we do not ask them for another model either. */
+  /** The channels that did not respond. They are not tried for another model either. */
   unreached: Set<string>
 }
 
-/** Time until the first credential may be used again, as its upstream said; undefined: none said it. */
+/**
+ * Returns the time until the first credential can be used again according to its upstream, or undefined if no
+ * upstream stated a time.
+ */
 export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
   for (const { candidates } of planned) {
@@ -232,7 +235,7 @@ export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandi
   return soonest === undefined ? undefined : Math.max(0, soonest - routing.clock.elapsed())
 }
 
-/** A pinned credential that the channel no longer has was replaced: any of its credentials will do. */
+/** A pinned credential that the channel no longer has was replaced, so any of its credentials can be used. */
 function pinned({ pinned: name }: Candidate, credentials: readonly Credential[]): readonly Credential[] {
   if (name === undefined) return credentials
   const held = credentials.filter((credential) => credential.name === name)
@@ -268,7 +271,7 @@ function asLastResort(target: Target, why: string): Target {
 
 function cooldownText({ why, until }: CredentialCooldown, now: number): string {
   const seconds = Math.max(1, Math.ceil((until - now) / 1000))
-  return `${cooldownReasons[why]}: rests for ${seconds} s`
+  return `${cooldownReasons[why]}: cooling down for ${seconds} s`
 }
 
 const cooldownReasons: Readonly<Record<CredentialCooldown['why'], string>> = {

@@ -2,27 +2,27 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { CallOutcome } from './breakers.ts'
 
 /**
- * The consequences of a failed call for the next target, the breaker and the credential. The client saw
- * nothing of it.
+ * What a failed call means for the next target, the breaker and the credential. The client has not seen the
+ * failure.
  */
 export interface Verdict {
-  /** What we may ask next: another credential of the channel, another channel, or nothing. */
+  /** What can be tried next: another credential of the channel, another channel, or nothing. */
   next: 'credential' | 'channel' | 'none'
   breaker: CallOutcome
   /**
-   * The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for
-   * this model.
+   * The credential's cooldown. `refused` may concern the whole account and applies to all models; `forbidden`
+   * applies to this model only.
    */
   cooldown?: 'limited' | 'refused' | 'forbidden'
-  /** The upstream said for how many seconds we must not call the channel. */
+  /** For how many seconds the upstream told us not to call the channel. */
   openSeconds?: number
 }
 
-/** The author of the model name that we sent to the upstream. */
+/** Who wrote the model name that was sent to the upstream. */
 export type ModelNamedBy = 'client' | 'operator'
 
 /**
- * The rule of retries. docs/reference/routing.md has the same table.
+ * The rules for retries. docs/reference/routing.md contains the same table.
  *
  * | failure                                            | next       | breaker | credential              |
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |
@@ -60,7 +60,8 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
 }
 
 /**
- * The upstream works, but does not accept such a request. A 404 in an unknown format means a wrong address.
+ * The upstream works, but does not accept this kind of request. A 404 in an unknown format means that the
+ * address is wrong.
  */
 function isOtherRefusal(status: number): boolean {
   return status >= 400 && status <= 499 && status !== 404 && status !== 408
@@ -68,11 +69,11 @@ function isOtherRefusal(status: number): boolean {
 
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 413, 422])
 /**
- * Statuses with which upstreams refuse a credential, where the error is not the client's fault: some answer a
- * bad key with 400, and an account without money with 429.
+ * Statuses with which upstreams refuse a credential although the error is not the client's fault. Some
+ * respond to an invalid key with 400, and to an account without money with 429.
  */
 const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
-/** Kinds of the client's fault that an upstream may report inside a stream, after status 200. */
+/** Errors caused by the client that an upstream may report within a stream, after status 200. */
 const streamedClientErrors: ReadonlySet<string> = new Set(['invalid_request', 'content_filtered'])
 const otherChannel: Verdict = { next: 'channel', breaker: 'life' }
 const clientsFault: Verdict = { next: 'none', breaker: 'life' }

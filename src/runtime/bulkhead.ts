@@ -1,33 +1,36 @@
 import { FairQueue } from './fair-queue.ts'
 import { RunningCounts } from './running-counts.ts'
 
-/** What takes a place in a bulkhead. */
+/** An entry that runs or waits in a bulkhead. */
 export interface BulkheadEntry {
-  /** The tenant or key that it belongs to. Undefined: `perOwner` does not bound it. */
+  /** The tenant or key that owns it. If it is undefined, `perOwner` does not apply. */
   readonly owner?: string | undefined
-  /** Its turn has come. It must not throw. */
+  /** Called when its turn comes. It must not throw. */
   begin(): void
 }
 
 export interface BulkheadOptions {
-  /** Most that run at once. */
+  /** The maximum number of entries that run at once. */
   running: number
-  /** Most that wait. Default: no bound. */
+  /** The maximum number of entries that wait; unlimited by default. */
   waiting?: number
-  /** The same of one owner. An owner at its maximum lets others go first. */
+  /** The same limits per owner. An owner at its maximum lets others go first. */
   perOwner?: { running?: number; waiting?: number }
-  /** Who is next. `turns`, the default: the owners take turns. `arrival`: first come, first served. */
+  /**
+   * Which entry is next. With `turns`, the default, the owners take turns; with `arrival`, it is first come,
+   * first served.
+   */
   order?: 'turns' | 'arrival'
   /**
-   * The error for one too many. `all`: neither a place nor room to wait is left for anyone. `owner`: as many
-   * of the owner wait as may. Both may be true.
+   * Creates the error for an entry that exceeds a limit. `all` means that no one can run or wait, `owner`
+   * that the owner has reached its maximum of waiting entries. Both may be true.
    */
   refuse?(full: { all: boolean; owner: boolean }): Error
 }
 
 /**
- * Bounds how many run at once and how many wait for a place. It makes no promise: `inTurn` is for callers
- * that want one.
+ * Limits how many entries run at once and how many wait. It creates no promises; callers that need one use
+ * `inTurn`.
  */
 export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
   readonly #options: BulkheadOptions
@@ -48,7 +51,7 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
     return this.#waiting.size
   }
 
-  /** Throws the refusal when one more entry of this owner can neither run nor wait. */
+  /** Throws the refusal if another entry of this owner can neither run nor wait. */
   requireRoom(owner?: string): void {
     if (this.#mayRun(owner)) return
     const { running, waiting = unbounded, perOwner, refuse } = this.#options
@@ -56,10 +59,13 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
     const isOwnFull = owner !== undefined && this.#waitingOf.of(owner) >= (perOwner?.waiting ?? unbounded)
     if (!isFull && !isOwnFull) return
     const full = { all: isFull && this.#running.size >= running, owner: isOwnFull }
-    throw refuse?.(full) ?? new Error('too many wait')
+    throw refuse?.(full) ?? new Error('too many entries are waiting')
   }
 
-  /** Begin it at once where there is a place; else it waits. Never refuses: ask `requireRoom` first. */
+  /**
+   * Starts the entry if there is a free place; otherwise the entry waits. Never refuses, so call
+   * `requireRoom` first.
+   */
   add(entry: E): void {
     if (this.#mayRun(entry.owner)) {
       this.#begin(entry)
@@ -69,7 +75,7 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
     this.#waiting.add(this.#lineOf(entry), entry)
   }
 
-  /** An entry has ended, and the next one begins. False: it did not run. */
+  /** Ends an entry and starts the next one. Returns false if the entry was not running. */
   end(entry: E): boolean {
     if (!this.#running.delete(entry)) return false
     if (entry.owner !== undefined) this.#runningOf.remove(entry.owner)
@@ -82,14 +88,14 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
     return true
   }
 
-  /** An entry no longer waits. False: it did not. */
+  /** Removes a waiting entry. Returns false if it was not waiting. */
   withdraw(entry: E): boolean {
     const waited = this.#waiting.remove(this.#lineOf(entry), entry)
     if (waited) this.#waitsNoMore(entry)
     return waited
   }
 
-  /** Take out all that wait, in their order. */
+  /** Removes and returns all waiting entries in order. */
   withdrawAll(): E[] {
     const all: E[] = []
     for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) all.push(next)
@@ -119,8 +125,8 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
 }
 
 /**
- * Do work when its turn has come. Rejects with the refusal of the bulkhead, and with the reason of the signal
- * when it aborts before the turn.
+ * Runs work when its turn comes. Rejects with the refusal of the bulkhead, or with the signal's reason if it
+ * aborts first.
  */
 export async function inTurn<T>(
   bulkhead: Bulkhead,

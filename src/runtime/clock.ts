@@ -1,8 +1,14 @@
-/** The time. The entry of a process, a thread or a command makes it, and passes it on as an argument. */
+/**
+ * A source of time. The entry point of a process, thread or command creates it and passes it on as an
+ * argument.
+ */
 export interface Clock {
-  /** Whole milliseconds since the epoch. It jumps when the clock of the machine is set. */
+  /** Returns whole milliseconds since the epoch. The value jumps when the clock of the machine is set. */
   now(): number
-  /** Milliseconds since some moment, with fractions. It never jumps: use it to measure and to wait. */
+  /**
+   * Returns milliseconds since an arbitrary moment, including fractions. The value never jumps, so use it for
+   * measuring and waiting.
+   */
   elapsed(): number
 }
 

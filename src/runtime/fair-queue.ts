@@ -1,9 +1,9 @@
 /**
- * Items that wait, with a line for each owner. The owners take turns, so that the many items of one keep no
- * other waiting. No item waits twice.
+ * A queue with a separate line of items per owner. The owners take turns, so that an owner with many items
+ * does not delay the others. No item is queued twice.
  */
 export class FairQueue<T> {
-  /** The first owner is the next. */
+  /** The first owner is next. */
   readonly #lines = new Map<string, Set<T>>()
   #size = 0
 
@@ -18,7 +18,10 @@ export class FairQueue<T> {
     else line.add(item)
   }
 
-  /** Take the next item that may have its turn; undefined when none may. Default: any may. */
+  /**
+   * Removes and returns the next item that is allowed to have its turn, or undefined if there is none. By
+   * default all are allowed.
+   */
   next(may: (item: T) => boolean = () => true): T | undefined {
     for (const [owner, line] of this.#lines) {
       for (const item of line) {
@@ -32,7 +35,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** Take an item out of its turn. False: it does not wait. */
+  /** Removes an item out of turn. Returns false if it was not in the queue. */
   remove(owner: string, item: T): boolean {
     const line = this.#lines.get(owner)
     if (line?.delete(item) !== true) return false

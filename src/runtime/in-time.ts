@@ -1,17 +1,16 @@
-/** The answer did not come in time. */
+/** The result did not arrive in time. */
 export class LateError extends Error {
   override readonly name = 'LateError'
 }
 
 /**
- * Wait for work, but no longer than `waitMs`: then reject with a LateError, whose message names `who`. The
- * work itself goes on. An answer that has arrived by then counts, even if this process was too busy to read
- * it.
+ * Waits for work, but at most `waitMs`, and then rejects with a LateError whose message names `who`. The work
+ * itself continues. A result that has arrived by then is used, even if this process was too busy to read it.
  */
 export function inTime<T>(work: PromiseLike<T>, waitMs: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new LateError(`${who} did not answer within ${waitMs} ms`))
-    // Timers run before sockets are read: one more turn lets an answer that waits there come first.
+    const late = () => reject(new LateError(`${who} did not respond within ${waitMs} ms`))
+    // Timers run before sockets are read, so wait one more turn for a result that has already arrived.
     const timer = setTimeout(() => setImmediate(late), waitMs)
     work.then(
       (answer) => {

@@ -1,16 +1,19 @@
 import { inTime } from './in-time.ts'
 
-/** Some parts could not be closed. The log has a line for each; `errors` are their reasons. */
+/** Some parts could not be closed. The log has a line for each; `errors` contains the reasons. */
 class CloseError extends AggregateError {
   override readonly name = 'CloseError'
 }
 
-/** Says which part could not be closed. */
+/** Logs which part could not be closed. */
 export interface CloseLog {
   error(facts: object, message: string): void
 }
 
-/** What has been opened, to be closed in reverse order: each part, even where another one cannot be. */
+/**
+ * Everything that was opened, to be closed in reverse order: every part, even if another one cannot be
+ * closed.
+ */
 export class Opened {
   readonly #stack = new AsyncDisposableStack()
   readonly #log: CloseLog
@@ -21,7 +24,9 @@ export class Opened {
     this.#log = log
   }
 
-  /** `part` is open, and this closes it. Several are closed at once. */
+  /**
+   * Registers that `part` is open, with the functions that close it. Several functions run at the same time.
+   */
   add(part: string, ...closes: (() => unknown)[]): void {
     this.#stack.defer(async () => {
       await Promise.all(closes.map((close) => this.#close(part, close)))
@@ -29,8 +34,8 @@ export class Opened {
   }
 
   /**
-   * Rejects, when all is closed that can be, with a CloseError of what could not be. A second call waits for
-   * the first.
+   * Closes all parts. If some could not be closed, rejects with a CloseError once the rest are closed. A
+   * second call waits for the first.
    */
   close(): Promise<void> {
     this.#closing ??= this.#stack.disposeAsync().then(() => {
@@ -53,7 +58,7 @@ export class Opened {
   }
 }
 
-/** Open several parts. If that fails, it closes those that are open, then rejects with the reason. */
+/** Opens several parts. If that fails, closes those that are open, then rejects with the reason. */
 export async function openAll<Whole>(
   opened: { close(): Promise<void> },
   open: () => Promise<Whole>,
@@ -61,11 +66,11 @@ export async function openAll<Whole>(
   try {
     return await open()
   } catch (error) {
-    // Why it cannot be opened matters more than what could not be closed, which the log has, or what hangs.
+    // Why it cannot be opened matters more than what could not be closed, which is in the log, or what hangs.
     await inTime(opened.close(), closeMs, 'closing').catch(() => {})
     throw error
   }
 }
 
-/** More than all parts may take together to end well. */
+/** More than all parts together may take to close cleanly. */
 const closeMs = 20_000

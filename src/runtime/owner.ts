@@ -7,19 +7,22 @@ export interface Owner {
   bootId: string
   pidNamespace: string
   pid: number
-  /** Clock ticks between boot and the process's start. */
+  /** The number of clock ticks between boot and the start of the process. */
   startTicks: string
 }
 
 export type OwnerState = 'alive' | 'dead' | 'elsewhere'
 
-/** What a file says that this process owns. */
+/** The contents of a file that this process owns. */
 export function ownerText(): string {
   const owner: Owner = { ...here(), pid: process.pid, startTicks: startTicks(process.pid) }
   return JSON.stringify(owner)
 }
 
-/** The owner that a file names. Undefined: there is no file, or it names none, as when it is half written. */
+/**
+ * Returns the owner that a file names. Undefined if there is no file, or if it names none, for example
+ * because it is only half written.
+ */
 export function ownerIn(text: string | undefined): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text ?? '')
@@ -30,8 +33,9 @@ export function ownerIn(text: string | undefined): Owner | undefined {
 }
 
 /**
- * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another
- * container, or of another boot: a copied machine has the same host name. Or its file cannot be read.
+ * `elsewhere` means that this process cannot tell whether the owner is alive: because it is on another host,
+ * in another container or from another boot (a copied machine has the same host name), or because its file
+ * cannot be read.
  */
 export function ownerState(owner: Owner | undefined): OwnerState {
   if (owner === undefined) return 'elsewhere'
@@ -41,7 +45,7 @@ export function ownerState(owner: Owner | undefined): OwnerState {
   return livesHere(owner) ? 'alive' : 'dead'
 }
 
-/** True: a process that this one can see has the owner's pid and start. */
+/** Whether a process visible to this one has the owner's pid and start. */
 export function livesHere({ pid, startTicks: started }: Owner): boolean {
   const now = startTicks(pid)
   return now !== '' && now === started
@@ -55,23 +59,23 @@ function here(): Pick<Owner, 'host' | 'bootId' | 'pidNamespace'> {
   }
 }
 
-/** Empty for a process that does not exist or is a zombie. */
+/** Returns an empty string for a process that does not exist or is a zombie. */
 function startTicks(pid: number): string {
   const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   if (stat === '') return startTicksWithoutProc(pid)
-  // The command name, in parentheses, may contain spaces and parentheses: count fields after it.
+  // The command name, in parentheses, may contain spaces and parentheses, so count the fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
 }
 
-/** On a system without /proc, a process can only ask whether the pid exists. */
+/** On a system without /proc, a process can only check whether the pid exists. */
 function startTicksWithoutProc(pid: number): string {
   if (existsSync('/proc/self/stat')) return ''
   try {
     process.kill(pid, 0)
     return 'unknown'
   } catch (error) {
-    // It belongs to another user.
+    // The process belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM' ? 'unknown' : ''
   }
 }

@@ -1,17 +1,19 @@
 export interface Repetition {
-  /** From the end of one run to the start of the next, so that runs never overlap. */
+  /** The pause between the end of one run and the start of the next, so that runs never overlap. */
   pauseMs: number
-  /** The first run begins at once. By default it begins after a pause. */
+  /** Whether the first run starts immediately. By default it starts after a pause. */
   atOnce?: boolean
-  /** The timer does not keep the process alive. By default it does, until `stop`. */
+  /** Whether the timer lets the process end. By default it keeps the process alive until `stop`. */
   unref?: boolean
-  /** Is called when a run fails, but not again while runs in a row fail alike, and not after `stop`. */
+  /**
+   * Called when a run fails, but not for consecutive runs that fail in the same way, and not after `stop`.
+   */
   onFailure?: (error: unknown) => void
 }
 
 /**
- * Run `work` again and again, whether it fails or not. `stop` lets no further run begin, and resolves when
- * the current one has ended; it does not cancel it.
+ * Runs `work` repeatedly, whether or not it fails. `stop` prevents further runs and resolves when the current
+ * one has ended, without cancelling it.
  */
 export function repeatedly(
   work: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** How many of something run in this process, or wait there, for each owner. */
+/** Counts, per owner, what is running or waiting in this process. */
 export class RunningCounts {
   readonly #counts = new Map<string, number>()
 
@@ -6,7 +6,7 @@ export class RunningCounts {
     return this.#counts.get(owner) ?? 0
   }
 
-  /** The owners of most, with their counts. */
+  /** Returns the owners with the highest counts. */
   most(owners: number): { owner: string; count: number }[] {
     return [...this.#counts]
       .map(([owner, count]) => ({ owner, count }))
@@ -14,7 +14,7 @@ export class RunningCounts {
       .slice(0, owners)
   }
 
-  /** One more runs. Call the function that it returns once, at its end. */
+  /** Counts one more. Call the returned function once when it ends. */
   begin(owner: string): () => void {
     this.add(owner)
     return () => this.remove(owner)

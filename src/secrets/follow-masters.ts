@@ -9,13 +9,13 @@ export interface FollowedMastersOptions {
   keys: SecretKeys
   /** The id of this process in `instances`. */
   instanceId: () => string
-  /** Called when the keeper has other keys. */
+  /** Called when the keeper's keys have changed. */
   onLearned?: () => void
 }
 
 /**
- * Gives the keeper of a process the current master keys of the database, and notes in Postgres which ones it
- * has.
+ * Gives the keeper of this process the database's current master keys, and records in Postgres which of them
+ * the process knows.
  */
 export class FollowedMasters {
   readonly #options: FollowedMastersOptions
@@ -25,19 +25,19 @@ export class FollowedMasters {
     this.#options = options
   }
 
-  /** The revision that it took last. */
+  /** The revision that was read last. */
   get revision(): number | undefined {
     return this.#revision
   }
 
   /**
-   * Read the master keys again. Resolves with whether the keys of the keeper have changed. Rejects when
-   * Postgres does not answer, and when SECRET_KEY does not open one of them.
+   * Reads the master keys again. Resolves to whether the keeper's keys have changed. Rejects if Postgres does
+   * not answer or SECRET_KEY does not open one of them.
    */
   async refresh(): Promise<boolean> {
     const { database, keeper, keys, instanceId, onLearned } = this.#options
     const rows = await database.state.ask(({ sql }) => readMasters(sql))
-    // A refresh that began later may have ended sooner.
+    // A refresh that started later may have finished earlier.
     if (this.#revision !== undefined && rows.revision < this.#revision) return false
     const { revision, current, former, newestId } = openMasters(rows, keys)
     const isChanged = keeper.learn(current, former)

@@ -1,21 +1,23 @@
 import type { Sql } from 'postgres'
 
-/** A master key as the database has it. */
+/** A master key as stored in the database. */
 export interface MasterRow {
   id: string
-  /** NULL: processes only read with it until now. */
+  /** NULL: so far, processes use the key only for reading. */
   usedFrom: Date | null
   wrappings: readonly { wrappedBy: string; wrapped: string }[]
 }
 
 export interface MasterRows {
-  /** Value of revision.masters. */
+  /** The value of revision.masters. */
   revision: number
   /** Oldest first. */
   masters: readonly MasterRow[]
 }
 
-/** All master keys and their revision, of one moment. Rejects where the database has no table for them. */
+/**
+ * Reads all master keys and their revision in one statement. Rejects if the database has no table for them.
+ */
 export async function readMasters(sql: Sql): Promise<MasterRows> {
   const [row] = await sql<
     { revision: string; masters: (Omit<MasterRow, 'usedFrom'> & { usedFrom: string | null })[] }[]
@@ -27,7 +29,7 @@ export async function readMasters(sql: Sql): Promise<MasterRows> {
           FROM master_key_wrappings w WHERE w.master_id = m.id)) ORDER BY m.created_at, m.id)
       FROM master_keys m), '[]') AS masters
     FROM revision r`
-  if (row === undefined) throw new Error('the table revision has no row')
+  if (row === undefined) throw new Error('the table "revision" has no row')
   const masters = row.masters.map(({ usedFrom, ...rest }) => ({
     ...rest,
     usedFrom: usedFrom === null ? null : new Date(usedFrom),
@@ -35,7 +37,7 @@ export async function readMasters(sql: Sql): Promise<MasterRows> {
   return { revision: Number(row.revision), masters }
 }
 
-/** The ids of the keys that sealed the credentials of channels. */
+/** The ids of the keys that sealed the channels' credentials. */
 export async function sealersOfCredentials(sql: Sql): Promise<string[]> {
   const rows = await sql<
     { id: string }[]
@@ -50,8 +52,8 @@ export interface Wrapping {
 }
 
 /**
- * Add a master key with a wrapping by each SECRET_KEY, in one statement. One that is there already stays as
- * it is.
+ * Adds a master key with a wrapping by each SECRET_KEY, in one statement. A key that already exists is left
+ * unchanged.
  */
 export async function addMaster(
   sql: Sql,
@@ -72,7 +74,7 @@ export async function addMaster(
     SELECT pg_notify('tollgate_revision', '')`
 }
 
-/** Wrap master keys by another SECRET_KEY as well, in one statement. Two processes may do so at once. */
+/** Also wraps master keys with another SECRET_KEY, in one statement. Two processes can do this at once. */
 export async function addWrappings(sql: Sql, wrappings: readonly Wrapping[]): Promise<void> {
   await sql`
     INSERT INTO master_key_wrappings (master_id, wrapped_by, wrapped, created_at)
@@ -92,8 +94,8 @@ function rowsText(wrappings: readonly Wrapping[]): string {
 }
 
 /**
- * Delete the wrappings by other SECRET_KEYs, but never the only one of a master key. Returns the ids of those
- * SECRET_KEYs.
+ * Deletes the wrappings by other SECRET_KEYs, but never the only wrapping of a master key. Returns the ids of
+ * those SECRET_KEYs.
  */
 export async function dropOtherWrappings(sql: Sql, secretKeyId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
@@ -107,7 +109,7 @@ export async function dropOtherWrappings(sql: Sql, secretKeyId: string): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Let all processes seal with this master key from now on. */
+/** Makes all processes seal with this master key from now on. */
 export async function useMaster(sql: Sql, id: string): Promise<void> {
   await sql`
     WITH used AS (
@@ -118,12 +120,12 @@ export async function useMaster(sql: Sql, id: string): Promise<void> {
     SELECT pg_notify('tollgate_revision', '')`
 }
 
-/** Makes every process read the master keys again, and note which ones it knows. */
+/** Makes every process read the master keys again and record which ones it knows. */
 export async function askProcesses(sql: Sql): Promise<void> {
   await sql`WITH raised AS (UPDATE revision SET masters = masters + 1) SELECT pg_notify('tollgate_revision', '')`
 }
 
-/** Note which master keys a process knows. */
+/** Records which master keys a process knows. */
 export async function noteKnown(
   sql: Sql,
   process: { instanceId: string; known: string; used: string; secretKeyId: string },
@@ -134,17 +136,19 @@ export async function noteKnown(
     WHERE id = ${process.instanceId}`
 }
 
-/** A process that lives, or died a moment ago. */
+/** A process that is running, or was until a moment ago. */
 export interface LiveProcess {
   host: string
   pid: number
-  /** NULL: it has noted none yet. */
+  /** NULL: the process has not recorded any yet. */
   known: string | null
   used: string | null
   secretKeyId: string | null
 }
 
-/** Processes with a heartbeat of the last 20 seconds: each sends one every five seconds or sooner. */
+/**
+ * Returns the processes with a heartbeat in the last 20 seconds. Each sends one at least every five seconds.
+ */
 export async function liveProcesses(sql: Sql): Promise<LiveProcess[]> {
   return await sql<LiveProcess[]>`
     SELECT host, pid, known_master AS known, used_master AS used, secret_key_id AS "secretKeyId" FROM instances

@@ -13,14 +13,14 @@ import {
 import { openMasters, type SecretKeys, wrappingsOf } from './open-masters.ts'
 
 /**
- * Make a new master key, and have all processes seal with it. Each process first gets it for reading, so that
- * no process reads a value that it cannot open. An interrupted call leaves a key that no process seals with;
- * the next call continues with it. Returns its id. Throws an Error for the operator when a process does not
- * follow within `waitMs`.
+ * Makes a new master key and has all processes seal with it. Each process first learns the key for reading
+ * only, so that none meets a value that it cannot open. An interrupted call leaves a key that no process
+ * seals with, and the next call continues with it. Returns the id of the key. Throws an Error for the
+ * operator if a process does not follow within `waitMs`.
  */
 export async function changeMaster(sql: Sql, keys: SecretKeys, waitMs: number): Promise<string> {
   const rows = await readMasters(sql)
-  // It must open all of them before it adds one.
+  // All existing keys must open before a new one is added.
   openMasters(rows, keys)
   const id = rows.masters.find(({ usedFrom }) => usedFrom === null)?.id ?? (await makeMaster(sql, keys))
   await untilAll(sql, waitMs, ({ known }) => known === id, 'has not learned the new master key')
@@ -53,9 +53,10 @@ async function untilAll(
   }
 }
 
-/** The name by which an operator finds a process. */
+/** A description by which an operator can find a process. */
 export function processName({ host, pid, known, secretKeyId }: LiveProcess): string {
-  const release = known === null ? ', which has noted no master key yet,' : ` with SECRET_KEY ${secretKeyId}`
+  const release =
+    known === null ? ', which has not recorded a master key yet,' : ` with SECRET_KEY ${secretKeyId}`
   return `process ${pid} on ${host}${release}`
 }
 

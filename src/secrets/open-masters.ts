@@ -10,26 +10,26 @@ import {
   sealersOfCredentials,
 } from './master-key-queries.ts'
 
-/** The keys that the operator gives: SECRET_KEY, and the one before it while it is being replaced. */
+/** The keys that the operator provides: SECRET_KEY, and the previous one while it is being replaced. */
 export interface SecretKeys {
   secretKey: string
   secretKeyPrevious?: string | undefined
 }
 
-/** The master keys of a database, open. */
+/** The decrypted master keys of a database. */
 export interface OpenMasters {
   revision: number
-  /** Seals. */
+  /** The key that seals new values. */
   current: string
   former: readonly MasterSecret[]
-  /** The id of the newest one, which may not seal as yet. */
+  /** The id of the newest key, which may not be used for sealing yet. */
   newestId: string
 }
 
 /**
- * The keeper for this database. It writes nothing, and the tables need not exist: then SECRET_KEY is the
- * master key, as it was before there were any. Throws an Error for the operator when SECRET_KEY does not open
- * the master keys.
+ * Returns the keeper for this database, without writing anything. If the tables are missing or empty,
+ * SECRET_KEY is the master key, as it was before master keys existed. Throws an Error for the operator if
+ * SECRET_KEY does not open the master keys.
  */
 export async function readKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
   const rows = await readMasters(sql).catch((error: unknown) => {
@@ -42,9 +42,9 @@ export async function readKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeep
 }
 
 /**
- * As readKeeper, on a migrated database. It wraps the first master key, and wraps all master keys by
- * SECRET_KEY where only the one before it does. The wrappings by that one stay, because other processes may
- * still have it.
+ * Like readKeeper, for a migrated database. Stores the first master key, and wraps with SECRET_KEY every
+ * master key that only the previous one wraps. The wrappings by the previous one stay, because other
+ * processes may still use it.
  */
 export async function prepareKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
   let rows = await readMasters(sql)
@@ -58,7 +58,7 @@ export async function prepareKeeper(sql: Sql, keys: SecretKeys): Promise<SecretK
   return new SecretKeeper(current, former)
 }
 
-/** A master key, wrapped by each key that the operator gives. */
+/** A master key wrapped with each key that the operator provides. */
 export function wrappingsOf(master: string, { secretKey, secretKeyPrevious }: SecretKeys) {
   return [secretKey, ...(secretKeyPrevious === undefined ? [] : [secretKeyPrevious])].map((by) => ({
     masterId: idOfSecret(master),
@@ -67,7 +67,7 @@ export function wrappingsOf(master: string, { secretKey, secretKeyPrevious }: Se
   }))
 }
 
-/** Throws an Error for the operator when the keys do not open all master keys. */
+/** Throws an Error for the operator if the keys do not open all master keys. */
 export function openMasters({ revision, masters }: MasterRows, keys: SecretKeys): OpenMasters {
   const opened = masters.map((row) => ({ ...row, secret: openMaster(row, keys) }))
   const used = opened
@@ -112,12 +112,12 @@ function openMaster({ id, wrappings }: MasterRow, { secretKey, secretKeyPrevious
 function wrongKey(how: string, secretKey: string, previous: string | undefined): string {
   const other = previous === undefined ? '' : ` and SECRET_KEY_PREVIOUS ${idOfSecret(previous)}`
   return (
-    `the secrets of this database ${how}, but this process has SECRET_KEY ${idOfSecret(secretKey)}${other}. ` +
-    'Start with the right SECRET_KEY; to replace it, set the right one as SECRET_KEY_PREVIOUS'
+    `the secrets in this database ${how}, but this process has SECRET_KEY ${idOfSecret(secretKey)}${other}. ` +
+    'Start with the original SECRET_KEY; to replace it, also set the original one as SECRET_KEY_PREVIOUS'
   )
 }
 
-/** The first master key is the SECRET_KEY with which the database was filled before it had master keys. */
+/** The first master key is the SECRET_KEY that was in use before the database had master keys. */
 async function firstMaster(sql: Sql, { secretKey, secretKeyPrevious }: SecretKeys): Promise<string> {
   const sealers: string[] = await sealersOfCredentials(sql).catch((error: unknown) => {
     if (isUnknownName(error)) return []

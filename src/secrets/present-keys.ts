@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { resolveSecretKey } from '../secret-key.ts'
 import type { SecretKeys } from './open-masters.ts'
 
-/** The settings that say where SECRET_KEY is. */
+/** The settings that determine where SECRET_KEY is stored. */
 interface Place {
   secretKey?: string | undefined
   secretKeyPrevious?: string | undefined
@@ -12,8 +12,8 @@ interface Place {
 }
 
 /**
- * SECRET_KEY as a start has it; undefined: not made yet. It makes none, unlike a start with the embedded
- * Postgres.
+ * Returns SECRET_KEY as the gateway would resolve it, or undefined if it does not exist yet. Unlike the start
+ * of a gateway with the embedded Postgres, this never creates one.
  */
 export function presentKeys(place: Place): SecretKeys | undefined {
   const { secretKey, secretKeyPrevious, databaseUrl } = place

@@ -1,20 +1,22 @@
 import type { Sql } from 'postgres'
 
-/** The secrets that a leaked master key reveals, and their owners. */
+/** The secrets that a leaked master key exposes, and their owners. */
 export interface Renewals {
-  /** Channels with credentials: all of them can be read with a leaked master key. */
+  /** Channels with credentials, all of which can be decrypted with a leaked master key. */
   channels: string[]
-  /** Keys that we did not generate: their hash can be tried with a leaked pepper. */
+  /** Keys that we did not generate. With a leaked pepper they can be guessed from their hashes. */
   chosenKeys: { tenant: string; key: string }[]
-  /** Keys whose form says that we generated them: 238 random bits cannot be tried. */
+  /**
+   * The number of keys that, judging by their form, we generated. Their 238 random bits cannot be guessed.
+   */
   generatedKeys: number
-  /** Tenants with image jobs that call webhooks. */
+  /** Tenants that have image jobs with webhooks. */
   webhookTenants: string[]
-  /** E-mail addresses of users with a second factor: its codes can be made with a leaked master key. */
+  /** E-mail addresses of users with a second factor, whose codes can be computed with a leaked master key. */
   secondFactors: string[]
 }
 
-/** At most 1000 names of each kind. */
+/** Reads at most 1000 names of each kind. */
 export async function readRenewals(sql: Sql): Promise<Renewals> {
   const [channels, chosenKeys, [count], tenants, users] = [
     await sql<{ name: string }[]>`
@@ -41,7 +43,7 @@ export async function readRenewals(sql: Sql): Promise<Renewals> {
   }
 }
 
-/** The hint of a generated key: see access/key-secret.ts. */
+/** The hint of a generated key; see access/key-secret.ts. */
 const generatedHint = '^tg-[0-9A-Za-z]{4}…$'
 
 export function renewalsText({
@@ -55,18 +57,18 @@ export function renewalsText({
     names.length === 0 ? ['  (none)'] : names.map((name) => `  ${name}`)
   return [
     'Anyone with the old master key and a copy of the database could read or forge these. Renew them:',
-    'Credentials of channels, at their vendors:',
+    'Channel credentials (renew them at the vendors):',
     ...list(channels),
-    'Client keys that were not generated, because a hash with a known pepper can be tried:',
+    'Client keys that were not generated (they can be guessed from their hashes once the pepper is known):',
     ...list(chosenKeys.map(({ tenant, key }) => `${key} of tenant ${tenant}`)),
-    `Client keys that were generated need no renewal: ${generatedKeys}`,
-    'Webhook secrets, which tenants read at GET /v1/images/webhook-secret:',
+    `Generated client keys, which need no renewal: ${generatedKeys}`,
+    'Webhook secrets (tenants read the new ones at GET /v1/images/webhook-secret):',
     ...list(webhookTenants),
-    'Second factors of users, who take them away and set them up again:',
+    'Second factors (users must remove them and set them up again):',
     ...list(secondFactors),
-    'No action is needed for these:',
-    '  links to images: those of the old key end with their lifetime; a job answers with new ones',
-    '  envelopes of reasoning: those of the old key are opened, and new ones are signed with the new key',
-    '  image jobs and kept answers: resealed; copies of the database from before can be read',
+    'These need no action:',
+    '  image links: links signed with the old key work until they expire; a job returns new ones',
+    '  reasoning envelopes: those of the old key are still accepted; new ones are signed with the new key',
+    '  image jobs and kept answers: resealed, but they can be read in earlier copies of the database',
   ].join('\n')
 }

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
 
-/** A sealed value of a row, and the owner that it is bound to. */
+/** A sealed value in a row, and the owner that it is bound to. */
 export interface SealedValue {
-  /** The columns of the primary key, as texts. */
+  /** The values of the primary key's columns, as text. */
   key: string[]
   sealed: Buffer
   owner: string
@@ -13,30 +13,30 @@ export interface SealedColumn {
   name:
     | 'credentials'
     | 'connections'
-    | 'bodies of jobs'
-    | 'webhooks of jobs'
+    | 'job bodies'
+    | 'job webhooks'
     | 'background answers'
-    | 'events of background answers'
-    | 'webhooks of alerts'
+    | 'background answer events'
+    | 'alert webhooks'
     | 'kept answers'
-    | 'kept answers of the admin API'
+    | 'kept admin API answers'
     | 'answers for later requests'
     | 'conversations'
-    | 'items of conversations'
+    | 'conversation items'
     | 'second factors'
-    | 'names of files'
+    | 'file names'
   purpose: 'credential' | 'job' | 'alertWebhook' | 'answer' | 'keptAnswer' | 'totp' | 'upload'
   table: string
   column: string
-  /** The columns of the primary key in their order, each with its type. */
+  /** The columns of the primary key, in order, with their types. */
   key: Readonly<Record<string, 'uuid' | 'smallint' | 'integer' | 'bytea' | 'text'>>
-  /** SQL. */
+  /** An SQL expression. */
   owner: string
-  /** The column that says which master key sealed the value; absent: no such column. */
+  /** The column that stores the id of the master key that sealed the value, if there is one. */
   keyId?: string
 }
 
-/** All columns that hold sealed values: a new one is listed here. */
+/** All columns that hold sealed values. Every new one must be added here. */
 export const sealedColumns: readonly SealedColumn[] = [
   {
     name: 'credentials',
@@ -57,7 +57,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     keyId: 'connection_key_id',
   },
   {
-    name: 'bodies of jobs',
+    name: 'job bodies',
     purpose: 'job',
     table: 'jobs',
     column: 'request',
@@ -65,7 +65,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: "id || ' request'",
   },
   {
-    name: 'webhooks of jobs',
+    name: 'job webhooks',
     purpose: 'job',
     table: 'jobs',
     column: 'webhook_url',
@@ -81,7 +81,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: "job_id || ' answer'",
   },
   {
-    name: 'events of background answers',
+    name: 'background answer events',
     purpose: 'job',
     table: 'answer_events',
     column: 'content',
@@ -89,7 +89,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: "job_id || ' events ' || first",
   },
   {
-    name: 'webhooks of alerts',
+    name: 'alert webhooks',
     purpose: 'alertWebhook',
     table: 'alert_rules',
     column: 'webhook_sealed',
@@ -121,7 +121,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: "tenant_id || ' ' || id",
   },
   {
-    name: 'items of conversations',
+    name: 'conversation items',
     purpose: 'keptAnswer',
     table: 'conversation_items',
     column: 'content',
@@ -129,7 +129,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: "tenant_id || ' ' || conversation_id || ' ' || item_id",
   },
   {
-    name: 'kept answers of the admin API',
+    name: 'kept admin API answers',
     purpose: 'answer',
     table: 'admin_answers',
     column: 'answer',
@@ -145,7 +145,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     owner: 'id::text',
   },
   {
-    name: 'names of files',
+    name: 'file names',
     purpose: 'upload',
     table: 'files',
     column: 'filename',
@@ -154,7 +154,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
 ]
 
-/** A page of at most `rows` values after this key, in the order of their keys. */
+/** Returns a page of at most `rows` values after the given key, in key order. */
 export async function readSealed(
   sql: Sql,
   { table, column, key, owner }: SealedColumn,
@@ -171,7 +171,7 @@ export async function readSealed(
   )
 }
 
-/** Put another value in place of this one, unless it has changed. */
+/** Replaces a sealed value, unless the stored value has changed since it was read. */
 export async function replaceSealed(
   sql: Sql,
   { table, column, key, keyId }: SealedColumn,
@@ -189,7 +189,7 @@ export async function replaceSealed(
   )
 }
 
-/** The parameters of a key, from this one on. */
+/** The SQL placeholders for a key's columns, numbered from `first`. */
 function placesOf(key: SealedColumn['key'], first: number): string {
   return Object.values(key)
     .map((type, index) => `$${first + index}::text::${type}`)

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { SecretKeeper } from '../secret-key.ts'
 import { readSealed, replaceSealed, type SealedColumn, sealedColumns } from './reseal-queries.ts'
 
-/** How many values of a column were resealed, and how many no master key opens. */
+/** The number of values in a column that were resealed, and of those that no master key opens. */
 export interface Resealed {
   name: SealedColumn['name']
   resealed: number
@@ -10,8 +10,9 @@ export interface Resealed {
 }
 
 /**
- * Seal values of former master keys with the current one, one row at a time, while processes run. A row that
- * changes meanwhile keeps its change. After an interruption, the next call does only the remaining rows.
+ * Reseals the values of former master keys with the current one, row by row, while processes run. A row that
+ * changes in the meantime keeps its change. After an interruption, the next call only handles the remaining
+ * rows.
  */
 export async function resealAll(sql: Sql, keeper: SecretKeeper): Promise<Resealed[]> {
   const outcomes: Resealed[] = []
@@ -39,5 +40,5 @@ async function resealColumn(sql: Sql, keeper: SecretKeeper, column: SealedColumn
   }
 }
 
-/** A kept answer may have many megabytes. */
+/** Small because a kept answer can be many megabytes. */
 const rowsAtOnce = 8

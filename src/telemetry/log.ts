@@ -1,14 +1,16 @@
 import { destination, pino } from 'pino'
 import { redactText } from '../redaction/redact.ts'
 
-/** The log of all parts. Each call is one event: `fields` are ids and facts, never bodies. */
+/**
+ * The log interface used everywhere. Each call is one event: `fields` contains ids and facts, never bodies.
+ */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  /** For the last line of a process that cannot go on. */
+  /** For the last line of a process that cannot continue. */
   fatal(fields: object, message: string): void
-  /** A log that adds these fields to each of its lines. */
+  /** Returns a log that adds these fields to each of its lines. */
   child(fields: object): Log
 }
 
@@ -29,14 +31,14 @@ export function makeLog(level: string, stream: { write(line: string): void } = s
 }
 
 /**
- * The log of one request: each line carries its id. Call it only where a line is written: it makes a child
- * logger, which a request that logs nothing should not pay for.
+ * Returns the log of one request, whose lines contain the request's id. Call it only where a line is written,
+ * because creating a child logger would be wasted on a request that logs nothing.
  */
 export function requestLog(log: Log, requestId: string): Log {
   return log.child({ request: requestId })
 }
 
-/** A line that is longer, as no field should make it, ends there. */
+/** Longer lines are cut off here, although no field should make a line this long. */
 const lineCharactersMax = 64 * 1024
 
 function redactedLine(line: string): string {
@@ -45,7 +47,8 @@ function redactedLine(line: string): string {
 }
 
 /**
- * Fields that may hold a secret or a body. `redactText` knows secrets by their form; some secrets have none.
+ * Fields that may contain a secret or a body. `redactText` recognises secrets by their form, but some secrets
+ * have no distinctive form.
  */
 const redactedFields = [
   'authorization',
@@ -61,8 +64,8 @@ const redactedFields = [
 ]
 
 /**
- * The only list of redacted paths: each field at the top of a line and in an object at the top, such as
- * `headers`.
+ * The only list of redacted paths. Each field is redacted at the top level of a line and in top-level objects
+ * such as `headers`.
  */
 export const redactedPaths: readonly string[] = redactedFields.flatMap((name) => [
   `["${name}"]`,

@@ -3,8 +3,8 @@ import type { Log } from './log.ts'
 export type LogLevel = Exclude<keyof Log, 'child'>
 
 /**
- * A log that hands each line to `write`: for a thread that has no log of its own, and for what counts or
- * drops lines.
+ * Returns a log that passes each line to `write`, for threads that have no log of their own, and for code
+ * that counts or drops lines.
  */
 export function relayLog(
   write: (level: LogLevel, fields: object, message: string) => void,

@@ -13,7 +13,8 @@ import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
 /**
- * The built-in table. Of several lines that fit a model all count, and the later ones win, trait by trait.
+ * The built-in table. All lines that match a model apply, and later lines override earlier ones trait by
+ * trait.
  */
 export const families: readonly Family[] = [
   ...openaiFamilies,

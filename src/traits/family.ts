@@ -3,24 +3,24 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import type { VendorName } from './vendors.ts'
 
 /**
- * A line of the built-in table: traits of a family of models, as a vendor documents them or as users have
- * found them.
+ * A line of the built-in table: the traits of a model family, as documented by a vendor or discovered by
+ * users.
  */
 export interface Family {
   /**
-   * Matches the upstream's name of the model in lower case, without a path before it:
-   * `anthropic/claude-opus-4-8` is tried as `claude-opus-4-8` too.
+   * Matches the upstream's model name in lower case, both with and without a leading path:
+   * `anthropic/claude-opus-4-8` is also tried as `claude-opus-4-8`.
    */
   models: RegExp
-  /** Absent: wherever the models are served. */
+  /** Absent: applies wherever the models are served. */
   vendors?: readonly VendorName[]
-  /** Absent: in all protocols. */
+  /** Absent: applies to all protocols. */
   protocols?: readonly ProtocolName[]
   traits: Traits
-  /** Names that it must match: a test tries each. */
+  /** Names that `models` must match; a test checks each of them. */
   examples: readonly string[]
-  /** Addresses of pages or threads that say so. */
+  /** URLs of pages or threads that confirm the traits. */
   sources: readonly string[]
-  /** The day on which we read them: `2026-11-22`. */
+  /** The date on which we read them: `2026-11-22`. */
   read: string
 }

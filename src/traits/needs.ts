@@ -1,21 +1,27 @@
 import { canForceTools, type Modality, type Traits } from '../canonical/traits.ts'
 
-/** A part of a request without which the answer would not be what the client asked for. */
+/**
+ * A part of a request that the answer depends on: without it, the answer would not be what the client
+ * requested.
+ */
 export interface Need {
   name: NeedName
-  /** In the client's body. */
+  /** The path in the client's body. */
   path: string
 }
 
 export type NeedName = keyof typeof kinds
 
 interface Kind {
-  /** The words for a message: `takes no images`, `takes images`. */
-  verb: 'takes' | 'gives'
+  /** Words for messages, as in `does not accept images` and `accept images`. */
+  verb: 'accept' | 'produce' | 'support'
   noun: string
-  /** Whether an offer can do it; undefined: not known. */
+  /** Whether an offer supports it; undefined if unknown. */
   can(traits: Traits): boolean | undefined
-  /** A translation has its own way, or refuses: so only offers of the client's own format are left out. */
+  /**
+   * A translation handles this in its own way or refuses it, so only offers in the client's own format are
+   * excluded.
+   */
   onlyNative?: true
 }
 
@@ -23,40 +29,40 @@ const reads = (modality: Modality) => (traits: Traits) => traits.input?.includes
 const writes = (modality: Modality) => (traits: Traits) => traits.output?.includes(modality)
 
 const kinds = {
-  imageInput: { verb: 'takes', noun: 'images', can: reads('image') },
-  documentInput: { verb: 'takes', noun: 'documents', can: reads('document') },
-  audioInput: { verb: 'takes', noun: 'audio', can: reads('audio') },
-  audioOutput: { verb: 'gives', noun: 'audio', can: writes('audio') },
-  imageOutput: { verb: 'gives', noun: 'images', can: writes('image') },
-  tools: { verb: 'takes', noun: 'tools', can: (traits: Traits) => traits.tools },
-  forcedTools: { verb: 'takes', noun: 'forced tool calls', can: canForceTools },
+  imageInput: { verb: 'accept', noun: 'images', can: reads('image') },
+  documentInput: { verb: 'accept', noun: 'documents', can: reads('document') },
+  audioInput: { verb: 'accept', noun: 'audio', can: reads('audio') },
+  audioOutput: { verb: 'produce', noun: 'audio', can: writes('audio') },
+  imageOutput: { verb: 'produce', noun: 'images', can: writes('image') },
+  tools: { verb: 'support', noun: 'tools', can: (traits: Traits) => traits.tools },
+  forcedTools: { verb: 'support', noun: 'forced tool calls', can: canForceTools },
   schema: {
-    verb: 'takes',
-    noun: 'JSON Schemas for its answer',
+    verb: 'support',
+    noun: 'JSON Schemas for answers',
     can: ({ schema }: Traits) => (schema === undefined ? undefined : schema !== 'none'),
     onlyNative: true,
   },
   webSearch: {
-    verb: 'takes',
-    noun: 'web searches',
+    verb: 'support',
+    noun: 'web search',
     can: ({ webSearch }: Traits) => webSearch,
     onlyNative: true,
   },
-  streaming: { verb: 'gives', noun: 'streams', can: ({ streaming }: Traits) => streaming },
+  streaming: { verb: 'support', noun: 'streaming', can: ({ streaming }: Traits) => streaming },
 } as const satisfies Record<string, Kind>
 
 const kindOf: Readonly<Record<NeedName, Kind>> = kinds
 
 export const needNames = Object.keys(kinds).filter((name): name is NeedName => name in kinds)
 
-/** Whether an offer can do it; undefined: not known. */
+/** Whether an offer supports it; undefined if unknown. */
 export function canDo(name: NeedName, traits: Traits): boolean | undefined {
   return kindOf[name].can(traits)
 }
 
 /**
- * The names of all that an offer certainly cannot do. Nothing is looked up in a request for an offer that can
- * do, or may be able to do, everything. `native`: it gets the client's own bytes.
+ * Everything that an offer is known not to support. If the list is empty, the request does not have to be
+ * searched for needs. `native`: the offer receives the client's own bytes.
  */
 export function cannotDo(traits: Traits, native: boolean): readonly NeedName[] {
   const known = unable.get(traits) ?? {
@@ -67,17 +73,17 @@ export function cannotDo(traits: Traits, native: boolean): readonly NeedName[] {
   return native ? known.native : known.translated
 }
 
-/** Equal traits are the same object: see `OfferTraits`. */
+/** Keyed by object, because equal traits are the same object: see `OfferTraits`. */
 const unable = new WeakMap<Traits, { native: readonly NeedName[]; translated: readonly NeedName[] }>()
 
-/** `takes no images`. */
+/** Such as `does not accept images`. */
 export function lacking(name: NeedName): string {
   const { verb, noun } = kindOf[name]
-  return `${verb} no ${noun}`
+  return `does not ${verb} ${noun}`
 }
 
-/** `take images`, of several models. */
+/** Such as `accept images`, for several models. */
 export function having(name: NeedName): string {
   const { verb, noun } = kindOf[name]
-  return `${verb.slice(0, -1)} ${noun}`
+  return `${verb} ${noun}`
 }

@@ -5,34 +5,35 @@ import { families } from './families.ts'
 import type { VendorName } from './vendors.ts'
 import { vendors } from './vendors.ts'
 
-/** What the catalog says about an offer, besides the built-in tables. */
+/** What the catalog knows about an offer, in addition to the built-in tables. */
 export interface KnownOfOffer {
   vendor: VendorName | undefined
-  /** Of gateway.yaml, the least particular first: of the model, of the channel, of the offer. */
+  /** From gateway.yaml, in increasing order of precedence: of the model, the channel and the offer. */
   stated: readonly Traits[]
-  /** Of probes and refusals. */
+  /** Traits learned from probes and refusals. */
   verdicts: readonly TraitVerdict[]
 }
 
-/** A trait that a probe or refusals of the upstream have proved. */
+/** A trait that was established by a probe or by the upstream's refusals. */
 export interface TraitVerdict {
   protocol: ProtocolName
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   upstreamModel: string
   traits: Traits
   decidedAt: Date
-  /** Undefined: until it is replaced. */
+  /** Undefined: valid until replaced. */
   expiresAt: Date | undefined
 }
 
 /**
- * The traits of one offer: the vendor's, then those of the model's family, then verdicts, then gateway.yaml.
- * The later ones win. Equal traits are the same object, so that a translation for one of them serves all.
+ * The traits of one offer, merged from the vendor's traits, those of the model's family, verdicts and
+ * gateway.yaml. Later sources override earlier ones. Equal traits are the same object, so that translations
+ * can be cached by it.
  */
 export class OfferTraits {
   readonly #known: KnownOfOffer
   readonly #found = new Map<string, Found>()
-  /** Most offers get requests under a single name. */
+  /** Most offers are requested under a single model name. */
   #last: Found | undefined
 
   constructor(known: KnownOfOffer) {
@@ -62,14 +63,14 @@ export class OfferTraits {
     const until = Math.min(
       ...verdicts.map(({ expiresAt }) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
     )
-    // Clients of an offer of any model may ask for any name.
+    // If an offer serves any model, clients can request arbitrary names.
     if (this.#found.size >= namesMax) this.#found.clear()
     const found = { protocol, upstreamModel, traits: shared(traits), until }
     this.#found.set(name, found)
     return found
   }
 
-  /** What was proved, and is in force now. */
+  /** The verdicts that are currently in force. */
   verdictsOn(protocol: ProtocolName, upstreamModel: string): TraitVerdict[] {
     const now = Date.now()
     return this.#known.verdicts.filter(
@@ -85,7 +86,7 @@ interface Found {
   readonly protocol: ProtocolName
   readonly upstreamModel: string
   readonly traits: Traits
-  /** Milliseconds since the epoch; infinite for most. */
+  /** Milliseconds since the epoch; infinite for most entries. */
   readonly until: number
 }
 
@@ -95,7 +96,7 @@ function isInForce({ until }: Found): boolean {
 
 const namesMax = 1000
 
-/** The traits of the built-in table for a model. */
+/** The traits of a model in the built-in table. */
 export function builtInTraits(
   protocol: ProtocolName,
   upstreamModel: string,
@@ -120,7 +121,7 @@ function shared(traits: Traits): Traits {
   return traits
 }
 
-/** Members in the order of their names: the same traits have the same text. */
+/** Sorts the members by name, so that equal traits produce equal text. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

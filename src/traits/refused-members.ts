@@ -1,17 +1,17 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { allAddedMembers, encryptedReasoning } from '../protocols/added-members.ts'
 
-/** A member of a request that an upstream refused. */
+/** A request member that an upstream refused. */
 export interface RefusedMember {
-  /** Its path in snake_case, as `max_completion_tokens` or `thinking.type`. */
+  /** Its path in snake_case, such as `max_completion_tokens` or `thinking.type`. */
   member: string
-  /** The refused value; undefined: the upstream refuses the member with any value. */
+  /** The refused value; undefined if the upstream refuses the member with any value. */
   value?: string
-  /** The values that the upstream names in its place. */
+  /** The values that the upstream lists as supported. */
   takes?: readonly string[]
 }
 
-/** The members that an upstream's refusal names as ones that the model or the server does not take. */
+/** Finds the members that an upstream's refusal reports as unsupported by the model or the server. */
 export function refusedMembers({
   message: whole,
   field,
@@ -28,7 +28,7 @@ export function refusedMembers({
   return ours === undefined ? [] : [{ member: ours.member }]
 }
 
-/** The time of some patterns grows with the square of the text's length. */
+/** The matching time of some patterns grows quadratically with the length of the text. */
 const matchedCharactersMax = 2000
 const membersMax = 8
 const plainPath = /^[A-Za-z_][\w.]{0,80}$/
@@ -41,22 +41,22 @@ const notSupported = /^[^.]{0,80}\bis not supported (?:with|for|by|on) this mode
 
 interface Wording {
   /**
-   * From the beginning of the message, where clients cannot write: servers quote the text of a request after
-   * it. With the flag `y`, each further match follows the one before it. A value that is too high or too low
-   * is not meant.
+   * Matches from the beginning of the message, because servers quote the request's text, which clients
+   * control, only after it. With the flag `y`, each further match has to start where the previous one ended.
+   * Values that are too high or too low are not matched.
    */
   pattern: RegExp
   read(groups: Partial<Record<string, string>>): RefusedMember[]
 }
 
-/** A whole parameter. */
+/** For a parameter that is refused with any value. */
 const parameter = ({ member, others }: Partial<Record<string, string>>): RefusedMember[] =>
   [member, ...(others?.split(',') ?? [])].flatMap((name) => {
     const path = name?.trim() ?? ''
     return plainPath.test(path) ? [{ member: snakeCase(path) }] : []
   })
 
-/** One value of a parameter, in favour of others. */
+/** For a refused value of a parameter whose other values are supported. */
 const oneValue = ({ member, value, takes }: Partial<Record<string, string>>): RefusedMember[] => {
   const words = [...(takes ?? '').matchAll(/['"`](\w{1,20})['"`]/g)].flatMap(([, word]) => word ?? [])
   return parameter({ member: member ?? '' }).map((refused) =>
@@ -70,11 +70,11 @@ const named =
     members.map((member) => ({ member }))
 
 /**
- * `test/traits/refused-members.test.ts` has the real texts, with their sources. The first one that fits
- * decides.
+ * `test/traits/refused-members.test.ts` contains real messages with their sources. The first pattern that
+ * matches is used.
  */
 const wordings: readonly Wording[] = [
-  // OpenAI, and servers that repeat its words.
+  // OpenAI, and servers that copy its messages.
   { pattern: /^Unsupported parameter: '(?<member>[\w.]+)'/g, read: parameter },
   {
     pattern:
@@ -103,7 +103,7 @@ const wordings: readonly Wording[] = [
   },
   // Gemini.
   {
-    // Other places, such as a tool's schema, have names of the client.
+    // In other places, such as a tool's schema, the names are chosen by the client.
     pattern:
       /(?:^|\s+)(?:Invalid JSON payload received\. )?Unknown name "(?<member>\w+)"(?: at 'generation_config[\w.]{0,40}')?: Cannot find field\.?/gy,
     read: parameter,
@@ -117,7 +117,7 @@ const wordings: readonly Wording[] = [
   // xAI.
   { pattern: /^Argument not supported on this model: (?<member>\w+)/g, read: parameter },
   { pattern: /^Model [\w./:-]{1,100} does not support parameter (?<member>\w+)/g, read: parameter },
-  // Servers in Rust, such as DeepSeek's.
+  // Servers written in Rust, such as DeepSeek's.
   {
     pattern:
       /^Failed to deserialize the JSON body into the target type: (?<member>[\w.]+): unknown variant `(?<value>\w+)`, expected (?:one of )?(?<takes>.{1,200}?) at line/g,
@@ -129,15 +129,15 @@ const wordings: readonly Wording[] = [
     read: named('messages.role.developer'),
   },
   { pattern: /^'?developer'? is not one of \[.{1,200} - 'messages/g, read: named('messages.role.developer') },
-  // Servers in Python: pydantic and FastAPI, as they write it themselves, as JSON or as Python.
+  // Servers written in Python: messages of pydantic and FastAPI, plain, as JSON or as Python literals.
   {
     pattern:
       /^\d+ validation errors? for \w+\n(?<member>[\w.]+)\n\s*Input should be (?<takes>.{1,200}?) \[type=(?:literal_error|enum), input_value='(?<value>\w+)'/g,
     read: oneValue,
   },
   {
-    // A list of errors. Each ends with what the client sent: only after a number or a plain word do we read
-    // on.
+    // A list of errors. Each ends with the value that the client sent, so we continue only after a number or
+    // a simple string.
     pattern:
       /(?:^[^\w]{0,12}(?:detail[^\w]{1,12})?|,\s*\{\\*['"])type\\*['"]:\s*\\*['"]extra_forbidden\\*['"],\s*\\*['"]loc\\*['"]:\s*[[(]\\*['"]body\\*['"],\s*\\*['"](?<member>\w+)\\*['"][\])](?:,\s*\\*['"]msg\\*['"]:\s*\\*['"]Extra inputs are not permitted\\*['"](?:,\s*\\*['"]input\\*['"]:\s*(?:[\w.+-]{1,40}|(?<quote>\\*['"])[\w.+-]{0,40}\k<quote>))?(?:,\s*\\*['"]url\\*['"]:\s*\\*['"]https:\/\/errors\.pydantic\.dev\/[\w./]{1,60}\\*['"])?\})?/gy,
     read: parameter,
@@ -146,7 +146,8 @@ const wordings: readonly Wording[] = [
     pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/gy,
     read: parameter,
   },
-  // Templates of models, as vLLM, llama.cpp and LM Studio run them. Servers put words of their own before.
+  // Chat templates of models, as run by vLLM, llama.cpp and LM Studio. Servers put their own text before the
+  // message.
   {
     pattern:
       /^.{0,600}?\bsystem (?:message|prompt|role)s?\b[^.'"]{0,40}\b(?:(?:at|in) the (?:beginning|start)|(?:be|come) (?:the )?first|only (?:be )?one|once|multiple|more than one)\b/gis,
@@ -165,9 +166,9 @@ const wordings: readonly Wording[] = [
     pattern: /^.{0,80}?\bsequence item \d+: expected str instance, list found/g,
     read: named('messages.content'),
   },
-  // Servers in Go that decode strictly.
+  // Servers written in Go that decode strictly.
   { pattern: /^json: unknown field "(?<member>\w+)"/g, read: parameter },
-  // Groq, Cerebras, and gateways.
+  // Groq, Cerebras and gateways.
   { pattern: /^property '(?<member>[\w.]+)' is unsupported/g, read: parameter },
   {
     pattern:

@@ -1,10 +1,10 @@
 import type { GatewayError } from '../canonical/error.ts'
 
 /**
- * The members that upstreams refuse for the same reason as this one, and name one by one. Models that think
- * take none of the sampling: https://github.com/vercel/ai/issues/10932 (OpenAI's, with the penalties and the
- * bias), https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read
- * 2026-11-29.
+ * The members that upstreams refuse for the same reason as this one but report one at a time. Reasoning
+ * models accept no sampling parameters: https://github.com/vercel/ai/issues/10932 (OpenAI's, including the
+ * penalties and the logit bias),
+ * https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11-29.
  */
 export function refusedTogether(
   member: string,
@@ -14,7 +14,7 @@ export function refusedTogether(
   return Object.hasOwn(together, member) ? (together[member] ?? []) : []
 }
 
-/** A server that lacks one field may well have the others. */
+/** A server that does not know one field can still support the others. */
 const unknownField =
   /\b(?:unknown|unrecogni[sz]ed|unexpected|extra inputs|cannot find field|not permitted)\b/i
 

@@ -1,19 +1,19 @@
 import { isRecord, type Json } from '../canonical/json.ts'
 
 /**
- * The members of a request as it was sent, without its conversation: paths in snake_case, and their values if
- * they are small.
+ * The members of a request as sent, without its conversation: paths in snake_case, with values that are small
+ * enough.
  */
 export type SentMembers = Readonly<Record<string, string | number | boolean | null>>
 
-/** The members of an encoded request, as deep as parameters go. */
+/** Lists the members of an encoded request, down to the depth at which parameters occur. */
 export function sentMembers(body: Json): SentMembers {
   const sent: Record<string, string | number | boolean | null> = {}
   collect(body, '', 1, sent)
   return sent
 }
 
-/** Gemini's parameters are in `generationConfig`, and its refusals name them without it. */
+/** Gemini's parameters are inside `generationConfig`, but its refusals name them without it. */
 export function isSent(sent: SentMembers, path: string): boolean {
   return Object.hasOwn(sent, path) || Object.hasOwn(sent, `generation_config.${path}`)
 }
@@ -22,7 +22,8 @@ const depthMax = 3
 const pathsMax = 200
 const textMax = 64
 /**
- * Their content is the client's own: the conversation, tools, schemas. Only whether they are there counts.
+ * Members whose content belongs to the client: the conversation, tools and schemas. Only their presence is
+ * recorded.
  */
 const opaque: ReadonlySet<string> = new Set([
   'messages',
@@ -43,7 +44,7 @@ function collect(value: Json, above: string, depth: number, sent: Record<string,
     const word = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const path = `${above}${word}`
     sent[path] = isSmall(member) ? member : null
-    // Labels and users are the client's own words.
+    // Labels and user names are chosen by the client.
     const isOwn = opaque.has(word) || (depth > 1 && above === 'metadata.' && word !== 'user_id')
     if (isRecord(member) && depth < depthMax && !isOwn) collect(member, `${path}.`, depth + 1, sent)
   }

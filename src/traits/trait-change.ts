@@ -5,18 +5,20 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import type { RefusedMember } from './refused-members.ts'
 import { isSent, type SentMembers } from './sent-members.ts'
 
-/** What a refusal says about an offer. */
+/** What a refusal reveals about an offer. */
 export interface TraitChange {
   /**
-   * The refused member, with its value where only that was refused: `temperature`, `reasoning_effort=none`.
+   * The refused member, with its value if only that value was refused: `temperature`,
+   * `reasoning_effort=none`.
    */
   subject: string
   traits: Traits
 }
 
 /**
- * The trait that follows from a refused member of a request that we translated. Undefined: the member was not
- * sent, or a request without it would mean something else, such as one without its tools or its schema.
+ * Derives a trait from a refused member of a request that we translated. Undefined if the member was not
+ * sent, or if the request would mean something else without it, such as a request without its tools or
+ * schema.
  */
 export function traitChange(
   protocol: ProtocolName,
@@ -32,7 +34,7 @@ export function traitChange(
   return { subject: value === undefined ? member : `${member}=${value}`, traits }
 }
 
-/** Gemini's members are in `generationConfig`, and its refusals name them without it. */
+/** Gemini's members are inside `generationConfig`, but its refusals name them without it. */
 function sentPath(protocol: ProtocolName, member: string): string {
   return protocol === 'gemini' ? member.replace(/^generation_config\./, '') : member
 }
@@ -45,7 +47,8 @@ function parameterChange(protocol: ProtocolName, member: string, sent: SentMembe
 }
 
 /**
- * Members that may be left out, as refusals name them. Not `service_tier`: another tier has another price.
+ * Members that can be left out, as named in refusals. `service_tier` is not one of them, because another tier
+ * has another price.
  */
 const parameters: Readonly<Record<string, OptionalParameter>> = {
   temperature: 'temperature',
@@ -80,7 +83,7 @@ interface Refusal {
   known: Traits
 }
 
-/** Members that the request has in other words when the model does not take these. */
+/** Members that have an alternative in the request if the model does not support them. */
 const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>> = {
   max_completion_tokens: ({ protocol, sent }) =>
     protocol === 'openai-chat' && 'max_completion_tokens' in sent ? { outputBound: 'max_tokens' } : undefined,
@@ -112,8 +115,8 @@ const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>
 }
 
 /**
- * Models that do not think have no encrypted thoughts to include. What we added to the bytes of a client is
- * `true`.
+ * Models without thinking have no encrypted reasoning to include. The value `true` means that we added the
+ * member to a client's own bytes.
  */
 function includeChange({ protocol, refused, sent }: Refusal): Traits | undefined {
   if (protocol !== 'openai-responses' || !('include' in sent)) return undefined
@@ -121,13 +124,13 @@ function includeChange({ protocol, refused, sent }: Refusal): Traits | undefined
   return isThought ? { thinking: 'none' } : { takes: { include: false } }
 }
 
-/** Chat Completions that have their conversation in another form. */
+/** For refusals that require the conversation of Chat Completions in another form. */
 function inMessages(traits: Traits) {
   return ({ protocol, sent }: Refusal) =>
     protocol === 'openai-chat' && 'messages' in sent ? traits : undefined
 }
 
-/** The efforts that are left, or no thinking where the model takes none. */
+/** The remaining efforts, or no thinking if none remain. */
 function effortChange({ refused, sent, known }: Refusal): Traits | undefined {
   const value = effortSent(sent)
   if (value === undefined) return isSent(sent, refused.member) ? { thinking: 'none' } : undefined
@@ -145,7 +148,7 @@ function effortSent(sent: SentMembers): ReasoningEffort | undefined {
   return reasoningEfforts.find((effort) => effort === value)
 }
 
-/** Upstreams name any word, such as `constructor`. */
+/** Upstreams can name any word, such as `constructor`. */
 function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }

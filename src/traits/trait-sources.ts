@@ -1,14 +1,15 @@
 import { mergeTraits, type Traits } from '../canonical/traits.ts'
 
-/** Traits from one place. */
+/** Traits from one source. */
 export interface TraitLayer {
   from: 'vendor' | 'family' | 'refusal' | 'probe' | 'file' | 'admin'
   traits: Traits | undefined
 }
 
 /**
- * The traits of an offer, in the words of gateway.yaml, each with the place that decides it: the last one
- * that has it. The layers are in the order of `OfferTraits`. `words` turns traits into those words.
+ * The traits of an offer, named as in gateway.yaml, each with the source that determines it, which is the
+ * last one that sets it. The layers are in the order used by `OfferTraits`. `words` converts traits to the
+ * names of gateway.yaml.
  */
 export function traitSources(
   layers: readonly TraitLayer[],

@@ -1,21 +1,22 @@
 import type { Traits } from '../canonical/traits.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
-/** A company or server software behind a channel: `vendor` in gateway.yaml. */
+/** A company or server software behind a channel, set by `vendor` in gateway.yaml. */
 export interface Vendor {
-  /** For people. */
+  /** The display name. */
   title: string
   /**
-   * Base URLs exactly as the vendor's own SDK takes them. Empty: the operator runs it or has an address of
-   * its own there, so only the operator knows it. A channel's own `protocols` have precedence.
+   * Base URLs in the form that the vendor's own SDK uses. Empty if only the operator knows the URL, because
+   * the operator runs the server or has an individual address at the vendor. A channel's own `protocols` take
+   * precedence.
    */
   baseUrls: Readonly<Partial<Record<ProtocolName, string>>>
-  /** For people: what the base URLs look like, where `baseUrls` is empty. */
+  /** A human-readable pattern of the base URLs, if `baseUrls` is empty. */
   where?: Readonly<Partial<Record<ProtocolName, string>>>
-  /** Traits of all its models, by protocol, before those of a family. */
+  /** Traits of all the vendor's models by protocol. Family traits override them. */
   traits: Readonly<Partial<Record<ProtocolName, Traits>>>
-  /** Addresses of pages or threads that say so. */
+  /** URLs of pages or threads that confirm the traits. */
   sources: readonly string[]
-  /** The day on which we read them: `2026-11-22`. */
+  /** The date on which we read them: `2026-11-22`. */
   read: string
 }

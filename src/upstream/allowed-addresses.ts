@@ -4,10 +4,10 @@ import ipaddr from 'ipaddr.js'
 import { type AddressBlock, blocksOf, contains, type Ip } from '../address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
-/** Which non-public addresses we may call: none, all private ones, or those within these CIDR blocks. */
+/** Which non-public addresses can be called: none, all private ones, or those within these CIDR blocks. */
 export type AllowedAddresses = Channel['allowPrivateAddress']
 
-/** The system's resolver, or a test's own. Returns every address of a name. */
+/** The system's resolver, or one supplied by a test. Returns all addresses of a name. */
 export type Lookup = (
   hostname: string,
   options: { all: true; family?: number | 'IPv4' | 'IPv6' | undefined },
@@ -15,24 +15,24 @@ export type Lookup = (
 ) => void
 
 /**
- * Why we refuse an upstream address; undefined: we may call it. Where an address contains another, as
- * `::ffff:127.0.0.1` does, both are checked.
+ * Returns why an upstream address is refused, or undefined if it can be called. If an address contains
+ * another one, as in `::ffff:127.0.0.1`, both are checked.
  */
 export function addressRefusal(address: string, allowed: AllowedAddresses): string | undefined {
   for (const { ip, place } of placesOf(address)) {
-    if (place === 'never') return `${address} is an address that is never called: ${nameOf(ip)}`
+    if (place === 'never') return `${address} is a ${nameOf(ip)} address, which can never be an upstream`
     if (place === 'public' || allowed === true) continue
     if (allowed === false) {
       return `${address} is a ${nameOf(ip)} address; the channel needs allow_private_address: true to call it`
     }
     if (!blocksOf(allowed).some((block) => contains(block, ip))) {
-      return `${address} is a ${nameOf(ip)} address outside of the blocks in the channel's allow_private_address`
+      return `${address} is a ${nameOf(ip)} address outside the blocks in the channel's allow_private_address`
     }
   }
   return undefined
 }
 
-/** Checks a host that is an address; a name is checked when it resolves. Throws an Error. */
+/** Checks a host that is an address; a name is checked when it is resolved. Throws an Error. */
 export function checkHost(hostname: string, allowed: AllowedAddresses): void {
   const bare = hostname.replace(/^\[|\]$/g, '')
   if (isIP(bare) === 0) return
@@ -41,16 +41,16 @@ export function checkHost(hostname: string, allowed: AllowedAddresses): void {
 }
 
 /**
- * The same for a host behind a proxy. The proxy resolves names, so its own rules hold for them; but
- * `localhost` is always the proxy's machine. https://www.rfc-editor.org/rfc/rfc6761#section-6.3
+ * Does the same for a host behind a proxy. The proxy resolves names, so its own rules apply to them, except
+ * that `localhost` always means the proxy's machine. https://www.rfc-editor.org/rfc/rfc6761#section-6.3
  */
 export function checkProxiedHost(hostname: string, allowed: AllowedAddresses): void {
   checkHost(/(^|\.)localhost\.?$/.test(hostname) ? '127.0.0.1' : hostname, allowed)
 }
 
 /**
- * A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change
- * in between.
+ * Returns a resolver for connections. It checks exactly the addresses to which the socket connects, so a name
+ * cannot resolve differently in between.
  */
 export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {
   return (hostname, options, done) => {
@@ -60,7 +60,7 @@ export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = system
       const kept = addresses.filter((_, i) => refusals[i] === undefined)
       const first = kept[0]
       if (first === undefined) {
-        const refusal = refusals.find((text) => text !== undefined) ?? `${hostname} has no address`
+        const refusal = refusals.find((text) => text !== undefined) ?? `${hostname} has no addresses`
         return done(new Error(`upstream address refused: ${refusal}`), [])
       }
       if (options.all === true) done(null, kept)
@@ -69,13 +69,13 @@ export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = system
   }
 }
 
-/** A name for the policy: a connection that one policy allowed must not serve another. */
+/** Returns a key for the policy. A connection allowed by one policy must not be used under another. */
 export function policyOf(allowed: AllowedAddresses): string {
   if (typeof allowed === 'boolean') return allowed ? '+' : '-'
   return `[${allowed.join(',')}]`
 }
 
-/** The base URLs with an address that we would refuse at every call, with the reason. */
+/** Returns the base URLs whose address would be refused on every call, with the reason. */
 export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
   return [...channels].flatMap(({ name, protocols, allowPrivateAddress }) =>
     Object.entries(protocols).flatMap(([protocol, baseUrl]) => {
@@ -91,9 +91,9 @@ export function refusedBaseUrls(channels: Iterable<Channel>): string[] {
 
 type Place = 'public' | 'private' | 'never'
 
-/** The address with its place, and each address that it contains, with its place. */
+/** Returns the class of the address and of each address that it contains. */
 function placesOf(address: string): { ip: Ip; place: Place }[] {
-  // A zone (`%eth0`) names an interface and is not a part of the address.
+  // A zone (`%eth0`) names an interface and is not part of the address.
   const ip = ipaddr.parse(address.replace(/%.*$/, ''))
   if (ip instanceof ipaddr.IPv4) return [{ ip, place: placeOf4(ip) }]
   const inner = embeddedIn(ip).map((own) => ({ ip: own, place: placeOf4(own) }))
@@ -109,19 +109,20 @@ function placeOf4(ip: ipaddr.IPv4): Place {
 function placeOf6(ip: ipaddr.IPv6): Place {
   if (never6.some((block) => contains(block, ip))) return 'never'
   if (private6.some((block) => contains(block, ip))) return 'private'
-  // https://www.iana.org/assignments/ipv6-address-space: everything outside is reserved.
+  // According to https://www.iana.org/assignments/ipv6-address-space, everything outside this block is
+  // reserved.
   if (!contains(global6, ip)) return 'never'
   return ip.range() === 'unicast' ? 'public' : 'private'
 }
 
-/** Whether the address is only another way to write, or to reach, the IPv4 address in it. */
+/** Returns whether the address is merely another way to write or reach the IPv4 address that it contains. */
 function isAlias(ip: ipaddr.IPv6): boolean {
   return contains(mapped, ip) || contains(nat64, ip)
 }
 
 /**
- * The IPv4 addresses in it. NAT64: https://www.rfc-editor.org/rfc/rfc6052#section-2.2; tunnels: RFC 3056,
- * 4380, 5214.
+ * Returns the IPv4 addresses contained in an IPv6 address. NAT64:
+ * https://www.rfc-editor.org/rfc/rfc6052#section-2.2; tunnels: RFC 3056, 4380, 5214.
  */
 function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = ip.toByteArray()
@@ -139,7 +140,7 @@ function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
   return isIsatap ? [last] : []
 }
 
-/** Whether it is `::` or `::1`, which contain no other address. */
+/** Returns whether it is `::` or `::1`, which contain no other address. */
 function isLow(ip: ipaddr.IPv6): boolean {
   return ip.parts.slice(0, 7).every((part) => part === 0) && (ip.parts[7] ?? 0) <= 1
 }
@@ -152,21 +153,21 @@ function nameOf(ip: Ip): string {
 const block = (cidr: string): AddressBlock => ipaddr.parseCIDR(cidr)
 
 /**
- * Never an upstream, even if a channel allows it: unspecified, broadcast, multicast and reserved addresses,
- * and the metadata services of clouds, which give out the machine's own credentials.
+ * Blocks that can never be an upstream, even if a channel allows them: unspecified, broadcast, multicast and
+ * reserved addresses, and cloud metadata services, which hand out the machine's own credentials.
  */
 const never4 = [
   '0.0.0.0/8',
   '169.254.0.0/16',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Metadata of Alibaba, Azure and Oracle.
+  // The metadata services of Alibaba, Azure and Oracle.
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
 ].map(block)
 
-/** Private although ipaddr.js calls them unicast. */
+/** Blocks that are private although ipaddr.js classifies them as unicast. */
 const private4 = ['192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15'].map(block)
 
 const never6 = [
@@ -175,7 +176,8 @@ const never6 = [
   'fec0::/10',
   'ff00::/8',
   '100::/64',
-  // Amazon's link-local services, with its metadata; metadata of Google and of Oracle.
+  // Amazon's link-local services, including its metadata service, and the metadata services of Google and
+  // Oracle.
   'fd00:ec2::/32',
   'fd20:ce::254/128',
   'fd00:c1::a9fe:a9fe/128',

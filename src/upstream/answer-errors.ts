@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 
-/** The errors of answers that came over a good connection. */
+/** Errors in responses that were received over an intact connection. */
 
 export function endedEarly(): GatewayError {
   return gatewayError('upstream_ended_early')
@@ -18,7 +18,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }
 
-/** It omits the target of the redirect: that may hold a secret, or lure us to another server. */
+/** Leaves out the target of the redirect, which may contain a secret or point to a malicious server. */
 export function redirected(status: number): GatewayError {
   return gatewayError('upstream_redirected', { status }, { upstreamStatus: status })
 }

@@ -1,6 +1,8 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 
-/** The error of a failed connection, for the client. The cause may name hosts and goes only to our log. */
+/**
+ * Returns the client's error for a failed connection. The cause may contain host names and is only logged.
+ */
 export function explain(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   const code = codeOf(cause)
@@ -18,11 +20,11 @@ export function explain(cause: unknown): GatewayError {
     case 'ENETUNREACH':
       return gatewayError('upstream_unreachable', {}, { cause })
     case 'UND_ERR_HEADERS_OVERFLOW':
-      return brokenHttp('answered with headers that are too large', cause)
+      return brokenHttp('responded with headers that are too large', cause)
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return brokenHttp('sent an answer that is not as long as it declared', cause)
+      return brokenHttp('sent a response whose length differs from the declared length', cause)
     case 'HTTPParserError':
-      return brokenHttp('did not answer in HTTP/1.1', cause)
+      return brokenHttp('did not respond with HTTP/1.1', cause)
   }
   return broken(cause)
 }
@@ -31,7 +33,7 @@ function brokenHttp(how: string, cause: unknown): GatewayError {
   return gatewayError('upstream_http_invalid', { how }, { cause })
 }
 
-/** The code of an error, or its name when it has no code. */
+/** Returns the code of an error, or its name if it has no code. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   return 'code' in error && error.code !== undefined ? String(error.code) : error.name

@@ -6,7 +6,10 @@ import type { EgressProxy } from '../catalog/connection.ts'
 import { breakOff } from '../confine.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** `secureContext`: what TLS trusts, and our own certificate; undefined: as Node decides. */
+/**
+ * `secureContext` contains the trusted certificates and our own certificate. If it is undefined, Node's
+ * defaults apply.
+ */
 export interface ConnectorOptions {
   timeout: number
   lookup: LookupFunction
@@ -14,14 +17,14 @@ export interface ConnectorOptions {
 }
 
 /**
- * Makes connections to upstreams. TCP keep-alive finds connections whose other side is gone without closing
- * them.
+ * Opens connections to upstreams. TCP keep-alive detects connections whose peer has disappeared without
+ * closing them.
  */
 export function connector(options: ConnectorOptions) {
   const connect = plainConnector(options)
   return (to: buildConnector.Options, done: buildConnector.Callback): void => {
     connect(to, (...made) => {
-      // undici gives no socket when the connection fails.
+      // If the connection fails, undici passes no socket.
       if (made[0] === null) skipInterimAnswers(made[1])
       done(...made)
     })
@@ -29,8 +32,8 @@ export function connector(options: ConnectorOptions) {
 }
 
 /**
- * Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each
- * request. `tunnelsAll`: a tunnel to every origin.
+ * Opens connections through a proxy: a tunnel to an https origin, otherwise a connection to the proxy itself,
+ * which then reads each request. `tunnelsAll` opens a tunnel to every origin.
  */
 export function proxiedConnector(
   proxy: EgressProxy,
@@ -43,7 +46,7 @@ export function proxiedConnector(
   return (to: buildConnector.Options, done: buildConnector.Callback): void => {
     let reached: Socket | undefined
     let isLate = false
-    // For all steps together: each of them has a timer too, which does not end before this one.
+    // Covers all steps together. Each step also has its own timer, which does not expire before this one.
     const timer = setTimeout(() => {
       isLate = true
       if (reached !== undefined) breakOff(reached, gatewayError('upstream_connect_timed_out'))
@@ -79,18 +82,18 @@ function plainConnector({ secureContext, ...options }: ConnectorOptions): buildC
   })
 }
 
-/** Learns on which connection its request goes out. */
+/** Receives the connection on which its request is sent. */
 export interface Sender {
   onConnection(socket: Socket): void
 }
 
 /**
- * undici does not say which connection a request gets. It is the next one that is written to, in the same
- * turn.
+ * undici does not report which connection a request uses. It is the next one that is written to, in the same
+ * turn of the event loop.
  */
 let nextSender: Sender | undefined
 
-/** Call it right before undici writes a request. */
+/** Must be called right before undici writes a request. */
 export function sendsNext(sender: Sender): void {
   nextSender = sender
 }
@@ -103,22 +106,22 @@ export function sendsNow(sender: Sender, write: () => void): void {
 }
 
 const probeAfterMs = 15_000
-/** With more interim answers before one answer, the upstream floods us. */
+/** More interim responses than this before one response are treated as flooding. */
 const interimAnswersMax = 100
 const interimBytesMax = 16 * 1024
 
 /**
- * Hides interim answers (status 1xx) from undici: it closes the connection at a 100 that it did not ask for,
- * and restarts its headers timeout at each of the others. https://www.rfc-editor.org/rfc/rfc9110#section-15.2
+ * Hides interim responses (status 1xx) from undici, which closes the connection on an unexpected 100 and
+ * restarts its headers timeout on each of the others. https://www.rfc-editor.org/rfc/rfc9110#section-15.2
  */
 export function skipInterimAnswers(socket: Socket): void {
   const { read, write } = socket
-  /** True from the write of a request until the first bytes of its final answer. */
+  /** True from the write of a request until the first bytes of its final response. */
   let isAwaited = false
   let skipped = 0
   let held: Buffer = nothing
   socket.write = (...args: unknown[]): boolean => {
-    // Later parts of a body may follow the first bytes of the answer.
+    // Later parts of a body may be written after the first bytes of the response.
     if (nextSender !== undefined) {
       isAwaited = true
       skipped = 0
@@ -141,7 +144,7 @@ export function skipInterimAnswers(socket: Socket): void {
       if (skipped > interimAnswersMax) {
         breakOff(
           socket,
-          gatewayError('upstream_http_invalid', { how: 'announced its answer again and again (status 1xx)' }),
+          gatewayError('upstream_http_invalid', { how: 'sent too many interim responses (status 1xx)' }),
         )
         return null
       }
@@ -154,11 +157,11 @@ export function skipInterimAnswers(socket: Socket): void {
 }
 
 /**
- * The offset after the interim answer at the start of the bytes; 0: not there; -1: we need more bytes to
- * tell.
+ * Returns the offset after the interim response at the start of the bytes, 0 if there is none, or -1 if more
+ * bytes are needed to decide.
  */
 function interimEnd(bytes: Buffer): number {
-  // The first digit of the status: for nearly every answer this one byte decides.
+  // The first digit of the status. For nearly every response, this byte is enough to decide.
   if (bytes.length > 9 && bytes[9] !== one) return 0
   const line = bytes.toString('latin1', 0, 12)
   if (!(line.length === 12 ? interimLine : beginsLine).test(line)) return 0
@@ -170,7 +173,8 @@ function interimEnd(bytes: Buffer): number {
 const nothing = Buffer.alloc(0)
 const one = 0x31
 /**
- * Not 101: it changes the protocol, which we never ask for, so undici must see it and close the connection.
+ * Excludes 101, which switches the protocol. Since we never request that, undici must see it and close the
+ * connection.
  */
 const interimLine = /^HTTP\/1\.\d 1(?!01)\d\d/
 const beginsLine = /^(H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.\d|HTTP\/1\.\d |HTTP\/1\.\d 1\d?)$/

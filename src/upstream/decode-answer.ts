@@ -2,7 +2,8 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type Decoder, type Encoding, openDecoder } from '../http/encoding.ts'
 
 /**
- * The upstream to pause and resume, and the receiver of the decoded answer. `end` or `fail` is the last call.
+ * The upstream to pause and resume, and the receiver of the decoded response. The last call is either `end`
+ * or `fail`.
  */
 export interface Decoding {
   pause(): void
@@ -13,8 +14,8 @@ export interface Decoding {
 }
 
 /**
- * Decodes an answer that came encoded although we asked for `identity`. The bytes of each chunk go on at
- * once, at most a few kilobytes at a time, and the upstream is paused while the receiver is.
+ * Decodes a response that was encoded although `identity` was requested. The bytes of each chunk are passed
+ * on immediately, at most a few kilobytes at a time, and the upstream is paused while the receiver is.
  */
 export class AnswerDecoder {
   readonly #encoding: Encoding
@@ -47,16 +48,16 @@ export class AnswerDecoder {
     if (!this.#stream.write(chunk)) this.#decoding.pause()
   }
 
-  /** The upstream's answer is complete. */
+  /** Called when the upstream's response is complete. */
   end(): void {
     if (this.#over) return
     const stream = this.#stream
     if (stream === undefined) this.#decoding.end()
-    // Without the flush, zlib drops the last chunk of an answer that is cut off.
+    // Without the flush, zlib would drop the last chunk of a response that is cut off.
     else stream.flush(() => stream.end())
   }
 
-  /** The upstream's answer was cut off. The bytes that arrived go on first. */
+  /** Called when the upstream's response was cut off. The bytes that arrived are passed on first. */
   breakOff(error: GatewayError): void {
     if (this.#over) return
     this.#broken = error
@@ -100,7 +101,7 @@ export class AnswerDecoder {
 function damaged(encoding: Encoding, cause?: unknown): GatewayError {
   return gatewayError(
     'upstream_http_invalid',
-    { how: `sent an answer that is damaged or cut off in its encoding (${encoding})` },
+    { how: `sent a response whose encoding (${encoding}) is corrupt or incomplete` },
     { cause },
   )
 }

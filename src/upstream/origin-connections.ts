@@ -5,23 +5,23 @@ import type { Channel } from '../catalog/snapshot.ts'
 import { checkHost, checkProxiedHost, guardedLookup, type Lookup } from './allowed-addresses.ts'
 import { connector, proxiedConnector } from './connection.ts'
 
-/** Connections to one origin, made in one way. */
+/** The connections to one origin with the same settings. */
 export interface OriginConnections {
   pool: Pool
   /**
-   * Begins every path: the path of the base URL without a trailing slash; the origin too, where the proxy
-   * reads the path.
+   * The prefix of every path: the path of the base URL without a trailing slash, preceded by the origin if
+   * the proxy reads the path.
    */
   path: string
-  /** For the proxy that reads the request: names and values in turn. */
+  /** Headers for a proxy that reads the request, as alternating names and values. */
   headers: readonly string[]
   isProxied: boolean
   /**
-   * Makes a connection to the origin itself for a WebSocket: through a proxy by a tunnel, whatever its
+   * Opens a connection to the origin itself for a WebSocket. Through a proxy it uses a tunnel, whatever its
    * protocol.
    */
   connect: Connect
-  /** Of the server: `http` or `https`, host and port. */
+  /** The server's origin: `http` or `https`, host and port. */
   origin: string
 }
 
@@ -33,10 +33,10 @@ interface PlaceOptions {
 }
 
 const keepAliveMs = 30_000
-/** We refuse an answer with larger headers. */
+/** Responses with larger headers are refused. */
 export const answerHeadBytesMax = 64 * 1024
 
-/** A place whose base URL is served by this process itself, on another origin. */
+/** Opens connections for a base URL that is served by this process itself, on another origin. */
 export function openOwnPlace(
   baseUrl: string,
   origin: string,
@@ -47,7 +47,7 @@ export function openOwnPlace(
   return directPlace(origin, pathname, connector({ timeout: options.connectMs, lookup }))
 }
 
-/** Throws an Error for a host that the channel may not call. */
+/** Throws an Error for a host that the channel is not allowed to call. */
 export function openPlace(
   baseUrl: string,
   { allowed, connection, connectMs, lookup }: PlaceOptions,
@@ -61,12 +61,12 @@ export function openPlace(
     return directPlace(url.origin, url.pathname, connect)
   }
   checkProxiedHost(url.hostname, allowed)
-  // A proxy that the operator names may be private, but never a metadata service.
+  // A proxy configured by the operator may be private, but never a metadata service.
   const allowedProxy = proxy.allowed ?? true
   checkHost(proxy.hostname, allowedProxy)
   const ways = { timeout: connectMs, lookup: guardedLookup(allowedProxy, lookup), secureContext }
   const path = withoutSlash(url.pathname)
-  // https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2: without TLS, the proxy reads the request itself.
+  // Without TLS, the proxy reads the request itself: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
   const isRead = url.protocol === 'http:'
   const { authorization } = proxy
   return {
@@ -96,7 +96,10 @@ function poolOf(origin: string, connect: Connect): Pool {
   })
 }
 
-/** Made once for all connections of a place, because it takes milliseconds; undefined: Node's own. */
+/**
+ * Created once for all connections of an origin, because it takes milliseconds. Undefined means Node's
+ * default.
+ */
 function secureContextOf(connection: Connection | undefined): SecureContext | undefined {
   const { ca, cert, key } = connection ?? {}
   if (ca === undefined && cert === undefined) return undefined

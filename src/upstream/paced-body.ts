@@ -1,23 +1,25 @@
 import { Readable } from 'node:stream'
 
-/** A large body, which goes out in parts. */
+/** A large body that is sent in parts. */
 export interface BodyParts {
   pieces: readonly Buffer[]
-  /** Called with the size of each part. Undefined: go on; otherwise go on when the promise resolves. */
+  /**
+   * Called with the size of each part. If it returns a promise, the part is sent when the promise resolves.
+   */
   pace(bytes: number): Promise<void> | undefined
 }
 
 export interface PacedBodyListener {
-  /** Called for the first part. `write` writes it, with the head of the request, before it returns. */
+  /** Called for the first part. `write` writes it, together with the request's headers, before it returns. */
   first(write: () => void): void
-  /** The last part was passed on. */
+  /** Called when the last part has been passed on. */
   whole(): void
 }
 
-/** Bytes that we write at once. */
+/** The number of bytes written at once. */
 const partBytes = 256 * 1024
 
-/** A large body as undici takes it. */
+/** Presents a large body to undici as a stream. */
 export class PacedBody extends Readable {
   readonly #parts: Buffer[]
   readonly #pace: BodyParts['pace']
@@ -38,10 +40,10 @@ export class PacedBody extends Readable {
       this.push(null)
       return
     }
-    // The head of the request goes out with the first part. It does not wait: the upstream may close an idle
-    // connection.
+    // The request's headers are sent together with the first part, which does not wait, because the upstream
+    // may close an idle connection.
     const turn = this.#hasBegun ? this.#pace(part.length) : undefined
-    // Not in this call: only a later push passes its part on before it returns.
+    // Deferred, because only a later push passes its part on before it returns.
     void Promise.resolve(turn).then(() => this.#pushPart(part))
   }
 
@@ -50,7 +52,7 @@ export class PacedBody extends Readable {
     if (this.#hasBegun) this.push(part)
     else this.#listener.first(() => this.push(part))
     this.#hasBegun = true
-    // At once: undici closes the connection when the answer ends before the body does.
+    // End immediately, because undici closes the connection if the response ends before the body does.
     if (this.#parts.length === 0 && !this.readableEnded) this.push(null)
   }
 }
@@ -61,7 +63,7 @@ function partsOf(piece: Buffer): Buffer[] {
   return parts
 }
 
-/** The size of the body. */
+/** Returns the size of the body. */
 export function bodySize({ pieces }: Pick<BodyParts, 'pieces'>): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }

@@ -5,15 +5,16 @@ import { type BodyParts, bodySize } from './paced-body.ts'
 interface HeadedRequest {
   body: Buffer | BodyParts | null
   stream: boolean
-  /** Names and values in turn, without credentials. */
+  /** Alternating names and values, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
   traceHeaders?: readonly string[] | undefined
 }
 
 /**
- * Names and values in turn. Headers of the channel replace those of the client and of Tollgate. Without a
- * credential we fetch a link, which may lead anywhere: it gets neither credential nor headers of the channel.
+ * Returns alternating names and values. The channel's headers override those of the client and of Tollgate.
+ * Without a credential, the request fetches a link, which may point anywhere, so neither the credential nor
+ * the channel's headers are sent.
  */
 export function headersOf(
   credential: Credential | undefined,
@@ -40,7 +41,7 @@ export function headersOf(
   return headers
 }
 
-/** The headers of an upgrade to a WebSocket. Those of the body are not among them. */
+/** Returns the headers of a WebSocket upgrade, without those that describe the body. */
 export function upgradeHeadersOf(
   credential: Credential,
   { headers: own, authHeaders }: Pick<HeadedRequest, 'headers' | 'authHeaders'>,

@@ -14,43 +14,44 @@ export interface SocketCallParts {
   format: FrameFormat
   asking: AskingFrame
   pace: BodyParts['pace'] | undefined
-  /** Whether the client's request wants a stream. */
+  /** Whether the client requests a stream. */
   stream: boolean
   pool: SocketPool
   bounds: UpstreamBounds
   frameBytesMax: number
   open(listener: OpeningListener): Opening
-  /** Send the same request over HTTP, instead of this call. `why`: what the WebSocket was answered. */
+  /** Sends the same request over HTTP instead. `why` is the reason why the WebSocket cannot be used. */
   overHttp(why: string): UpstreamCall
-  /** Called once, before the listener learns of the end. */
+  /** Called once, before the listener is notified of the end. */
   onFinish(): void
 }
 
-/** Answers to an upgrade that say that there is no WebSocket here. */
+/** Responses to an upgrade that mean that WebSockets are not supported here. */
 const noSocket: ReadonlySet<number> = new Set([404, 426])
-/** The code with which a server closes a connection on which a frame was too large for it. */
+/** The code with which a server closes a connection on which it received a frame that is too large. */
 const frameTooLarge = 1009
 
 /**
- * One call over a WebSocket: one frame asks, and the frames of the answer become the bytes that HTTP would
- * bring. It waits for the upgrade, and then uses the connection alone, until the last frame.
+ * A call over a WebSocket. The request is one frame, and the frames of the response are converted into the
+ * bytes that HTTP would deliver. After the upgrade, the call has exclusive use of the connection until the
+ * last frame.
  */
 export class SocketCall implements UpstreamCall, OpeningListener {
   readonly #parts: SocketCallParts
   readonly #total: NodeJS.Timeout
   readonly #leave: () => void
-  /** Runs out when the upstream is silent. */
+  /** Expires when the upstream is silent. */
   #silence: NodeJS.Timeout
   #reader: FrameReader
   #opening: Opening | undefined
   #socket: UpstreamSocket | undefined
-  /** Has the request after all. */
+  /** The HTTP call that has taken over the request. */
   #other: UpstreamCall | undefined
   #sent = false
-  /** A frame of the answer has come. */
+  /** Whether a frame of the response has arrived. */
   #isAnswered = false
   #hasStarted = false
-  /** Bytes of the frames of one read. They go on together. */
+  /** The bytes of the frames from one read, which are passed on together. */
   #ready: Buffer[] = []
   #paused = false
   #done = false
@@ -68,11 +69,11 @@ export class SocketCall implements UpstreamCall, OpeningListener {
       () => this.abort(gatewayError('upstream_answer_late')),
       bounds.upstreamFirstByteMs,
     )
-    // `call` has not returned this handle yet.
+    // Deferred, because `call` has not returned this handle yet.
     queueMicrotask(() => this.#begin())
   }
 
-  /** The frame has memory of its own. */
+  /** The frame has its own memory. */
   get hasRequest(): boolean {
     return this.#other === undefined || this.#other.hasRequest === true
   }
@@ -104,7 +105,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     const { listener } = this.#parts
     const { statusCode: status = 502, headers } = answer
     if (noSocket.has(status)) {
-      this.#goOverHttp(`the upgrade to a WebSocket was answered ${status}`)
+      this.#goOverHttp(`the response to the WebSocket upgrade was ${status}`)
       return
     }
     if (status < 300) {
@@ -183,7 +184,8 @@ export class SocketCall implements UpstreamCall, OpeningListener {
   }
 
   #passOn({ bytes, last }: ReadFrame & { kind: 'event' }): void {
-    // Over HTTP nothing comes before a whole answer, so it is not silent between its events.
+    // Over HTTP a response that is not streamed arrives as a whole, so pauses between its events do not count
+    // as silence.
     if (this.#isAnswered || !this.#parts.stream) this.#silence.refresh()
     else this.#waitFor(this.#parts.bounds.upstreamIdleMs)
     this.#isAnswered = true
@@ -204,8 +206,8 @@ export class SocketCall implements UpstreamCall, OpeningListener {
   }
 
   /**
-   * The frames of one read of the socket go on as one chunk: a write to the client for each would cost more
-   * than they do.
+   * Passes on the frames of one read of the socket as one chunk, because a separate write to the client for
+   * each would cost more than the frames themselves.
    */
   #flush(): void {
     if (this.#done || this.#ready.length === 0) return
@@ -235,14 +237,14 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     if (!this.#isAnswered && error.fault !== 'gateway' && this.#askAgain()) return
     this.#socket = undefined
     this.#flush()
-    // A close frame in the middle means what the end of a stream means over HTTP.
+    // A close frame in the middle is equivalent to the end of a stream over HTTP.
     if (code !== undefined && this.#hasStarted) this.#end()
     else this.#fail(code === undefined ? error : endedEarly())
   }
 
   /**
-   * A connection that served before may have ended while it waited: once, the same request goes over a new
-   * one.
+   * A reused connection may have been closed while it was idle. In that case, the same request is sent once
+   * more over a new connection.
    */
   #askAgain(): boolean {
     const socket = this.#socket
@@ -268,7 +270,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
   #waitFor(ms: number): void {
     clearTimeout(this.#silence)
     this.#silence = setTimeout(() => {
-      // While the client reads nothing, the upstream is not silent.
+      // While the client is not reading, the upstream is not considered silent.
       if (this.#paused && this.#isAnswered) this.#silence.refresh()
       else
         this.abort(
@@ -277,7 +279,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     }, ms)
   }
 
-  /** An error of the listener must not end the process. */
+  /** An error in the listener must not end the process. */
   #safely(tell: () => void): void {
     try {
       tell()

@@ -8,17 +8,18 @@ export interface SocketPoolBounds {
 }
 
 /**
- * Who may use a connection again: calls of the same channel with the same settings, credential and headers.
+ * Identifies the calls that can share a connection: those of the same channel with the same settings,
+ * credential and headers.
  */
 export interface PoolOwner {
   channel: Channel
   secret: string
-  /** The headers of the upgrade, with the credential. */
+  /** The headers of the upgrade, including the credential. */
   headers: Readonly<Record<string, string>>
   baseUrl: string
 }
 
-/** The WebSockets to upstreams that wait for a request, and all that are open. */
+/** The idle WebSockets to upstreams, and all open ones. */
 export class SocketPools {
   readonly #bounds: SocketPoolBounds
   readonly #pools = new Map<string, SocketPool>()
@@ -44,7 +45,8 @@ export class SocketPools {
   }
 
   /**
-   * Close what a changed catalog does not use any more. A call that runs keeps its connection until its end.
+   * Closes connections that are no longer used after a catalog change. A running call keeps its connection
+   * until it ends.
    */
   follow(channels: ReadonlyMap<string, Channel>): void {
     if (this.#pools.size === 0) return
@@ -58,7 +60,7 @@ export class SocketPools {
     }
   }
 
-  /** Those that run close after their call. */
+  /** Closes all pools. Connections in use are closed after their call. */
   close(): void {
     this.#isClosing = true
     for (const pool of [...this.#pools.values()]) pool.retire()
@@ -83,7 +85,7 @@ export class SocketPool {
   readonly #bounds: SocketPoolBounds
   readonly #all: Set<UpstreamSocket>
   readonly #onEmpty: () => void
-  /** With the timer that closes each. The one that waits longest is the first. */
+  /** Idle connections with the timers that close them, longest idle first. */
   readonly #idle = new Map<UpstreamSocket, NodeJS.Timeout>()
   #open = 0
   #calls = 0
@@ -96,7 +98,7 @@ export class SocketPool {
     this.#onEmpty = onEmpty
   }
 
-  /** A call begins. Call the function that it returns once, at its end. */
+  /** Counts a call from now on. Call the returned function once when the call ends. */
   begin(): () => void {
     this.#calls++
     return () => {
@@ -106,8 +108,8 @@ export class SocketPool {
   }
 
   /**
-   * A connection that waits: the one whose newest answer is `continues`, else the one that waits longest,
-   * because its answer is the least likely to be continued.
+   * Takes an idle connection: the one whose newest response is `continues`, or else the one that has been
+   * idle longest, because its response is the least likely to be continued.
    */
   take(continues: string | undefined): UpstreamSocket | undefined {
     for (const socket of [...this.#idle.keys()]) if (!this.#isGood(socket)) this.#drop(socket)
@@ -119,7 +121,7 @@ export class SocketPool {
     return taken
   }
 
-  /** A new connection, which a call uses. */
+  /** Adds a new connection, which is already used by a call. */
   add(socket: UpstreamSocket): void {
     this.#open++
     this.#all.add(socket)
@@ -131,7 +133,7 @@ export class SocketPool {
     })
   }
 
-  /** Its call is over, and it takes another. */
+  /** Makes the connection available for another call. */
   giveBack(socket: UpstreamSocket): void {
     socket.use(undefined)
     const { upstreamIdleSocketsMax, upstreamSocketIdleMs } = this.#bounds
@@ -143,7 +145,7 @@ export class SocketPool {
     this.#idle.set(socket, setTimeout(() => this.#drop(socket), waitMs).unref())
   }
 
-  /** It keeps no connection from now on. */
+  /** Stops the pool from keeping connections. */
   retire(): void {
     this.#isRetired = true
     for (const socket of [...this.#idle.keys()]) this.#drop(socket)
@@ -173,7 +175,7 @@ export class SocketPool {
   }
 }
 
-/** Changes with where and how the connections of a channel are made. */
+/** Changes whenever the address or the connection settings of a channel change. */
 function settingsOf({ protocols, connection, allowPrivateAddress }: Channel, baseUrl: string): string {
   const isThere = Object.values(protocols).includes(baseUrl)
   const { poolName, headers, websocket } = connection ?? {}

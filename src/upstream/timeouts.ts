@@ -7,7 +7,7 @@ export interface UpstreamBounds {
   upstreamTotalMs: number
 }
 
-/** The bounds of a channel's calls: its own, where they are within those of the process. */
+/** Returns the timeouts for a channel's calls: its own, limited by those of the process. */
 export function timeoutsOf(
   { connection }: Pick<Channel, 'connection'>,
   bounds: UpstreamBounds,

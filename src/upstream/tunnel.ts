@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/connection.ts'
 
-/** The most bytes of a proxy's answer to CONNECT. */
+/** The maximum size of the headers of a proxy's response to CONNECT. */
 const headBytesMax = 16 * 1024
 
 /**
- * Ask the proxy behind the socket for a tunnel. `done` is called once; after an error the socket is closed.
- * https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6
+ * Requests a tunnel from the proxy at the other end of the socket. `done` is called once; after an error the
+ * socket is closed. https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6
  */
 export function openTunnel(
   socket: Socket,
@@ -32,21 +32,21 @@ export function openTunnel(
     head = Buffer.concat([head, chunk])
     const at = head.indexOf('\r\n\r\n')
     if (at === -1) {
-      if (head.length > headBytesMax) end(refused('answered at length'))
+      if (head.length > headBytesMax) end(refused('sent headers that are too large'))
       return
     }
     const [, status] = /^HTTP\/1\.\d (\d{3})/.exec(head.toString('latin1', 0, at)) ?? []
-    if (status === undefined) end(refused('did not answer in HTTP/1.1'))
-    else if (!status.startsWith('2')) end(refused(`answered with status ${status}`))
-    // In TLS the client speaks first.
-    else if (head.length > at + 4) end(refused('spoke before the upstream could'))
+    if (status === undefined) end(refused('did not respond with HTTP/1.1'))
+    else if (!status.startsWith('2')) end(refused(`responded with status ${status}`))
+    // In TLS the client sends first.
+    else if (head.length > at + 4) end(refused('sent data before the upstream could'))
     else end(null)
   }
   socket.on('readable', onReadable).once('close', onClose).once('error', end)
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
 }
 
-/** It names neither the proxy nor its credentials: the client reads it. */
+/** Contains neither the name of the proxy nor its credentials, because the client reads it. */
 function refused(how: string): GatewayError {
   return gatewayError('upstream_proxy_failed', { how })
 }

@@ -8,26 +8,26 @@ import { AnswerDecoder } from './decode-answer.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
 
 /**
- * Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and
- * `fail`.
+ * Receives one upstream call: `start` once, then `data` any number of times, then either `end` or `fail`
+ * once.
  */
 export interface Listener {
-  /** Asked right before the request goes out. False: nothing is sent, and `fail` says so. */
+  /** Called right before the request is sent. If it returns false, nothing is sent and `fail` is called. */
   isWanted?(): boolean
   start(call: UpstreamCall, status: number, headers: ResponseHeaders): void
   data(call: UpstreamCall, chunk: Buffer): void
   end(): void
-  /** `sent`: the request may have reached the upstream. */
+  /** `sent` means that the request may have reached the upstream. */
   fail(error: GatewayError, sent: boolean): void
 }
 
 export type ResponseHeaders = Record<string, string | string[] | undefined>
 
-/** Handle on a running call. */
+/** A handle for a running call. */
 export interface UpstreamCall {
-  /** True: we decode the answer, so its size is not the size that the upstream sent. */
+  /** Whether the response is decoded here, so that its size differs from what the upstream sent. */
   readonly decodes?: boolean
-  /** True once the whole request is sent: its memory may be used again. */
+  /** Whether the whole request has been sent, so that its memory can be reused. */
   readonly hasRequest?: boolean
   pause(): void
   resume(): void
@@ -35,7 +35,7 @@ export interface UpstreamCall {
 }
 
 /**
- * undici's handler for one call. It uses no promises or streams: they would cost more than the call itself.
+ * undici's handler for one call. It uses no promises or streams, which would cost more than the call itself.
  */
 export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Sender {
   readonly #listener: Listener
@@ -46,14 +46,14 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   #decoder: AnswerDecoder | undefined
   #aborted: GatewayError | undefined
   #sent = false
-  /** Parts of the body have not been written yet. */
+  /** Whether parts of the body have not been written yet. */
   #hasParts = false
   #done = false
 
-  /** A proxy reads the request, and may answer it itself. */
+  /** Whether a proxy reads the request, and may respond to it itself. */
   isProxied = false
 
-  /** `onFinish`: called once, before the listener learns of the end. */
+  /** `onFinish` is called once, before the listener is notified of the end. */
   constructor(listener: Listener, totalMs: number, onFinish: () => void) {
     this.#listener = listener
     this.#onFinish = onFinish
@@ -68,7 +68,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     return !this.#hasParts && this.#socket?.writableLength === 0
   }
 
-  /** A body that goes out in parts: the request is not whole before the last one. */
+  /** Returns a body that is sent in parts. The request is not complete until the last part. */
   paced(parts: BodyParts): PacedBody {
     this.#hasParts = true
     return new PacedBody(parts, {
@@ -79,7 +79,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     })
   }
 
-  // When the call is over, another call may use its connection.
+  // After the call has ended, another call may use its connection.
   pause(): void {
     if (this.#done) return
     if (this.#decoder === undefined) this.#controller?.pause()
@@ -96,12 +96,12 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     if (this.#done || this.#aborted !== undefined) return
     this.#aborted = reason
     if (this.#controller === undefined) {
-      // The call still waits for a connection. onRequestStart ends it when it gets one.
+      // The call is still waiting for a connection. onRequestStart ends it once it gets one.
       queueMicrotask(() => this.#fail(reason))
       return
     }
     this.#controller.abort(reason)
-    // After the end of the answer undici reports nothing more, while the decoder may still hold bytes.
+    // After the end of the response undici reports nothing more, but the decoder may still hold bytes.
     this.#fail(reason)
   }
 
@@ -124,14 +124,12 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200) return
     if (status === 407 && this.isProxied) {
-      this.abort(gatewayError('upstream_proxy_failed', { how: 'answered with status 407' }))
+      this.abort(gatewayError('upstream_proxy_failed', { how: 'responded with status 407' }))
       return
     }
     const encoding = encodingOf(headers['content-encoding'])
     if (encoding === 'unknown') {
-      this.abort(
-        gatewayError('upstream_http_invalid', { how: 'answered in an encoding that was not asked for' }),
-      )
+      this.abort(gatewayError('upstream_http_invalid', { how: 'used an encoding that was not requested' }))
       return
     }
     if (encoding === 'identity') {
@@ -150,15 +148,16 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // undici gives an empty chunk at each resume: a listener that pauses at each chunk would never finish.
+    // undici passes an empty chunk on each resume, so a listener that pauses on each chunk would never
+    // finish.
     if (chunk.length === 0) return
     if (this.#decoder === undefined) this.#listener.data(this, chunk)
     else this.#decoder.push(chunk)
   }
 
   onResponseEnd(): void {
-    // The upstream answered before it had read the request: the next request would wait behind the rest of
-    // this one.
+    // The upstream responded before it had read the request. Close the connection, because the next request
+    // would have to wait for the rest of this one.
     if (!this.hasRequest) this.#socket?.destroy()
     if (this.#decoder === undefined) this.#end()
     else this.#decoder.end()
@@ -177,7 +176,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     try {
       this.#listener.end()
     } catch (error) {
-      // undici reports nothing more: without this the client would never get an answer.
+      // undici reports nothing more, so without this the client would never get a response.
       this.#listener.fail(broken(error), true)
     }
   }

@@ -9,14 +9,17 @@ import { answerHeadBytesMax, type OriginConnections } from './origin-connections
 /** The call that uses a connection. */
 export interface SocketUser {
   frame(bytes: Buffer): void
-  /** The connection is gone. `code`: the upstream's own, if it said goodbye. */
+  /** Called when the connection is closed. `code` is the upstream's close code if it sent a close frame. */
   closed(error: GatewayError, code: number | undefined): void
 }
 
-/** Learns how a connection came about. Exactly one of these is called, once; none after `abort`. */
+/**
+ * Receives the result of opening a connection. Exactly one of these is called, once; none is called after
+ * `abort`.
+ */
 export interface OpeningListener {
   opened(socket: UpstreamSocket): void
-  /** The upstream answered over HTTP. Its body is read by the listener. */
+  /** Called if the upstream responded over HTTP. The listener reads the body. */
   refused(answer: IncomingMessage): void
   failed(error: GatewayError): void
 }
@@ -32,13 +35,10 @@ export interface OpeningOptions {
   frameBytesMax: number
 }
 
-/** Time allowed for the upstream's close frame. */
+/** How long to wait for the upstream's close frame. */
 const goodbyeMs = 2_000
 
-/**
- * Open a WebSocket. It goes the way that calls over HTTP go: the same checks of addresses, proxy and
- * certificates.
- */
+/** Opens a WebSocket with the same address checks, proxy and certificates as calls over HTTP. */
 export function openSocket(
   { place, path, headers, frameBytesMax }: OpeningOptions,
   listener: OpeningListener,
@@ -85,8 +85,8 @@ export function openSocket(
 type CreateConnection = NonNullable<ClientOptions['createConnection']>
 
 /**
- * Node's client takes a connection that is made later by a callback; the type that `ws` names has no word for
- * it.
+ * Node's client accepts a connection that is passed to a callback later, but the type used by `ws` does not
+ * allow for that.
  */
 function connectBy(
   connect: OriginConnections['connect'],
@@ -114,11 +114,11 @@ function idIn(headers: IncomingHttpHeaders): string | undefined {
 export class UpstreamSocket {
   readonly #socket: WebSocket
   readonly bornAt = performance.now()
-  /** The upstream's id of the upgrade. */
+  /** The upstream's request id of the upgrade. */
   readonly requestId: string | undefined
-  /** By which the upstream knows its newest answer on this connection. */
+  /** The upstream's id of its newest response on this connection. */
   answerId: string | undefined
-  /** It has given an answer. */
+  /** Whether the connection has already served a response. */
   isUsed = false
   #user: SocketUser | undefined
   #onClosed = () => {}
@@ -139,7 +139,7 @@ export class UpstreamSocket {
     return this.#socket.readyState === WebSocket.OPEN
   }
 
-  /** Everything that was sent is on its way. */
+  /** Whether all data has been handed to the operating system. */
   get isSent(): boolean {
     return !this.#hasParts && this.#socket.bufferedAmount === 0
   }
@@ -148,12 +148,12 @@ export class UpstreamSocket {
     this.#user = user
   }
 
-  /** `onClosed`: called once, however it ends. */
+  /** `onClosed` is called once, however the connection ends. */
   whenClosed(onClosed: () => void): void {
     this.#onClosed = onClosed
   }
 
-  /** Send a text. `pace`: in parts, each in its turn. */
+  /** Sends a text. With `pace`, a long text is sent in paced parts. */
   send(text: Buffer, pace?: (bytes: number) => Promise<void> | undefined): void {
     if (pace === undefined || text.length <= partBytes) this.#socket.send(text, { binary: false })
     else void this.#sendParts(text, pace)
@@ -167,21 +167,21 @@ export class UpstreamSocket {
     this.#socket.resume()
   }
 
-  /** Say goodbye. */
+  /** Closes the connection with a close frame. */
   close(): void {
     this.#user = undefined
     this.#socket.close(1000)
   }
 
-  /** End it at once: there is no frame that takes a request back. */
+  /** Ends the connection immediately, because no frame can cancel a request. */
   terminate(): void {
     this.#user = undefined
     this.#socket.terminate()
   }
 
-  /** The process ends. */
+  /** Drops the connection because the process is shutting down. */
   lose(): void {
-    // Our own doing: the call does not look for another connection.
+    // We dropped it ourselves, so the call must not look for another connection.
     this.#lose(gatewayError('upstream_dropped_at_exit'))
   }
 
@@ -199,7 +199,7 @@ export class UpstreamSocket {
 
   #take(data: Buffer, isBinary: boolean): void {
     if (isBinary) this.#lose(gatewayError('upstream_frame_invalid', { what: 'a binary frame' }))
-    // What comes without a request is of no use: an upstream says so that the connection is too old.
+    // A message outside a call is useless. Upstreams use it to announce that the connection is too old.
     else if (this.#user === undefined) this.terminate()
     else this.#user.frame(data)
   }
@@ -218,10 +218,11 @@ export class UpstreamSocket {
   }
 }
 
-/** As in a paced body. */
+/** The same size as in a paced body. */
 const partBytes = 256 * 1024
 /**
- * The code of a connection that ends without a goodbye. https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
+ * The code of a connection that ended without a close frame.
+ * https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
  */
 const abnormal = 1006
 

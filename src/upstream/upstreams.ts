@@ -20,21 +20,22 @@ export type { Listener, ResponseHeaders, UpstreamCall } from './upstream-call.ts
 /** The request to send. */
 export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE'
-  /** Below the channel's base URL. */
+  /** The path relative to the channel's base URL. */
   path: string
   body: Buffer | BodyParts | null
-  /** Whether the answer should be a stream. */
+  /** Whether the response should be a stream. */
   stream: boolean
-  /** Names and values in turn, without credentials. */
+  /** Alternating names and values, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
   /**
-   * Our place in a trace: names and values in turn. A WebSocket serves many requests, so it has none of it.
+   * Our trace context as alternating names and values. It is not sent over a WebSocket, which serves many
+   * requests.
    */
   traceHeaders?: readonly string[] | undefined
-  /** Present for a call that may go by WebSocket, where the channel says so. */
+  /** Present if the call can use a WebSocket, which the channel has to enable. */
   frames?: FrameFormat | undefined
-  /** Called with why a call does not go the way that its channel says. */
+  /** Called with the reason if a call does not use the transport that its channel specifies. */
   note?(why: string): void
 }
 
@@ -44,12 +45,15 @@ interface SocketBounds extends SocketPoolBounds {
   upstreamFrameBytesMax: number
 }
 
-/** More pools than any catalog needs. Links to images lead to ever new hosts, so old pools must go. */
+/**
+ * More pools than any catalog needs. Links to images keep introducing new hosts, so old pools must be
+ * evicted.
+ */
 const placesMax = 1000
 
 /**
- * All connections of this process to upstreams: one pool for each origin and address policy, and one of its
- * own for each channel that says how it is reached.
+ * All connections of this process to upstreams: one pool per origin and address policy, plus a separate pool
+ * for each channel with its own connection settings.
  */
 export class Upstreams {
   readonly #bounds: UpstreamBounds & SocketBounds
@@ -57,10 +61,11 @@ export class Upstreams {
   readonly #load: ChannelLoad
   readonly #lookup: Lookup | undefined
   /**
-   * Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin.
+   * Maps reserved origins that this process serves itself, such as that of the demo channel, to their real
+   * origins.
    */
   readonly #ownOrigins: ReadonlyMap<string, string>
-  /** An evicted pool lets its calls end. */
+  /** The running calls of an evicted pool are allowed to end. */
   readonly #places = new LRUCache<string, OriginConnections>({
     max: placesMax,
     dispose: ({ pool }) => void pool.close().catch(() => {}),
@@ -79,7 +84,7 @@ export class Upstreams {
     this.#sockets = new SocketPools(bounds)
   }
 
-  /** Send a request to the target. It follows no redirect: a redirect is an answer like any other. */
+  /** Sends a request to the target. Redirects are not followed, but treated like any other response. */
   call(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
     if (request.frames !== undefined && target.channel.connection?.websocket === true)
       return this.#callBySocket(target, request, request.frames, listener)
@@ -94,7 +99,7 @@ export class Upstreams {
     try {
       place = this.#placeOf(target)
     } catch (error) {
-      // Report it later, like every other failure: `call` has not returned its handle yet.
+      // Deferred like every other failure, because `call` has not returned its handle yet.
       queueMicrotask(() => handler.onResponseError(undefined, error))
       return handler
     }
@@ -129,12 +134,12 @@ export class Upstreams {
       return this.#callByHttp(target, request, listener)
     }
     const asking = askingFrame(format, request.body)
-    if (asking === undefined) return overHttp('the request has no words for a WebSocket')
+    if (asking === undefined) return overHttp('the request cannot be expressed as a WebSocket frame')
     let place: OriginConnections
     try {
       place = this.#placeOf(target)
     } catch {
-      // Its failure is reported there.
+      // The HTTP call reports this failure.
       return this.#callByHttp(target, request, listener)
     }
     const own = { ...request, headers: [...format.headers, ...request.headers] }
@@ -156,12 +161,12 @@ export class Upstreams {
     })
   }
 
-  /** The catalog has these channels now, by their ids: close WebSockets that none of them uses. */
+  /** Called with the new channels of the catalog by id. Closes WebSockets that none of them uses. */
   followChannels(channels: ReadonlyMap<string, Channel>): void {
     this.#sockets.follow(channels)
   }
 
-  /** Let running calls end, then close every connection. */
+  /** Waits for running calls to end, then closes all connections. */
   async close(): Promise<void> {
     this.#sockets.close()
     await Promise.all([...this.#places.values()].map((place) => place.pool.close()))
@@ -176,7 +181,7 @@ export class Upstreams {
     const { connection, allowPrivateAddress: allowed } = channel
     const bound = connection?.proxy?.allowed === undefined ? '' : 'bounded '
     const way = connection === undefined ? '' : ` ${channel.id} ${bound}`
-    // A link may lead anywhere: our certificate is not shown there.
+    // A link may point anywhere, so our certificate is not presented there.
     const isLink = credential === undefined && connection?.cert !== undefined
     const key = policyOf(allowed) + way + (connection?.poolName ?? '') + (isLink ? ' link ' : '') + baseUrl
     const known = this.#places.get(key)
@@ -192,7 +197,7 @@ export class Upstreams {
             lookup: this.#lookup,
           })
         : openOwnPlace(baseUrl, own, { connectMs })
-    // Settings that the channel had before: their calls may end, and their connections close.
+    // Pools for earlier settings of the channel are closed once their calls have ended.
     for (const former of way === '' ? [] : [...this.#places.keys()]) {
       if (former.includes(way) && !former.includes(connection?.poolName ?? '')) this.#places.delete(former)
     }
@@ -206,7 +211,7 @@ function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): Asking
   return format.ask(isParts(body) ? Buffer.concat(body.pieces) : body)
 }
 
-/** The path on the server itself, also where a proxy reads the path of calls. */
+/** Returns the path on the server itself, even if a proxy reads the path of calls. */
 function withoutOrigin({ path, origin }: OriginConnections): string {
   return path.startsWith(origin) ? path.slice(origin.length) : path
 }

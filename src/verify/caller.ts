@@ -4,11 +4,11 @@ import { jsonIn } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
 import type { OutputBound } from './options.ts'
 
-/** An answer that a client of the format can read. */
+/** A response that a client of the format can read. */
 export interface Answered {
   reply: Reply
   requestId: string | undefined
-  /** Fields that the gateway says it dropped. */
+  /** The fields that the gateway reports as dropped. */
   dropped: readonly string[]
 }
 
@@ -18,25 +18,28 @@ export interface ReceivedAnswer {
   text: string
 }
 
-/** The run cannot go on: there is no answer, or the key is refused. The message says what to change. */
+/**
+ * The run cannot continue, because there is no response or the key is rejected. The message says what to
+ * change.
+ */
 export class Unreachable extends Error {}
 
-/** It answers, and refuses the key. */
+/** The server responds, but rejects the key. */
 export class KeyRefused extends Unreachable {}
 
-/** How often a run waits for a limit of the server, and how long each time. */
+/** How often a run waits when the server's limit is reached, and the longest wait. */
 export const waitsMax = 5
 const waitMsMax = 20_000
-/** A server without keys gets any word for one. That is not a secret, and may be in any text. */
+/** A server without keys accepts any text as a key. Such a text is not a secret and may occur anywhere. */
 const secretLengthMin = 8
 const answerLengthMax = 16 * 1024 * 1024
-/** There is no money for the request, or the server is too busy: that says nothing about what it can do. */
+/**
+ * The client has no money left, or the server is too busy. Neither says anything about what the server
+ * supports.
+ */
 const saysNothing: ReadonlySet<number> = new Set([402, 503, 529])
 
-/**
- * Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it
- * says.
- */
+/** Makes the calls of one run. Counts them, ends each at its deadline, and hides the key in all output. */
 export class Caller {
   readonly #base: string
   readonly #key: string
@@ -45,7 +48,7 @@ export class Caller {
   readonly #outputBound: OutputBound | undefined
   readonly #secrets: readonly string[]
   calls = 0
-  /** Of the answers to all calls, in their order, as far as the server tells them. */
+  /** The request ids in the responses to all calls, in order, where the server sends them. */
   readonly requestIds: string[] = []
   #waits = 0
 
@@ -65,7 +68,7 @@ export class Caller {
     this.#secrets = (target.secrets ?? []).filter((secret) => secret.length >= secretLengthMin)
   }
 
-  /** Asks in a format. A refusal and a fault come as findings. */
+  /** Sends a request in a format. Refusals and failures are returned as findings. */
   async ask(format: WireFormat, model: string, ask: Ask): Promise<Answered | CheckFinding> {
     const body = bounded(format.body(model, ask), this.#outputBound)
     const received = await this.send(format.path, format.headers(this.#key), body)
@@ -86,8 +89,8 @@ export class Caller {
   }
 
   /**
-   * One call, and more only where the server says when to come again. GET without a body. Throws what the
-   * abort says.
+   * Makes one call, and repeats it only if the server says when to retry. Without a body, it is a GET. Throws
+   * the reason of the abort.
    */
   async send(
     path: string,
@@ -100,13 +103,16 @@ export class Caller {
       const seconds = Number(received.headers.get('retry-after') ?? 1)
       const ms = Number.isFinite(seconds) ? Math.max(seconds, 0.1) * 1000 : waitMsMax
       if (this.#waits >= waitsMax || ms > waitMsMax)
-        return unknown(this.shown(`429, a limit is reached: ${received.text}`))
+        return unknown(this.shown(`429, limit reached: ${received.text}`))
       this.#waits++
       await this.#pause(ms)
     }
   }
 
-  /** A text for the terminal: on one line, without control characters, short, and without the key. */
+  /**
+   * Prepares a text for the terminal: on one line, without control characters, shortened, and without the
+   * key.
+   */
   shown(text: string): string {
     const line = (this.#key.length < secretLengthMin ? text : text.replaceAll(this.#key, '[key]'))
       .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -138,15 +144,15 @@ export class Caller {
     } catch (error) {
       this.#signal.throwIfAborted()
       if (late.aborted) {
-        const end = `no end within ${this.#timeoutMs / 1000} s`
-        return status === undefined ? unknown(`${end}: --timeout allows more`) : broken(end)
+        const end = `no complete response within ${this.#timeoutMs / 1000} s`
+        return status === undefined ? unknown(`${end}; raise --timeout`) : broken(end)
       }
       if (error instanceof WrongShape) return broken(error.message)
-      return broken(this.shown(`the connection broke: ${fetchCause(error)}`))
+      return broken(this.shown(`the connection failed: ${fetchCause(error)}`))
     }
   }
 
-  /** Before anything is cut: a piece of a secret is not found. */
+  /** This must happen before anything is shortened, because part of a secret would not be found. */
   #withoutSecrets(text: string): string {
     return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[secret]'), text)
   }
@@ -157,7 +163,7 @@ export class Caller {
     try {
       said = this.shown(`${status} ${format.readError(this.#json(received))}`)
     } catch (error) {
-      // A server that does not have the path need not know the format.
+      // A server that does not have the path does not need to know the format.
       if ((status === 404 || status === 405) && error instanceof WrongShape)
         return { verdict: 'refused', detail: this.shown(`${status}: ${received.text}`) }
       throw error
@@ -166,11 +172,11 @@ export class Caller {
     return { verdict: status >= 400 && status < 500 ? 'refused' : 'broken', detail: said }
   }
 
-  /** Throws WrongShape. */
+  /** Throws a WrongShape error. */
   #json({ status, text }: ReceivedAnswer): unknown {
     const value = jsonIn(text)
     if (value === undefined)
-      throw new WrongShape(`${status}, and the body is not JSON: ${text.slice(0, 100)}`)
+      throw new WrongShape(`${status}, and the body is not valid JSON: ${text.slice(0, 100)}`)
     return value
   }
 
@@ -202,17 +208,18 @@ class NotStreamed extends Error {}
 
 function readStream(format: WireFormat, { headers, text }: ReceivedAnswer): Reply {
   const type = headers.get('content-type') ?? 'no content-type'
-  if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is not a stream: ${type}`)
+  if (!type.includes('text/event-stream')) throw new NotStreamed(`the response is not a stream: ${type}`)
   const reader = new EventReader()
   const events = reader.push(Buffer.from(text))
   const last = reader.end()
-  if (last.isCut) throw new WrongShape('the stream is cut: its last event has no blank line after it')
+  if (last.isCut)
+    throw new WrongShape('the stream is cut off: its last event is not followed by a blank line')
   events.push(...last.events)
-  if (events.length === 0) throw new WrongShape('the stream has no event')
+  if (events.length === 0) throw new WrongShape('the stream has no events')
   return format.readStream(events)
 }
 
-/** Throws WrongShape when the body is larger than any answer to these requests. */
+/** Throws a WrongShape error if the body is larger than any response to these requests. */
 async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -224,7 +231,7 @@ async function textOf(response: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-/** `anthropic-messages; dropped=seed,user; defaulted=max_tokens` -> `seed`, `user` */
+/** Parses `anthropic-messages; dropped=seed,user; defaulted=max_tokens` into `seed` and `user`. */
 function droppedIn(header: string): string[] {
   const [, names = ''] = /(?:^|;)\s*dropped=([^;]*)/.exec(header) ?? []
   return names
@@ -233,7 +240,7 @@ function droppedIn(header: string): string[] {
     .filter((name) => name !== '')
 }
 
-/** `fetch failed` hides its cause. */
+/** Returns the cause that `fetch failed` hides. */
 export function fetchCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

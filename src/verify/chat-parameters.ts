@@ -62,12 +62,12 @@ const logprobs = z.object({ content: z.array(z.object({ logprob: z.number() })).
 
 function judgeChoices({ body }: Reply): CheckFinding {
   const count = choices.safeParse(body).data?.choices.length ?? 0
-  return count === 2 ? ok('two choices') : ignored(`${count} choice, although two are asked for`)
+  return count === 2 ? ok('two choices') : ignored(`${count} choice, although two were requested`)
 }
 
 function judgeLogprobs({ body }: Reply): CheckFinding {
   const [first] = choices.safeParse(body).data?.choices ?? []
   return logprobs.safeParse(first?.logprobs).success
-    ? ok('the answer has them')
-    : ignored('the answer has none')
+    ? ok('the response contains them')
+    : ignored('the response contains none')
 }

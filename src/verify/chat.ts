@@ -16,8 +16,8 @@ import { jsonIn } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /**
- * Chat completions. https://platform.openai.com/docs/api-reference/chat, and the types of the openai SDK
- * 7.55.
+ * The Chat Completions format. https://platform.openai.com/docs/api-reference/chat, and the types of the
+ * openai SDK 7.55.
  */
 export const chat: WireFormat = {
   id: 'chat',
@@ -38,7 +38,7 @@ export const chat: WireFormat = {
       },
     }),
     ...(ask.stop !== undefined && { stop: [ask.stop] }),
-    // A model that knows no low effort may know another.
+    // A model that does not support low effort may support another one.
     ...(ask.reasoning && { reasoning_effort: ask.reasoning === 'usual' ? 'low' : 'high' }),
     ...(ask.isStream && { stream: true }),
     ...ask.extra,
@@ -91,7 +91,8 @@ const usage = z.object({
   completion_tokens_details: z.object({ reasoning_tokens: z.int().nullish() }).nullish(),
 })
 
-// Members that only the server knows go back to it: Gemini keeps the signature of a thought in a call.
+// Members that only the server understands are sent back to it. For example, Gemini puts the signature of a
+// thought into a call.
 const toolCall = z.looseObject({
   id: z.string(),
   type: z.literal('function'),
@@ -114,9 +115,9 @@ const completion = z.object({
 })
 
 function read(body: unknown): Reply {
-  const { id, choices, usage } = shaped(completion, body, 'the answer')
+  const { id, choices, usage } = shaped(completion, body, 'the response')
   const [choice] = choices
-  if (choice === undefined) throw new WrongShape('the answer has no choice')
+  if (choice === undefined) throw new WrongShape('the response has no choice')
   const { content, tool_calls, reasoning_content, reasoning } = choice.message
   return {
     id,

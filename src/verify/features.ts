@@ -26,8 +26,8 @@ const oneTool: Ask = asks(weather, { tools: ['get_weather'], choice: { only: 'ge
 const reasoning = 'How many prime numbers are there between 10 and 40? Think, then answer with the number.'
 
 /**
- * What every format can ask, in the order in which integrators try it: one simple request, streaming, tools,
- * the rest. `usageInStream`: members that ask a stream to tell usage.
+ * The requests that every format supports, in the order in which integrators try them: one simple request,
+ * streaming, tools, then the rest. `usageInStream` contains the members that make a stream report its usage.
  */
 export function features(usageInStream: Ask['extra'] = {}): Check[] {
   return [
@@ -96,7 +96,7 @@ export function features(usageInStream: Ask['extra'] = {}): Check[] {
   ]
 }
 
-/** Of the formats that have stop sequences. */
+/** Only for formats that support stop sequences. */
 export const stop: Check = {
   name: 'stop',
   ask: () => stopAsk,
@@ -104,11 +104,12 @@ export const stop: Check = {
   fields: ['stop', 'stop_sequences'],
 }
 
-/** Sends back the call of an earlier answer with its result. */
+/** Sends back a call from an earlier response together with its result. */
 function secondTurn(known: Known): Ask | CheckFinding {
   const first = known.get('parallel tools') ?? known.get('tools')
   const called = first?.calls.length ? first : known.get('tools')
-  if (called === undefined || called.calls.length === 0) return unknown('not asked: no answer had a call')
+  if (called === undefined || called.calls.length === 0)
+    return unknown('not checked: no response contained a call')
   const turns: CheckTurn[] = [
     ...bothTools.turns,
     { role: 'assistant', raw: called.raw },
@@ -120,10 +121,10 @@ function secondTurn(known: Known): Ask | CheckFinding {
   return { turns, tools: ['get_weather', 'get_time'] }
 }
 
-/** Sends back an answer with its reasoning, whose seals the server must know again. */
+/** Sends back a response with its reasoning, whose signatures the server must recognise. */
 function secondThought(known: Known, how: 'usual' | 'other'): Ask | CheckFinding {
   const first = known.get('reasoning')
-  if (first === undefined) return unknown('not asked: no answer had reasoning')
+  if (first === undefined) return unknown('not checked: no response contained reasoning')
   return {
     turns: [
       { role: 'user', text: reasoning },
@@ -134,7 +135,7 @@ function secondThought(known: Known, how: 'usual' | 'other'): Ask | CheckFinding
   }
 }
 
-/** A check of one optional parameter. Without `judge`, acceptance is all that can be seen. */
+/** Checks one optional parameter. Without `judge`, it only checks that the parameter is accepted. */
 export function parameter(
   name: string,
   extra: Readonly<Record<string, unknown>>,

@@ -1,37 +1,38 @@
 import { z } from 'zod'
 import type { ServerEvent } from '../protocols/event-reader.ts'
 
-/** What one check found. The detail is a phrase for the last column of the table. */
+/** The result of one check. The detail is a phrase for the last column of the table. */
 export interface CheckFinding {
   verdict: CheckVerdict
   detail: string
 }
 
 /**
- * - `ok`: it works, as far as an answer shows.
- * - `refused`: an error in the format's envelope says no.
- * - `ignored`: accepted, but the effect is missing where an answer would show it.
- * - `broken`: a client of this format fails: wrong shape, wrong envelope, cut stream, server error.
- * - `unknown`: not asked, or the answer cannot show it.
+ * - `ok`: it works, as far as a response can show.
+ * - `refused`: the server refuses it with an error in the format's envelope.
+ * - `ignored`: accepted, but the effect is missing where a response would show it.
+ * - `broken`: a client of this format fails, because of a wrong shape, a wrong envelope, a stream that is cut
+ *   off, or a server error.
+ * - `unknown`: not checked, or the response cannot show it.
  */
 export type CheckVerdict = (typeof verdicts)[number]
 export const verdicts = ['ok', 'refused', 'ignored', 'broken', 'unknown'] as const
 
-/** A request in the terms of no format. */
+/** A request, independent of any format. */
 export interface Ask {
   turns: readonly CheckTurn[]
   system?: string
-  /** Names of the sample tools. */
+  /** The names of the sample tools. */
   tools?: readonly string[]
-  /** Default: the model chooses. */
+  /** By default the model chooses. */
   choice?: 'none' | 'required' | { only: string }
-  /** The answer must follow the sample schema. */
+  /** Whether the response must follow the sample schema. */
   isStructured?: true
   stop?: string
-  /** `other`: the format's second way to ask for reasoning. */
+  /** `other` is the format's second way to request reasoning. */
   reasoning?: 'usual' | 'other'
   isStream?: true
-  /** Members that the body gets besides, or instead of others. */
+  /** Members to add to the body, or to replace in it. */
   extra?: Readonly<Record<string, unknown>>
 }
 
@@ -40,53 +41,56 @@ export type CheckTurn =
   | { role: 'assistant'; raw: unknown }
   | { role: 'tool'; results: readonly { id: string; output: string }[] }
 
-/** An answer in the terms of no format. */
+/** A response, independent of any format. */
 export interface Reply {
   id: string | undefined
   text: string
   calls: readonly Call[]
   isCut: boolean
-  /** Text of the model's thought; often empty, although the model thought. */
+  /** The text of the model's thoughts. Often empty even though the model thought. */
   thought: string
   usage: { input: number; output: number; reasoning: number } | undefined
-  /** Number of pieces of text in a stream; 1 in a whole answer. */
+  /** The number of pieces of text in a stream; 1 for a response that is not streamed. */
   pieces: number
-  /** The assistant's turn, as the next request repeats it. */
+  /** The assistant's turn, for the next request to repeat. */
   raw: unknown
-  /** The whole answer, to look for what only this format has. */
+  /** The whole response, for checks of what only this format has. */
   body: unknown
 }
 
 export interface Call {
   id: string
   name: string
-  /** JSON, as it came. */
+  /** The JSON text exactly as received. */
   input: string
 }
 
-/** Answers by the name of the check. */
+/** The responses by the name of the check. */
 export type Known = ReadonlyMap<string, Reply>
 
-/** One line of the table. */
+/** A line of the table. */
 export interface Check {
   name: string
-  /** Without it, ordinary clients of the format cannot work. */
+  /** Whether ordinary clients of the format cannot work without it. */
   isMust?: true
-  /** A refusal is the right answer. */
+  /** Whether a refusal is the expected response. */
   isRefusalRight?: true
-  /** The request, or the finding where none is needed. */
+  /** Returns the request, or a finding if no request is needed. */
   ask(known: Known): Ask | CheckFinding
-  /** What to ask when the first request was refused. */
+  /** Returns what to send if the first request was refused. */
   instead?(known: Known): Ask | CheckFinding
-  /** What the answer shows. Undefined: it shows nothing, so the request was accepted and no more is known. */
+  /**
+   * Judges what the response shows. Undefined if it shows nothing, in which case it is only known that the
+   * request was accepted.
+   */
   judge?(reply: Reply, known: Known): CheckFinding | undefined
-  /** Fields of the body that this check is about. Default: its name. */
+  /** The fields of the body that this check covers. The default is its name. */
   fields?: readonly string[]
 }
 
 /**
- * A wire format as a client sees it. It shares no code with the gateway's codecs: a mistake made twice would
- * look right.
+ * A wire format from the client's point of view. It shares no code with the gateway's codecs, because a
+ * mistake made in both would go unnoticed.
  */
 export interface WireFormat {
   id: FormatId
@@ -94,16 +98,16 @@ export interface WireFormat {
   path: string
   headers(key: string): Record<string, string>
   body(model: string, ask: Ask): Record<string, unknown>
-  /** Throws WrongShape. */
+  /** Throws a WrongShape error. */
   read(body: unknown): Reply
-  /** Throws WrongShape. */
+  /** Throws a WrongShape error. */
   readStream(events: readonly ServerEvent[]): Reply
   /**
-   * The error in a body of the format's envelope, such as `invalid_request_error: Unknown field`. Throws
-   * WrongShape.
+   * Reads the error from a body in the format's envelope, such as `invalid_request_error: Unknown field`.
+   * Throws a WrongShape error.
    */
   readError(body: unknown): string
-  /** Members that no server of this format may accept. */
+  /** Members that every server of this format must refuse. */
   malformed: Readonly<Record<string, unknown>>
   checks: readonly Check[]
 }
@@ -111,10 +115,10 @@ export interface WireFormat {
 export type FormatId = (typeof formatIds)[number]
 export const formatIds = ['chat', 'responses', 'messages'] as const
 
-/** An answer that a client of the format cannot read. The message is the finding's detail. */
+/** A response that a client of the format cannot read. The message becomes the finding's detail. */
 export class WrongShape extends Error {}
 
-/** The value in its shape. Throws WrongShape that names the first wrong member. */
+/** Parses the value. Throws a WrongShape error that names the first wrong member. */
 export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -123,7 +127,9 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   throw new WrongShape(`${what}${path === '' ? '' : `, ${path}`}: ${issue?.message ?? 'wrong shape'}`)
 }
 
-/** `{ error: { message, type, code } }`, the envelope of Chat and Responses. Throws WrongShape. */
+/**
+ * Reads `{ error: { message, type, code } }`, the envelope of Chat and Responses. Throws a WrongShape error.
+ */
 export function readOpenAiError(body: unknown): string {
   const { error } = shaped(openAiError, body, 'the error')
   return `${error.code ?? error.type ?? 'error'}: ${error.message}`

@@ -1,4 +1,4 @@
-/** The data as JSON; undefined when it is not JSON. */
+/** Parses the data as JSON, or returns undefined if it is not valid JSON. */
 export function jsonIn(data: string): unknown {
   try {
     return JSON.parse(data)

@@ -1,7 +1,7 @@
 import type { Ask, Call, CheckFinding, CheckTurn, Known, Reply } from './format.ts'
 import { hello, redPng, structured, toolInput, wordPdf } from './samples.ts'
 
-/** What an answer shows of the effect that was asked for. */
+/** Judges whether a response shows the requested effect. */
 
 export const user = (text: string, png?: string): CheckTurn => ({
   role: 'user',
@@ -14,21 +14,21 @@ export const ignored = (detail: string): CheckFinding => ({ verdict: 'ignored', 
 export const broken = (detail: string): CheckFinding => ({ verdict: 'broken', detail })
 export const unknown = (detail: string): CheckFinding => ({ verdict: 'unknown', detail })
 
-/** The start of a text, in quotes. */
+/** Returns the beginning of a text, in quotes. */
 export function quotedStart(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return `"${line.length <= 40 ? line : `${line.slice(0, 39)}…`}"`
 }
 
 export function judgeText({ text, usage }: Reply): CheckFinding {
-  if (text.trim() === '') return broken('the answer has no text')
+  if (text.trim() === '') return broken('the response has no text')
   const tokens =
-    usage === undefined ? 'it tells no usage' : `${usage.input} tokens in, ${usage.output} tokens out`
+    usage === undefined ? 'no usage reported' : `${usage.input} tokens in, ${usage.output} tokens out`
   return ok(`${quotedStart(text)}, ${tokens}`)
 }
 
 export function judgeUsage({ usage }: Reply): CheckFinding {
-  if (usage === undefined) return ignored('the answer tells no usage')
+  if (usage === undefined) return ignored('the response reports no usage')
   return usage.input > 0 && usage.output > 0
     ? ok(`${usage.input} tokens in, ${usage.output} tokens out`)
     : ignored(`the usage is ${usage.input} tokens in, ${usage.output} tokens out`)
@@ -37,16 +37,18 @@ export function judgeUsage({ usage }: Reply): CheckFinding {
 export function judgeStream({ text, pieces }: Reply): CheckFinding {
   if (text.trim() === '') return broken('the stream has no text')
   return ok(
-    pieces === 1 ? 'a whole stream, its text in one piece' : `a whole stream, ${pieces} pieces of text`,
+    pieces === 1
+      ? 'a complete stream, with its text in one piece'
+      : `a complete stream, with ${pieces} pieces of text`,
   )
 }
 
-/** `least`: of how many calls the request asks. */
+/** `least` is the number of calls that the request asks for. */
 export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
   if (calls.length === 0) {
     return least === 1
-      ? ignored(`no call, although one is demanded; the text is ${quotedStart(text)}`)
-      : unknown('the model called no tool')
+      ? ignored(`no call, although one is required; the text is ${quotedStart(text)}`)
+      : unknown('the model called no tools')
   }
   const wrong = calls.map(faultOf).find((fault) => fault !== undefined)
   if (wrong !== undefined) return broken(wrong)
@@ -58,72 +60,80 @@ export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
 function faultOf({ id, name, input }: Call): string | undefined {
   if (id === '') return `the call of ${name} has no id`
   if (!/^get_(weather|time)$/.test(name))
-    return `it calls ${quotedStart(name)}, which is not a tool of the request`
+    return `the response calls ${quotedStart(name)}, which is not a tool in the request`
   const value = parsed(input)
-  if (value === undefined) return `the arguments of ${name} are not JSON: ${quotedStart(input)}`
+  if (value === undefined) return `the arguments of ${name} are not valid JSON: ${quotedStart(input)}`
   return toolInput.safeParse(value).success
     ? undefined
     : `the arguments of ${name} have no city: ${quotedStart(input)}`
 }
 
-/** The answer after the results of tools. */
+/** Judges the response to the results of tools. */
 export function judgeSecondTurn({ calls, text }: Reply): CheckFinding {
   if (text.trim() !== '') return ok(quotedStart(text))
-  return calls.length > 0 ? ok('the model calls more tools') : broken('the answer has neither text nor calls')
+  return calls.length > 0
+    ? ok('the model calls more tools')
+    : broken('the response has neither text nor calls')
 }
 
 export function judgeStructured({ text }: Reply): CheckFinding {
   const value = parsed(text)
-  if (value === undefined) return ignored(`the text is not JSON: ${quotedStart(text)}`)
+  if (value === undefined) return ignored(`the text is not valid JSON: ${quotedStart(text)}`)
   return structured.safeParse(value).success
     ? ok(quotedStart(text))
-    : ignored(`the JSON does not follow the schema: ${quotedStart(text)}`)
+    : ignored(`the JSON does not match the schema: ${quotedStart(text)}`)
 }
 
 export function judgeJson({ text }: Reply): CheckFinding {
   return parsed(text) === undefined
-    ? ignored(`the text is not JSON: ${quotedStart(text)}`)
+    ? ignored(`the text is not valid JSON: ${quotedStart(text)}`)
     : ok(quotedStart(text))
 }
 
 export function judgeReasoning({ thought, usage }: Reply): CheckFinding {
   if (usage !== undefined && usage.reasoning > 0) return ok(`${usage.reasoning} tokens of reasoning`)
   return thought === ''
-    ? unknown('accepted; the answer shows no reasoning')
-    : ok(`it shows ${quotedStart(thought)}`)
+    ? unknown('accepted; the response shows no reasoning')
+    : ok(`the response shows ${quotedStart(thought)}`)
 }
 
 export function judgeSystem(reply: Reply, known: Known): CheckFinding {
-  if (/banana/i.test(reply.text)) return ok('the model follows it')
+  if (/banana/i.test(reply.text)) return ok('the model follows the instruction')
   return (
     counted(reply, known, 'simple request', 5) ??
-    ignored(`the model does not follow it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
+    ignored(
+      `the model does not follow the instruction, and no input tokens were counted for it: ${quotedStart(reply.text)}`,
+    )
   )
 }
 
 export function judgeImage(reply: Reply, known: Known): CheckFinding {
-  if (/\bred\b/i.test(reply.text)) return ok('the model sees that it is red')
+  if (/\bred\b/i.test(reply.text)) return ok('the model recognises the colour')
   return (
     counted(reply, known, 'simple request', 40) ??
-    ignored(`the model does not see it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
+    ignored(
+      `the model does not recognise the image, and no input tokens were counted for it: ${quotedStart(reply.text)}`,
+    )
   )
 }
 
 export function judgeDocument(reply: Reply, known: Known): CheckFinding {
-  if (/pelican/i.test(reply.text)) return ok('the model reads its word')
+  if (/pelican/i.test(reply.text)) return ok('the model reads the document')
   return (
     counted(reply, known, 'simple request', 20) ??
-    ignored(`the model does not read it, and the input has no tokens for it: ${quotedStart(reply.text)}`)
+    ignored(
+      `the model does not read the document, and no input tokens were counted for it: ${quotedStart(reply.text)}`,
+    )
   )
 }
 
-/** The input has more tokens than that of another request; undefined when it has not. */
+/** Checks whether the input has more tokens than that of another request. Undefined if not. */
 function counted({ usage }: Reply, known: Known, other: string, atLeast: number): CheckFinding | undefined {
   const before = known.get(other)?.usage?.input
   if (before === undefined || usage === undefined)
-    return unknown('accepted; the answer tells no usage to see it by')
+    return unknown('accepted; cannot be checked, because the response reports no usage')
   const more = usage.input - before
-  return more >= atLeast ? ok(`the input has ${more} tokens more`) : undefined
+  return more >= atLeast ? ok(`the input has ${more} more tokens`) : undefined
 }
 
 export const stopAsk = asks('Repeat exactly these words: alpha beta gamma', { stop: 'beta' })
@@ -135,25 +145,25 @@ export function judgeStop({ text }: Reply): CheckFinding {
     : unknown(`accepted; the text is ${quotedStart(text)}`)
 }
 
-/** For a bound of 16 tokens. Some engines count a few more. */
+/** For a limit of 16 tokens. Some engines count a few more. */
 export function judgeBound({ usage, isCut }: Reply): CheckFinding {
   if (usage !== undefined && usage.output > 20)
-    return ignored(`16 tokens were allowed, and the answer has ${usage.output}`)
-  return isCut ? ok('the answer ends at the bound') : unknown('the answer is shorter than the bound')
+    return ignored(`16 tokens were allowed, but the response has ${usage.output}`)
+  return isCut ? ok('the response ends at the limit') : unknown('the response is shorter than the limit')
 }
 
 export const longAsk = asks('Count from one to one hundred in words.')
 
 export function judgeNoCall({ calls }: Reply): CheckFinding {
-  return calls.length === 0 ? ok('no call') : ignored(`it calls ${calls[0]?.name}`)
+  return calls.length === 0 ? ok('no call') : ignored(`the response calls ${calls[0]?.name}`)
 }
 
 export function judgeOneCall({ calls }: Reply): CheckFinding {
-  if (calls.length > 1) return ignored(`${calls.length} calls, although one is allowed`)
-  return calls.length === 1 ? ok('one call') : unknown('accepted; the model called no tool')
+  if (calls.length > 1) return ignored(`${calls.length} calls, although only one is allowed`)
+  return calls.length === 1 ? ok('one call') : unknown('accepted; the model called no tools')
 }
 
-/** A request that makes a model call two tools if it may. */
+/** A request that makes a model call two tools if it is allowed to. */
 export const bothTools: Ask = asks(
   'What is the weather in Paris, and what time is it there? Call get_weather and get_time, both at once.',
   { tools: ['get_weather', 'get_time'] },

@@ -3,7 +3,7 @@ import type { Check } from './format.ts'
 import { bothTools, judgeBound, judgeNoCall, judgeOneCall, judgeSystem, longAsk } from './judge.ts'
 import { hello } from './samples.ts'
 
-/** The optional parameters of Messages. https://platform.claude.com/docs/en/api/messages/create */
+/** The optional parameters of the Messages format. https://platform.claude.com/docs/en/api/messages/create */
 export const messagesParameters: Check[] = [
   parameter('max_tokens', { max_tokens: 16 }, { ask: longAsk, judge: judgeBound }),
   parameter('temperature', { temperature: 0.5 }),

@@ -4,8 +4,8 @@ import { shaped, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
 
 /**
- * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when
- * events are out of order, blocks overlap, or the stream ends too early.
+ * Builds the message from a Messages stream, like the vendor's SDK. Throws a WrongShape error if events are
+ * out of order, blocks overlap, or the stream ends too early.
  */
 export function assembleMessage(events: readonly ServerEvent[]): { message: unknown; pieces: number } {
   let message: Record<string, unknown> | undefined
@@ -18,7 +18,7 @@ export function assembleMessage(events: readonly ServerEvent[]): { message: unkn
     const part = shaped(streamEvent, jsonIn(data), `event ${at + 1}`)
     const { type } = part
     if (event !== type)
-      throw new WrongShape(`event ${at + 1} is named ${event || 'nothing'}, and its type is ${type}`)
+      throw new WrongShape(`event ${at + 1} is named ${event || 'nothing'}, but its type is ${type}`)
     if (type === 'ping') continue
     if (type === 'error') throw new WrongShape(`an error in the stream: ${data.slice(0, 200)}`)
     if (type === 'message_start') {
@@ -26,18 +26,18 @@ export function assembleMessage(events: readonly ServerEvent[]): { message: unkn
       message = shaped(z.looseObject({}), part.message, type)
       continue
     }
-    if (message === undefined) throw new WrongShape(`${type} comes before message_start`)
+    if (message === undefined) throw new WrongShape(`${type} precedes message_start`)
     switch (type) {
       case 'content_block_start':
         if (open !== undefined)
           throw new WrongShape(`block ${part.index} begins before block ${open.index} ends`)
         if (part.index !== content.length)
-          throw new WrongShape(`block ${part.index} begins where ${content.length} should`)
+          throw new WrongShape(`block ${part.index} begins, but block ${content.length} was expected`)
         open = { index: content.length, block: { ...part.content_block }, input: '' }
         break
       case 'content_block_delta': {
         if (open === undefined || open.index !== part.index)
-          throw new WrongShape(`a delta of block ${part.index}, which is not open`)
+          throw new WrongShape(`there is a delta for block ${part.index}, which is not open`)
         const { text, thinking, signature, partial_json } = part.delta ?? {}
         if (text !== undefined) pieces++
         for (const [name, value] of Object.entries({ text, thinking, signature }))
@@ -47,7 +47,7 @@ export function assembleMessage(events: readonly ServerEvent[]): { message: unkn
       }
       case 'content_block_stop':
         if (open === undefined || open.index !== part.index)
-          throw new WrongShape(`block ${part.index} ends, which is not open`)
+          throw new WrongShape(`block ${part.index} ends, but was not open`)
         content.push(open.input === '' ? open.block : { ...open.block, input: jsonIn(open.input) })
         open = undefined
         break
@@ -64,7 +64,7 @@ export function assembleMessage(events: readonly ServerEvent[]): { message: unkn
     }
   }
   if (message === undefined || !isStopped) throw new WrongShape('the stream ends without message_stop')
-  if (open !== undefined) throw new WrongShape(`message_stop comes before block ${open.index} ends`)
+  if (open !== undefined) throw new WrongShape(`message_stop precedes the end of block ${open.index}`)
   return { message: { ...message, content }, pieces }
 }
 
@@ -88,7 +88,7 @@ function usageOf({ usage }: Record<string, unknown>): object {
   return typeof usage === 'object' && usage !== null ? usage : {}
 }
 
-/** A null in message_delta leaves what message_start said, but for the stop reason. */
+/** A null in message_delta keeps the value from message_start, except for the stop reason. */
 function definedOf(members: Record<string, unknown> | null | undefined): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members ?? {}).filter(([, value]) => value !== null))
 }

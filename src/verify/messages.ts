@@ -5,7 +5,10 @@ import { messagesParameters } from './messages-parameters.ts'
 import { assembleMessage } from './messages-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
-/** Messages. https://platform.claude.com/docs/en/api/messages, and the types of @anthropic-ai/sdk 1.12. */
+/**
+ * The Messages format. https://platform.claude.com/docs/en/api/messages, and the types of @anthropic-ai/sdk
+ * 1.12.
+ */
 export const messages: WireFormat = {
   id: 'messages',
   title: 'Messages',
@@ -19,7 +22,7 @@ export const messages: WireFormat = {
     ...toolsOf(ask),
     ...(ask.isStructured && { output_config: { format: { type: 'json_schema', schema: sampleSchema } } }),
     ...(ask.stop !== undefined && { stop_sequences: [ask.stop] }),
-    // Newer models refuse a budget, older ones know no other way.
+    // Newer models refuse a budget, whereas older ones support nothing else.
     ...(ask.reasoning === 'usual' && { thinking: { type: 'enabled', budget_tokens: 1024 } }),
     ...(ask.reasoning === 'other' && { thinking: { type: 'adaptive', display: 'summarized' } }),
     ...(ask.isStream && { stream: true }),
@@ -103,7 +106,7 @@ const callBlock = z.object({ id: z.string(), name: z.string(), input: z.record(z
 const thinkingBlock = z.object({ thinking: z.string(), signature: z.string() })
 
 function read(body: unknown): Reply {
-  const { id, content, stop_reason, usage } = shaped(answer, body, 'the answer')
+  const { id, content, stop_reason, usage } = shaped(answer, body, 'the response')
   const blocks = (type: string) => content.filter((block) => block.type === type)
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } = usage
   return {

@@ -1,6 +1,9 @@
 import type { Line } from './report.ts'
 
-/** Where a run tells how far it is: one line that changes on a terminal, a line for each check elsewhere. */
+/**
+ * Reports the progress of a run: as a single changing line on a terminal, and elsewhere as a line for each
+ * check.
+ */
 export class ProgressLine {
   readonly #write: (text: string) => void
   readonly #isTerminal: boolean
@@ -25,7 +28,7 @@ export class ProgressLine {
     if (!this.#isTerminal) this.#write(`${this.#done}/${this.#total} ${title}: ${name}: ${verdict}\n`)
   }
 
-  /** The changing line leaves the terminal. */
+  /** Removes the changing line from the terminal. */
   clear(): void {
     if (this.#isTerminal) this.#write('\r\u001b[2K')
   }

@@ -8,19 +8,24 @@ const line = z.object({
   detail: z.string(),
   calls: z.int(),
   ms: z.int(),
-  /** Of its calls, as far as the server tells them. */
+  /** The request ids of its calls, where the server sends them. */
   request_ids: z.array(z.string()),
 })
 
 export const sectionSchema = z.object({
   id: z.enum(['service', ...formatIds]),
   title: z.string(),
-  /** False: the server refuses the simple request of this format, and nothing more was asked. */
+  /**
+   * False if the server refused the simple request of this format, in which case nothing else was checked.
+   */
   served: z.boolean(),
   checks: z.array(line),
 })
 
-/** What `--json` prints. Members may be added; none changes its meaning while `version` stays. */
+/**
+ * The output of `--json`. Members may be added, but the meaning of a member does not change within a
+ * `version`.
+ */
 export const report = z.object({
   version: z.literal(1),
   base: z.string(),
@@ -44,7 +49,7 @@ export function verdictCounts(sections: readonly Section[]): Report['counts'] {
   return counts
 }
 
-/** 0: all musts are ok and nothing is broken. 1: not so. 130: stopped by Ctrl-C. */
+/** Returns 0 if all required checks are ok and nothing is broken, 130 after Ctrl-C, and otherwise 1. */
 export function exitCodeOf(sections: readonly Section[], isInterrupted: boolean, areNamed: boolean): number {
   if (isInterrupted) return 130
   const formats = sections.filter(({ id }) => id !== 'service')
@@ -52,7 +57,10 @@ export function exitCodeOf(sections: readonly Section[], isInterrupted: boolean,
   return isServed && faultsOf(sections).length === 0 ? 0 : 1
 }
 
-/** What makes the exit code 1: everything broken, and the musts of served formats that are not ok. */
+/**
+ * Returns what causes exit code 1: everything broken, and the required checks of served formats that are not
+ * ok.
+ */
 export function faultsOf(sections: readonly Section[]): string[] {
   return sections.flatMap(({ title, served, checks }) =>
     checks

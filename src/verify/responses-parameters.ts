@@ -16,7 +16,10 @@ import {
   user,
 } from './judge.ts'
 
-/** The optional parameters of Responses. https://platform.openai.com/docs/api-reference/responses/create */
+/**
+ * The optional parameters of the Responses format.
+ * https://platform.openai.com/docs/api-reference/responses/create
+ */
 export const responsesParameters: Check[] = [
   parameter('temperature', { temperature: 0.5 }),
   parameter('top_p', { top_p: 0.9 }),
@@ -25,13 +28,13 @@ export const responsesParameters: Check[] = [
     name: 'previous_response_id',
     ask: (known) => {
       const id = known.get('simple request')?.id
-      if (id === undefined) return unknown('not asked: the simple request has no answer')
+      if (id === undefined) return unknown('not checked: the simple request failed')
       return { turns: [user('Which word did I ask you for before?')], extra: { previous_response_id: id } }
     },
     judge: ({ text }) =>
       /hello/i.test(text)
-        ? ok('the model knows the turn before')
-        : ignored(`the model does not know the turn before: ${quotedStart(text)}`),
+        ? ok('the model knows the previous turn')
+        : ignored(`the model does not know the previous turn: ${quotedStart(text)}`),
   },
   parameter('store', { store: false }),
   parameter('metadata', { metadata: { purpose: 'verify' } }, { judge: judgeMetadata }),
@@ -72,6 +75,6 @@ const echoed = z.object({ metadata: z.object({ purpose: z.literal('verify') }) }
 
 function judgeMetadata({ body }: Reply): CheckFinding {
   return echoed.safeParse(body).success
-    ? ok('the answer repeats it')
-    : ignored('the answer does not repeat it')
+    ? ok('the response repeats it')
+    : ignored('the response does not repeat it')
 }

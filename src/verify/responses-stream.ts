@@ -4,14 +4,14 @@ import { shaped, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
 
 /**
- * The answer in the last event of a Responses stream. Throws WrongShape when a client could not follow the
- * stream: events out of order, items that overlap, arguments other than those of the last event, or no last
- * event.
+ * Returns the response in the last event of a Responses stream. Throws a WrongShape error if a client could
+ * not follow the stream: events out of order, overlapping items, arguments that differ from those in the last
+ * event, or no last event.
  */
 export function finalResponse(events: readonly ServerEvent[]): {
   response: unknown
   pieces: number
-  /** Of the deltas. */
+  /** Accumulated from the deltas. */
   text: string
 } {
   const seen = { text: '', pieces: 0, sequence: -1, open: undefined as number | undefined }
@@ -23,12 +23,12 @@ export function finalResponse(events: readonly ServerEvent[]): {
     const part = shaped(streamEvent, jsonIn(data), `event ${at + 1}`)
     const { type } = part
     if (event !== '' && event !== type && event !== 'message')
-      throw new WrongShape(`event ${at + 1} is named ${event}, and its type is ${type}`)
+      throw new WrongShape(`event ${at + 1} is named ${event}, but its type is ${type}`)
     if (at === 0 && type !== 'response.created' && type !== 'error')
       throw new WrongShape(`the first event is ${type}, not response.created`)
     if (part.sequence_number !== undefined) {
       if (part.sequence_number <= seen.sequence)
-        throw new WrongShape(`${type}: sequence_number does not rise`)
+        throw new WrongShape(`${type}: sequence_number does not increase`)
       seen.sequence = part.sequence_number
     }
     switch (type) {
@@ -77,5 +77,5 @@ function checkInput(item: z.infer<typeof streamEvent>['item'], inputs: ReadonlyM
   if (item?.type !== 'function_call') return
   const streamed = inputs.get(item.id ?? '')
   if (streamed !== undefined && streamed !== item.arguments)
-    throw new WrongShape('the deltas of a call are other arguments than its item has')
+    throw new WrongShape('the deltas of a call differ from the arguments of its item')
 }

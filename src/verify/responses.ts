@@ -14,7 +14,8 @@ import { finalResponse } from './responses-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /**
- * Responses. https://platform.openai.com/docs/api-reference/responses, and the types of the openai SDK 7.55.
+ * The Responses format. https://platform.openai.com/docs/api-reference/responses, and the types of the openai
+ * SDK 7.55.
  */
 export const responses: WireFormat = {
   id: 'responses',
@@ -39,7 +40,7 @@ export const responses: WireFormat = {
   readStream: (events) => {
     const { response, pieces, text } = finalResponse(events)
     const reply = read(response)
-    if (text !== reply.text) throw new WrongShape('the deltas are another text than the last event has')
+    if (text !== reply.text) throw new WrongShape('the deltas differ from the text of the last event')
     return { ...reply, pieces }
   },
   readError: readOpenAiError,
@@ -101,9 +102,9 @@ const callItem = z.object({ call_id: z.string(), name: z.string(), arguments: z.
 const reasoningItem = z.object({ summary: texts, content: texts.nullish() })
 
 function read(body: unknown): Reply {
-  const { id, status, error, output, usage } = shaped(answer, body, 'the answer')
+  const { id, status, error, output, usage } = shaped(answer, body, 'the response')
   if (status !== 'completed' && status !== 'incomplete')
-    throw new WrongShape(`the answer's status is ${status}${error ? `: ${error.message}` : ''}`)
+    throw new WrongShape(`the status of the response is ${status}${error ? `: ${error.message}` : ''}`)
   const items = (type: string) => output.filter((item) => item.type === type)
   const messages = items('message').map((item) => shaped(messageItem, item, 'a message'))
   const calls = items('function_call').map((item) => shaped(callItem, item, 'a function_call'))

@@ -10,20 +10,20 @@ import { responses } from './responses.ts'
 
 const formats: Readonly<Record<FormatId, WireFormat>> = { chat, responses, messages }
 
-/** What a run reports while it lasts. */
+/** Reports the progress of a run. */
 export interface Watcher {
   starts(callsMax: number, checks: number): void
-  /** Before each check. */
+  /** Called before each check. */
   asks(title: string, name: string): void
-  /** After each check. */
+  /** Called after each check. */
   found(title: string, line: Line): void
-  /** No more lines will come to this section. */
+  /** Called when a section is complete. */
   ended(section: Section): void
 }
 
 /**
- * Makes all checks, one after the other: the model list, one simple request, the usage log, then the rest.
- * The signal ends it early, and the report has what is known by then. Throws Unreachable.
+ * Runs all checks one after the other: the model list, one simple request, the usage log, then the rest. If
+ * the signal ends the run early, the report contains what is known by then. Throws Unreachable.
  */
 export async function run(options: Options, signal: AbortSignal, watcher: Watcher): Promise<Report> {
   const started = performance.now()
@@ -52,7 +52,7 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
     ended.add(section)
   }
 
-  /** Once in a run: after the first simple request that was answered. */
+  /** Made once per run, after the first successful simple request. */
   const endService = async (known: Known, requestId: string | undefined) => {
     if (ended.has(service)) return
     await add(service, 'usage log', false, () => checkUsageLog(caller, key, known, requestId))
@@ -103,8 +103,8 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
 }
 
 /**
- * The most calls that a run makes. The model list may need a second one, as a check may that has another way
- * to ask.
+ * Returns the maximum number of calls in a run. The model list may need a second call, and so may a check
+ * that has an alternative request.
  */
 function callsMaxOf(options: Options): number {
   const checks = checksOf(options)
@@ -116,12 +116,12 @@ function checksOf({ formats: ids }: Options): Check[] {
   return ids.flatMap((id) => formats[id].checks)
 }
 
-/** Model list, usage log, and the image. */
+/** The model list, the usage log, and the image. */
 function serviceChecksOf({ imageModel }: Options): number {
   return imageModel === undefined ? 2 : 3
 }
 
-/** Asks, and judges the answer. An answer goes to `known` and `answers`. */
+/** Sends the request and judges the response. Responses are added to `known` and `answers`. */
 async function find(
   caller: Caller,
   format: WireFormat,
@@ -134,7 +134,7 @@ async function find(
   if ('verdict' in wanted) return wanted
   if (check.isRefusalRight) {
     const outcome = await caller.ask(format, model, { ...wanted, extra: format.malformed })
-    if (!('verdict' in outcome)) return broken('a malformed body is accepted')
+    if (!('verdict' in outcome)) return broken('a malformed body was accepted')
     return outcome.verdict === 'refused' ? ok(outcome.detail) : outcome
   }
   const outcome = await caller.ask(format, model, wanted)
@@ -144,7 +144,7 @@ async function find(
     if (!('verdict' in other)) {
       const { verdict, detail } = judged(check, other, known)
       known.set(check.name, other.reply)
-      return { verdict, detail: caller.shown(`${detail}; another way is refused: ${outcome.detail}`) }
+      return { verdict, detail: caller.shown(`${detail}; the first variant was refused: ${outcome.detail}`) }
     }
   }
   if ('verdict' in outcome) return outcome
@@ -154,7 +154,7 @@ async function find(
   return { ...found, detail: caller.shown(found.detail) }
 }
 
-/** The effect counts first, then what the gateway says that it dropped. */
+/** The effect takes precedence over the gateway's report of dropped fields. */
 function judged(
   { name, judge, fields = [name] }: Check,
   { reply, dropped }: Answered,
@@ -165,8 +165,8 @@ function judged(
     fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)),
   )
   if (missing.length > 0 && (found === undefined || found.verdict === 'unknown'))
-    return ignored(`the gateway says that it drops ${missing.join(', ')}`)
+    return ignored(`the gateway reports that it dropped ${missing.join(', ')}`)
   if (missing.length > 0 && found?.verdict === 'ignored')
-    return ignored(`${found.detail}; the gateway says that it drops ${missing.join(', ')}`)
+    return ignored(`${found.detail}; the gateway reports that it dropped ${missing.join(', ')}`)
   return found ?? ok('accepted')
 }

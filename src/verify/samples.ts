@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The texts, tools, schema and picture that all formats ask with. */
+/** The texts, tools, schema and picture used in the requests of all formats. */
 
 export const hello = 'Reply with the one word: hello'
 
@@ -16,14 +16,14 @@ const descriptions: Readonly<Record<string, string>> = {
   get_time: 'The time of day in a city now',
 }
 
-/** A tool of the samples in JSON Schema. */
+/** Defines a sample tool in JSON Schema. */
 export function sampleTool(name: string): { name: string; description: string; parameters: object } {
   return { name, description: descriptions[name] ?? name, parameters }
 }
 
 export const toolInput = z.object({ city: z.string() })
 
-/** Closed, and every property required: strict mode demands both. */
+/** No other properties are allowed and all are required, because strict mode demands both. */
 export const sampleSchema = {
   type: 'object',
   properties: { city: { type: 'string' }, country: { type: 'string' } },
@@ -33,13 +33,13 @@ export const sampleSchema = {
 
 export const structured = z.object({ city: z.string(), country: z.string() })
 
-/** A red square of 256 x 256 pixels: vendors refuse tiny pictures, and this has a size that they count. */
+/** A red square of 256 x 256 pixels. Vendors refuse tiny images, and this size is counted in tokens. */
 export const redPng =
   'iVBORw0KGgoAAAANSUhEUgAAAQAAAAEACAMAAABrrFhUAAAAA1BMVEXcFBQXnfKmAAAAVElEQVR42u3BAQEAAACAkP6v7ggK' +
   'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAGAEPAAEccgnD' +
   'AAAAAElFTkSuQmCC'
 
-/** A PDF of one page with one sentence: `The secret word is PELICAN.` */
+/** A PDF with one page and one sentence: `The secret word is PELICAN.` */
 export const wordPdf =
   'JVBERi0xLjQKMSAwIG9iago8PC9UeXBlL0NhdGFsb2cvUGFnZXMgMiAwIFI+PgplbmRvYmoKMiAwIG9iago8PC9UeXBlL1BhZ2Vz' +
   'L0tpZHNbMyAwIFJdL0NvdW50IDE+PgplbmRvYmoKMyAwIG9iago8PC9UeXBlL1BhZ2UvUGFyZW50IDIgMCBSL01lZGlhQm94WzAg' +

@@ -1,10 +1,10 @@
 import type { CheckVerdict } from './format.ts'
 import { faultsOf, type Line, type Report, type Section, verdictCounts } from './report.ts'
 
-/** How a terminal shows the findings. */
+/** How findings are shown on a terminal. */
 export interface TableLook {
   hasColour: boolean
-  /** Characters in a line; undefined: unlimited. */
+  /** The number of characters per line; undefined means no limit. */
   columns: number | undefined
 }
 
@@ -19,10 +19,10 @@ const marks: Readonly<Record<CheckVerdict, { sign: string; colour: number }>> = 
 const nameWidth = 30
 const verdictWidth = 9
 
-/** The table of one format. */
+/** Formats the table of one format. */
 export function sectionTable({ title, served, checks }: Section, look: TableLook): string {
   if (checks.length === 0) return ''
-  const note = served ? '' : '  not served: nothing more was asked'
+  const note = served ? '' : '  not served, so nothing else was checked'
   return `\n${coloured(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
 }
 
@@ -34,7 +34,7 @@ function rowOf({ name, must, verdict, detail }: Line, look: TableLook): string {
   return `  ${coloured(sign, colour, look)} ${label}${coloured(verdict.padEnd(verdictWidth), colour, look)} ${shown}`.trimEnd()
 }
 
-/** The last lines of a run. */
+/** Formats the last lines of a run. */
 export function reportSummary({ sections, calls, ms, interrupted }: Report, look: TableLook): string {
   const counts = Object.entries(verdictCounts(sections)).map(([verdict, count]) => `${count} ${verdict}`)
   const numbers = `${counts.join(', ')}: ${calls} calls in ${(ms / 1000).toFixed(1)} s`
@@ -42,11 +42,11 @@ export function reportSummary({ sections, calls, ms, interrupted }: Report, look
   const formats = sections.filter(({ id }) => id !== 'service')
   const missing = formats.filter(({ served }) => !served).map(({ title }) => title)
   const lines = [`\n${numbers}`]
-  if (faults.length > 0) lines.push(coloured(`Not right: ${faults.join('; ')}.`, 31, look))
+  if (faults.length > 0) lines.push(coloured(`Failed: ${faults.join('; ')}.`, 31, look))
   else if (formats.some(({ served, checks }) => served && checks.length > 0))
-    lines.push(coloured('All musts (*) are ok, and nothing is broken.', 32, look))
+    lines.push(coloured('All required checks (*) are ok, and nothing is broken.', 32, look))
   if (missing.length > 0) lines.push(`Not served for this model: ${missing.join(', ')}.`)
-  if (interrupted) lines.push('Stopped: these are the checks that ended before.')
+  if (interrupted) lines.push('Stopped. Only the checks completed before that are shown.')
   return `${lines.join('\n')}\n`
 }
 

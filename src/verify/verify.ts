@@ -3,12 +3,12 @@ import { ProgressLine } from './progress.ts'
 import { run } from './run.ts'
 import { reportSummary, sectionTable, type TableLook } from './table.ts'
 
-/** Where a run reads and writes. */
+/** The streams that a run reads and writes. */
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>
   stdout: TextOutput
   stderr: TextOutput
-  /** Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   signal: AbortSignal
 }
 
@@ -19,8 +19,8 @@ export interface TextOutput {
 }
 
 /**
- * `tollgate verify`: the exit code. Tables go to stdout, progress to stderr. Throws UsageError and
- * Unreachable.
+ * Runs `tollgate verify` and returns the exit code. Prints tables to stdout and progress to stderr. Throws
+ * UsageError and Unreachable.
  */
 export async function verify(given: GivenOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout, stderr, signal } = surroundings
@@ -32,7 +32,7 @@ export async function verify(given: GivenOptions, surroundings: Surroundings): P
     const look = lookOf(stdout, env)
     const report = await run(options, signal, {
       starts(callsMax, checks) {
-        const line = `${base}, model ${model}: at most ${callsMax} calls, ${timeoutMs / 1000} s each at most\n`
+        const line = `${base}, model ${model}: at most ${callsMax} calls of at most ${timeoutMs / 1000} s each\n`
         if (isJson) stderr.write(line)
         else print(line)
         progress.starts(checks)
@@ -52,7 +52,7 @@ export async function verify(given: GivenOptions, surroundings: Surroundings): P
   }
 }
 
-/** Colours only on a terminal, and never with NO_COLOR: https://no-color.org */
+/** Colours are used only on a terminal, and never with NO_COLOR: https://no-color.org */
 function lookOf({ isTTY, columns }: TextOutput, env: Surroundings['env']): TableLook {
   const hasColour = isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
   return { hasColour, columns: isTTY === true ? columns : undefined }

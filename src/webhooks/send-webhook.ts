@@ -4,32 +4,32 @@ import { type SignedMessage, signatureHeaders } from './signature.ts'
 
 export interface Delivery {
   url: string
-  /** Each signs the message. */
+  /** Each of these keys signs the message. */
   keys: readonly Buffer[]
   message: SignedMessage
   allowPrivateAddresses: boolean
   withinMs: number
-  /** The most of the answer that is read. Default: nothing. */
+  /** The maximum number of bytes of the response to read. Nothing is read by default. */
   answerBytesMax?: number
 }
 
 /** The result of a delivery. */
 export interface Receipt {
-  /** True: the receiver has accepted it. */
+  /** Whether the receiver has accepted it. */
   taken: boolean
-  /** Undefined: there was no answer. */
+  /** Undefined if there was no response. */
   status: number | undefined
-  /** The beginning of the answer's body, if the caller asked for it. */
+  /** The beginning of the response body, if the caller requested it. */
   answer: string
   /** Why it was not accepted. */
   problem: string
-  /** True: another try is useless. */
+  /** Whether trying again would be useless. */
   final: boolean
 }
 
 /**
- * Send a signed message once. It follows no redirect, and calls only the addresses that a channel without
- * `allow_private_address` may call. Never rejects.
+ * Sends a signed message once. Follows no redirects, and calls only the addresses that a channel without
+ * `allow_private_address` can call. Never rejects.
  */
 export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
   const { keys, message, allowPrivateAddresses, withinMs, answerBytesMax = 0 } = delivery
@@ -51,11 +51,11 @@ export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
       body: message.body,
       signal: AbortSignal.timeout(withinMs),
     })
-    // The rest of a body is not read: it may be long.
+    // The rest of the body is not read, because it may be long.
     const answer = answerBytesMax === 0 ? '' : await beginOf(body, answerBytesMax)
     const taken = status >= 200 && status <= 299
-    const problem = taken ? '' : `answered with status ${status}`
-    // 410: the client wants no more calls.
+    const problem = taken ? '' : `responded with status ${status}`
+    // 410 means that the client wants no more calls.
     return { taken, status, answer, problem, final: status === 410 }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
@@ -71,7 +71,7 @@ export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
 export const webhookPauseMsMax = 6 * 3600 * 1000
 
 const refused =
-  'its address is refused; WEBHOOK_PRIVATE_ADDRESSES=allow lets webhooks go to loopback and private ones'
+  'the webhook address is not allowed; set WEBHOOK_PRIVATE_ADDRESSES=allow to allow loopback and private addresses'
 
 async function beginOf(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
   const parts: Buffer[] = []

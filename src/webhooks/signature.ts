@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ownSecrets } from '../canonical/own-secrets.ts'
 
-/** A message as its receiver checks it. `timestamp`: seconds since the epoch. */
+/** A message as verified by its receiver. `timestamp` is in seconds since the epoch. */
 export interface SignedMessage {
   id: string
   timestamp: number
@@ -9,7 +9,7 @@ export interface SignedMessage {
 }
 
 /**
- * The three headers of one delivery, signed with each of the keys: a receiver needs one of them.
+ * Returns the three headers of one delivery, signed with each of the keys. A receiver needs only one of them.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signatureHeaders(
@@ -32,7 +32,7 @@ export function secretOf(key: Buffer): string {
   return `${ownSecrets.webhook}${key.toString('base64')}`
 }
 
-/** A new random key. */
+/** Returns a new random key. */
 export function newWebhookKey(): Buffer {
   return randomBytes(32)
 }

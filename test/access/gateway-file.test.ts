@@ -166,7 +166,7 @@ tenants: [${tenants}]`
     generated: [{ tenant: 'one', key: 'z' }],
   })
   expect(lines).toMatchObject([
-    { level: 'info', message: 'gateway.yaml is applied', fields: { keys: { added: 1 } } },
+    { level: 'info', message: 'gateway.yaml was applied', fields: { keys: { added: 1 } } },
   ])
   expect(await apply(first)).toMatchObject({ changes: { tenants: { added: 1, changed: 1, removed: 0 } } })
 })
@@ -215,7 +215,7 @@ describe('of two files', () => {
     expect(refused.lines).toMatchObject([
       {
         level: 'warn',
-        message: 'gateway.yaml is not applied: one with a higher revision is in force',
+        message: 'gateway.yaml was not applied: a file with a higher revision is in force',
         fields: {
           revision: 6,
           hash: expect.stringMatching(/^[0-9a-f]{12}$/),
@@ -256,7 +256,8 @@ describe('of two files', () => {
       { level: 'info' },
       {
         level: 'warn',
-        message: 'gateway.yaml has replaced another one: without a higher revision the one applied last wins',
+        message:
+          'gateway.yaml has replaced another file: unless one has a higher revision, the file applied last wins',
         fields: { ...b, pid: process.pid, replaced: { ...a, pid: process.pid, appliedAt: expect.any(Date) } },
       },
     ])

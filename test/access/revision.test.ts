@@ -190,7 +190,7 @@ describe('a process that has read the hashes of all keys', () => {
     expect(failures).toBeLessThan(1)
     expect(keys.hashes.isTooMany).toBe(true)
     expect(lines).toEqual([
-      'There are more keys than KNOWN_KEYS_MAX: Postgres is asked about every unknown key',
+      'There are more keys than KNOWN_KEYS_MAX, so every unknown key is looked up in Postgres',
     ])
   })
 })
@@ -219,11 +219,11 @@ describe('while the database is down', () => {
     const looksBefore = looks
     await until(() => looks > looksBefore + 3)
     await disableKey()
-    expect(lines).toEqual(['Keys and catalog cannot be followed: connect ECONNREFUSED'])
+    expect(lines).toEqual(['Cannot follow changes of keys and catalog: connect ECONNREFUSED'])
     away = false
     await until(isDisabled)
     await until(() => lines.length === 2)
-    expect(lines[1]).toBe('Keys and catalog are followed again')
+    expect(lines[1]).toBe('Changes of keys and catalog are being followed again')
   })
 
   test('a statement that never gets an answer does not stop the next poll', async () => {

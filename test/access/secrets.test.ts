@@ -154,7 +154,7 @@ describe('SECRET_KEY', () => {
   test('is refused when its file was truncated', () => {
     writeFileSync(join(dataDir, 'secret.key'), 'short\n')
     expect(() => resolveSecretKey({ secretKey: undefined, dataDir, embedded: true })).toThrow(
-      'secret.key is not a secret key: it has 5 characters',
+      'secret.key is not a secret key: expected at least 32 characters, got 5',
     )
   })
 })

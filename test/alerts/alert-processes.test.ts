@@ -113,7 +113,7 @@ test('a budget at 80 % is reported once, under 100 concurrent requests over two 
   await holdsFor(1_000, () => expect(deliveriesOf(id)).toHaveLength(1))
   const [delivery] = deliveriesOf(id)
   expect(delivery?.body.data.summary).toMatch(
-    /^key spender\/spender: \$2\.3[25]\d* of the budget of \$2\.9 in total are spent \(8[01](\.\d)? %\); the rule tells from 80 % on\.$/,
+    /^key spender\/spender: \$2\.3[25]\d* of the budget of \$2\.9 in total has been spent \(8[01](\.\d)? %\); the threshold is 80 %\.$/,
   )
   expect(await statesOf(id)).toEqual(['opened delivered'])
 })

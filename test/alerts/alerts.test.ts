@@ -73,7 +73,7 @@ describe('an episode', () => {
     expect(await pass()).toEqual([])
     await breaker(2)
     expect(await pass()).toEqual([
-      'alert.opened channel eu: its breaker is open, it has opened 2 times in a row. The last failure: answered with 503',
+      'alert.opened channel eu: its breaker is open and has opened 2 times in a row. Last failure: answered with 503',
     ])
     await breaker(3)
     expect(await pass()).toEqual([])
@@ -219,7 +219,7 @@ describe('a webhook', () => {
     expect((await bed.call('GET', '/episodes')).json.data).toMatchObject([
       {
         deliveries: [
-          { event: 'opened', state: 'pending', tries: 2, problem: 'answered with status 503' },
+          { event: 'opened', state: 'pending', tries: 2, problem: 'responded with status 503' },
           { event: 'closed', state: 'pending', tries: 0 },
         ],
       },
@@ -309,7 +309,7 @@ describe('a webhook', () => {
     expect((await bed.call('POST', `/${id}/test`)).json).toMatchObject({
       delivered: false,
       status: 403,
-      problem: 'answered with status 403',
+      problem: 'responded with status 403',
     })
   })
 
@@ -340,7 +340,7 @@ test('a new master key seals addresses and secrets of webhooks anew', async () =
   const { id } = await makeRule(channelDown)
   const former = [{ secret: secretKey, retiredMs: Number.POSITIVE_INFINITY }]
   const outcomes = await resealAll(bed.sql, new SecretKeeper('another-secret-key-for-these-tests', former))
-  expect(outcomes).toContainEqual({ name: 'webhooks of alerts', resealed: 1, unreadable: 0 })
+  expect(outcomes).toContainEqual({ name: 'alert webhooks', resealed: 1, unreadable: 0 })
   const [row] = await bed.sql<{ sealed: Buffer }[]>`SELECT webhook_sealed AS sealed FROM alert_rules`
   const alone = new SecretKeeper('another-secret-key-for-these-tests')
   const opened = alone.open('alertWebhook', row?.sealed ?? Buffer.alloc(0), id).toString('utf8')
@@ -362,10 +362,10 @@ describe('the condition', () => {
     expect(await pass()).toEqual([])
     await bed.sql`INSERT INTO requests ${bed.sql(good(30))}`
     expect(await pass()).toEqual([
-      'alert.opened channel eu: 25 % of 40 requests failed in 5 minutes; the rule allows 5 %.',
+      'alert.opened channel eu: 25 % of 40 requests failed in 5 minutes; the threshold is 5 %.',
     ])
     await bed.sql`INSERT INTO requests ${bed.sql(good(160))}`
-    expect(await pass()).toEqual(['alert.closed channel eu: no longer more than 5 % of its requests fail.'])
+    expect(await pass()).toEqual(['alert.closed channel eu: the error rate is no longer above 5 %.'])
   })
 
   test('error_rate and latency of a tenant or a model count only the requests of the rule’s tenant', async () => {
@@ -380,9 +380,9 @@ describe('the condition', () => {
     await makeRule({ kind: 'latency', of: 'model', above_ms: 1_000, ...rate }, { tenant_id: other })
     expect((await pass()).sort()).toEqual([
       expect.stringMatching(
-        /^alert.opened model words: p95 of the time to the whole answer was 8\d\d\d ms in 20 requests of 10 minutes; the rule allows 1000 ms\.$/,
+        /^alert.opened model words: p95 of the time to the end of the response was 8\d\d\d ms over 20 requests in 10 minutes; the threshold is 1000 ms\.$/,
       ),
-      'alert.opened tenant other: 100 % of 20 requests failed in 10 minutes; the rule allows 10 %.',
+      'alert.opened tenant other: 100 % of 20 requests failed in 10 minutes; the threshold is 10 %.',
     ])
   })
 
@@ -395,7 +395,7 @@ describe('the condition', () => {
     expect(await pass()).toEqual([])
     await bed.sql`INSERT INTO requests ${bed.sql(row('2999999999'))}`
     expect(await pass()).toEqual([
-      'alert.opened tenant acme: $1.000000001 of the cost in 60 minutes was not charged, because no more was held; the rule allows $1.',
+      'alert.opened tenant acme: $1.000000001 of the cost in 60 minutes was not charged, because it exceeded the amount held; the threshold is $1.',
     ])
     const { status } = await bed.call('POST', '', {
       name: 'own',
@@ -410,13 +410,13 @@ describe('the condition', () => {
     const key = await bed.idOf('keys', 'one')
     await makeRule({ kind: 'budget', of: 'key', spent_percent: 80 })
     await makeRule({ kind: 'budget', of: 'tenant', below_usd: '5' })
-    expect(await pass()).toEqual(['alert.opened tenant other: the balance is $1; the rule tells below $5.'])
+    expect(await pass()).toEqual(['alert.opened tenant other: the balance is $1; the threshold is $5.'])
     await bed.sql`INSERT INTO budget_periods (owner_id, period, starts_at, spent_nano)
       VALUES (${key}, 'month', period_start('month', now()), 799999999)`
     expect(await pass()).toEqual([])
     await bed.sql`UPDATE budget_periods SET spent_nano = 800000000`
     expect(await pass()).toEqual([
-      'alert.opened key acme/one: $0.8 of the budget of $1 for this month are spent (80 %); the rule tells from 80 % on.',
+      'alert.opened key acme/one: $0.8 of the budget of $1 for this month has been spent (80 %); the threshold is 80 %.',
     ])
   })
 
@@ -429,7 +429,7 @@ describe('the condition', () => {
     expect(await pass()).toEqual([])
     await report(31_000)
     expect(await pass()).toEqual([
-      'alert.opened process 7 on box: rows wait for Postgres for 31 s; the rule allows 30 s.',
+      'alert.opened process 7 on box: rows have been waiting for Postgres for 31 s; the threshold is 30 s.',
     ])
     await report(0)
     expect((await pass()).map((text) => text.slice(0, 12))).toEqual(['alert.closed'])
@@ -450,7 +450,7 @@ describe('the condition', () => {
     expect(await seen('198.51.100.200', 50_000)).toEqual([])
     expect(await seen('::ffff:198.51.100.9', 45_000)).toEqual([])
     expect(await seen('203.0.113.5', 40_000)).toEqual([
-      'alert.opened key acme/one was used from 203.0.113.5: no request of it came from the network 203.0.113.0/24 before.',
+      'alert.opened key acme/one was used from 203.0.113.5: the key was never used from the network 203.0.113.0/24 before.',
     ])
     expect(await seen('2001:db8:1:2::3', 30_000)).toEqual([])
     const networks = await bed.sql`SELECT network FROM key_networks ORDER BY noted_at`
@@ -461,7 +461,7 @@ describe('the condition', () => {
     ])
     // An hour after the last new one.
     await bed.sql`UPDATE key_networks SET noted_at = noted_at - interval '2 hours'`
-    expect(await pass()).toEqual(['alert.closed key acme/one: no further new network was seen.'])
+    expect(await pass()).toEqual(['alert.closed key acme/one: no more new networks were seen.'])
   })
 
   test('new_network does not hold while a key is learnt, and sees requests that began long before they ended', async () => {

@@ -181,12 +181,12 @@ test.each([
     'allow_private_address[0]',
     'must be an address block',
   ],
-  ['a file', { ca_file: '/etc/passwd' }, 'ca_file', 'send the text as "ca"'],
+  ['a file', { ca_file: '/etc/passwd' }, 'ca_file', 'send the content as "ca"'],
   [
     'a file that would be its credential',
     { api_keys: ['x', 'file:/etc/passwd'] },
     'api_keys[1]',
-    'names a file, which is for gateway.yaml',
+    'is a file reference, which only gateway.yaml can contain',
   ],
   [
     'a timeout above the bound',
@@ -204,9 +204,9 @@ test.each([
 test('an alias, a fallback and an id of a model are checked against all others', async () => {
   const id = `model-${randomUUID()}`
   const detailOf = async (body: object) => (await admin('POST', '/models', body)).body.detail
-  expect(await detailOf({ id, aliases: ['main'] })).toMatch(/^aliases\[0\]: "main" is taken/)
+  expect(await detailOf({ id, aliases: ['main'] })).toMatch(/^aliases\[0\]: "main" is already used/)
   expect(await detailOf({ id, fallbacks: ['nobody'] })).toBe('fallbacks[0]: "nobody" is not in models')
-  expect(await detailOf({ id, fallbacks: [id] })).toBe('fallbacks[0]: is the model itself')
+  expect(await detailOf({ id, fallbacks: [id] })).toBe('fallbacks[0]: must not be the model itself')
   expect(await admin('POST', '/models', { id: 'main' })).toMatchObject({ status: 409 })
 })
 

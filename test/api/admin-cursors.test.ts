@@ -42,7 +42,7 @@ test('every list refuses a cursor that no page gave', async () => {
         path,
         place,
         400,
-        expect.stringContaining('next_cursor of the page before'),
+        expect.stringContaining('next_cursor of the previous page'),
       ])
     }
   }

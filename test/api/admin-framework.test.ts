@@ -196,7 +196,7 @@ test('a problem names its field by a JSON pointer, and the call by its request i
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
   expect(await answer.json()).toEqual({
     type: 'urn:tollgate:problem:invalid_request',
-    title: 'Not valid',
+    title: 'Invalid request',
     status: 400,
     code: 'invalid_request',
     detail: 'name: expected a string, got number',

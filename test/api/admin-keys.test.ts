@@ -229,7 +229,7 @@ describe('a revoked key', () => {
     const { id, body } = await make()
     await admin('POST', `keys/${id}/revoke`)
     const taken = await admin('POST', 'keys', { tenant: 'acme', name: body.name, group: 'team' })
-    expect([taken.status, String(taken.body.detail)]).toEqual([409, expect.stringContaining('is revoked')])
+    expect([taken.status, String(taken.body.detail)]).toEqual([409, expect.stringContaining('revoked key')])
     expect((await admin('PATCH', `keys/${id}`, { name: randomUUID() })).status).toBe(200)
     await make({ name: body.name })
   })

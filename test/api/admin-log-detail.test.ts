@@ -78,7 +78,7 @@ test('the command has the address of PUBLIC_URL, also where that has a quote', (
   const kept = { endpoint: '/v1/responses', client_protocol: null, stream: false, payload: null }
   expect(asCurl(kept, "https://gate.example/it's/")).toEqual({
     command: expect.stringContaining("'https://gate.example/it'\\''s/v1/responses'"),
-    differs: ['The body is not kept: write it to request.json.'],
+    differs: ['The body is not stored. Write it to request.json.'],
   })
   expect(asCurl({ ...kept, endpoint: '/v1/models' }, undefined)).toBeNull()
 })
@@ -90,16 +90,18 @@ test('what the command lacks is said: secrets, long texts, and all texts where o
       JSON.stringify({ model: 'main', messages: [{ role: 'user', content: `my key is ${secret}` }] }),
     ),
   )
-  expect(withSecret.body.as_curl?.differs).toEqual(['Secrets of the body are placeholders.'])
+  expect(withSecret.body.as_curl?.differs).toEqual(['Secrets in the body are replaced by placeholders.'])
   expect(JSON.stringify(withSecret.body)).not.toContain(secret)
   const long = await bed.read(
     await bed.send(
       JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'y'.repeat(310_000) }] }),
     ),
   )
-  expect(long.body.as_curl?.differs).toEqual(['The body is kept in part: long texts lack their middle.'])
+  expect(long.body.as_curl?.differs).toEqual([
+    'Only part of the body is stored. The middle of long texts is missing.',
+  ])
   const shape = await bed.read(await bed.send(JSON.stringify({ model: 'main', messages }), abortKey))
   expect(shape.body.as_curl?.differs).toEqual([
-    'Only the shape of the body is kept: its texts are placeholders.',
+    'Only the shape of the body is stored. Its texts are placeholders.',
   ])
 })

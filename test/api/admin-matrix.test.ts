@@ -177,7 +177,7 @@ function verdictFor({ kind, role = 'member', scope }: Caller, endpoint: AdminEnd
 const codeOf = ({ text }: Answer) => (/"code":"(\w+)"/.exec(text) ?? [])[1]
 
 /** The callback of single sign-on is open, but only to a browser that comes from its start. */
-const notBegun = 'This browser has not begun a single sign-on.'
+const notBegun = 'This browser has not started single sign-on.'
 
 /** Six at a time. */
 async function eachOf<Item>(items: readonly Item[], handle: (item: Item) => Promise<void>): Promise<void> {

@@ -224,7 +224,7 @@ test('a filter that is not valid, or not known, is named', async () => {
   }
   expect(await problem('?status=abc')).toEqual([
     400,
-    'status: expected a status such as 404, a class such as 4xx or a range such as 400..499, or nothing for rows that have none',
+    'status: expected a status such as 404, a class such as 4xx or a range such as 400..499, or an empty value for rows without one',
   ])
   expect(await problem('?not_cost_usd=a..b')).toEqual([
     400,
@@ -238,7 +238,7 @@ test('a filter that is not valid, or not known, is named', async () => {
   expect(await problem(`?channel=${'x'.repeat(257)}`)).toEqual([400, expect.stringContaining('channel: ')])
   expect(await problem(`?${'channel=a&'.repeat(33)}`)).toEqual([
     400,
-    'channel: expected at most 32 of them, got 33',
+    'channel: expected at most 32 values, got 33',
   ])
   expect(await problem('?nothing=1')).toEqual([400, expect.stringContaining('nothing')])
   expect(await problem('?cursor=abc')).toEqual([400, expect.stringContaining('cursor')])

@@ -134,7 +134,7 @@ test('health says in words what is wrong, and nothing when all is well', async (
     problems: [
       {
         severity: 'bad',
-        what: 'Its breaker is open: upstream_error 529',
+        what: 'The breaker of the channel is open: upstream_error 529',
         where: `channel ${name}`,
         since: expect.any(String),
       },
@@ -146,7 +146,7 @@ test('health says in words what is wrong, and nothing when all is well', async (
   // Of several processes it says in how many.
   await reportBreaker(gateway.database.sql, id, 2, 'upstream_timeout')
   expect(await health()).toMatchObject({
-    problems: [{ what: 'Its breaker is open in 1 of 2 processes: upstream_timeout' }],
+    problems: [{ what: 'The breaker of the channel is open in 1 of 2 processes: upstream_timeout' }],
   })
   await gateway.database.sql`DELETE FROM instances WHERE host = 'elsewhere'`
 })

@@ -105,17 +105,20 @@ test('a member sees its own tenant, and no channels', async () => {
 
 test('what the sums cannot answer is a 400 that names the field and what it must be', async () => {
   for (const [query, detail] of [
-    ['?group_by=user', 'group_by: expected words of'],
+    ['?group_by=user', 'group_by: expected a comma-separated list of'],
     ['?group_by=hour,day', 'group_by: expected at most one of minute, hour and day'],
-    [`?${days}&group_by=minute,tenant`, 'from: expected minutes by channel and outcome alone'],
+    [
+      `?${days}&group_by=minute,tenant`,
+      'from: expected no grouping or filter other than channel and outcome',
+    ],
     ['?from=2020-01-01&to=2020-02-01&group_by=minute', 'from: expected a time within the last 47 hours'],
     [
       '?from=2020-01-01&to=2020-02-01&group_by=key,model',
-      'from: expected whole days (UTC), and one part, before',
+      'from: expected whole days (UTC) and a single dimension before',
     ],
     ['?from=2000-01-01&to=2020-02-01', 'from: expected at most 3660 days'],
     ['?from=2020-01-02&to=2020-01-01T00:00:00Z', 'to: expected a time after "from"'],
-    ['?cursor=x', 'cursor: expected next_cursor'],
+    ['?cursor=x', 'cursor: expected the next_cursor'],
     ['/timeline?from=2020-01-01&to=2022-01-01&step=hour&by=model', 'step: expected at most 10000 points'],
   ]) {
     const { status, body } = await ask(query ?? '')

@@ -315,7 +315,7 @@ describe('what gateway.yaml manages', () => {
       expect(answer.body).toMatchObject({
         status: 409,
         code: 'conflict',
-        detail: `${file()}:${lineOf(text)} manages ${what}: change it there.`,
+        detail: `${what} is managed by ${file()}:${lineOf(text)}. Change it there.`,
       })
     }
   })

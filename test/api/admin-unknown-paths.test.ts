@@ -27,7 +27,7 @@ const notThere = (method: string, path: string) => ({
   title: 'Not found',
   status: 404,
   code: 'unknown_path',
-  detail: `There is no ${method} ${path} here. GET /openapi.json lists the paths.`,
+  detail: `There is no ${method} ${path}. See GET /openapi.json for the available paths.`,
 })
 
 test.each([
@@ -54,7 +54,7 @@ test('a path with a broken escape gets problem details that say so', async () =>
     status: 400,
     body: {
       type: 'urn:tollgate:problem:invalid_request',
-      detail: 'The path has a % that does not begin an escape; write it as %25.',
+      detail: 'The path contains a % that is not part of a valid escape. Write it as %25.',
     },
   })
 })

@@ -116,7 +116,7 @@ test("the row of a request that one channel failed and another answered does not
       channel: 'first',
       status: 500,
       error_kind: 'upstream_error',
-      error_message: 'The upstream failed with status 500: its reason is in the log',
+      error_message: 'The upstream failed with status 500: the reason is in the log',
     },
     { channel: 'spare', status: 200, error_kind: null },
   ])
@@ -191,7 +191,7 @@ test.each(everyAsk)(
 )
 
 test.each([asks.count, asks.input, translation])(
-  '$path: a body nested too deep is refused as it is for chat',
+  '$path: a body nested too deeply is refused as it is for chat',
   async ({ path, body }) => {
     const deep = (own: object) =>
       `${JSON.stringify(own).slice(0, -1)},"deep":${'['.repeat(1e5)}${']'.repeat(1e5)}}`

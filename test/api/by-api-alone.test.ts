@@ -135,7 +135,9 @@ async function again(yaml: string): Promise<void> {
   databases.push(database)
   // The key that was made is revoked by now, and a file names no secrets: the start makes new ones.
   const copy = await start(yaml, database.url, { ...Object.fromEntries(names), ADMIN_TOKEN: adminToken })
-  const secret = /new key \(shown only now\): (\S+)\s+\(tenant by-api, key service\)/.exec(copy.stdout())?.[1]
+  const secret = /new key \(shown only once\): (\S+)\s+\(tenant by-api, key service\)/.exec(
+    copy.stdout(),
+  )?.[1]
   const answer = await ask(copy, secret ?? '', 'by-api')
   expect(answer.status, await answer.text()).toBe(200)
   const api = clientOf(copy.url, `Bearer ${adminToken}`)
@@ -161,7 +163,7 @@ test('beside a gateway.yaml, which keeps its own rows', { timeout: 180_000 }, as
     body: { disabled: true },
   })
   expect(refused.error).toMatchObject({ status: 409, code: 'conflict' })
-  expect(refused.error?.detail).toMatch(/gateway\.yaml:\d+ manages tenant "free": change it there/)
+  expect(refused.error?.detail).toMatch(/tenant "free" is managed by .*gateway\.yaml:\d+\. Change it there/)
   const ofFile = await ask(processes.second, freeKey, 'main')
   expect(ofFile.status).toBe(200)
   await again(yaml)

@@ -77,7 +77,7 @@ test('a group without a key of the tenant is refused as one that is not there', 
     ])
       expect([answer.status, answer.body.detail]).toEqual([
         400,
-        `group: no key of your tenant is in the group "${name}": ask an admin`,
+        `group: your tenant has no key in the group "${name}"; ask an admin for one`,
       ])
 })
 
@@ -118,7 +118,7 @@ test('a member enables what a member has disabled, and not what an admin has', a
   const isRefused = async (body: object) => {
     const { status, body: problem } = await change(key.id, body)
     expect([status, problem.code]).toEqual([403, 'permission_denied'])
-    expect(problem.detail).toBe(`An admin has disabled the key "${key.name}": ask an admin to enable it.`)
+    expect(problem.detail).toBe(`The key "${key.name}" was disabled by an admin. Ask an admin to enable it.`)
   }
   expect(stateOf(await change(key.id, { disabled: true }))).toEqual([true, 'member'])
   expect(stateOf(await admin({ name: key.name, strict: true }))).toEqual([true, 'member'])

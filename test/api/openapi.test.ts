@@ -85,7 +85,7 @@ describe('GET /openapi.json', () => {
       name: 'limit',
       in: 'query',
       required: false,
-      description: 'Jobs on a page.',
+      description: 'The maximum number of jobs per page.',
       schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
     })
   })

@@ -9,7 +9,7 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 /** Which private addresses the admin API may give a channel. gateway.yaml of these gateways has one on loopback, which is not bound. */
 
 /** The upstream of tests lists no models: it was called. */
-const reached = { error: 'The upstream did not answer with a list of models.' }
+const reached = { error: 'The upstream did not return a list of models.' }
 
 let names = 0
 const channel = (members: object) => ({

@@ -45,13 +45,13 @@ describe('a parameter', () => {
     ],
     [
       '/v1/usage/requests?from=2026-02-30',
-      'from: expected a moment such as 2026-11-21T09:30:00Z or a day such as 2026-11-21, got "2026-02-30"',
+      'from: expected a time such as 2026-11-21T09:30:00Z or a date such as 2026-11-21, got "2026-02-30"',
     ],
     ['/v1/usage/requests?from=2026-11-02&to=2026-11-01T00:00:00Z', 'to: expected a time after "from"'],
     ['/v1/usage/summary?colour=red', 'colour: unknown parameter, expected one of from, to, model'],
     ['/v1/usage/budget?day=1', 'day: unknown parameter, expected no parameters'],
     ['/v1/images/generations?limit=0', 'limit: expected a whole number from 1 to 200, got "0"'],
-    ['/v1/images/generations?cursor=x', 'cursor: expected next_cursor of the page before, got "x"'],
+    ['/v1/images/generations?cursor=x', 'cursor: expected the next_cursor of the previous page, got "x"'],
   ])('%s is refused by name, with a row', async (path, message) => {
     const { status, error, headers } = await ask(path)
     expect(status).toBe(400)
@@ -129,7 +129,7 @@ describe('a body', () => {
       '/v1/responses/input_tokens',
       { input: 'Hello' },
       'model',
-      'model: required: the id of a model, as GET /v1/models lists them',
+      'model: required: send the id of a model from GET /v1/models',
     ],
     [
       '/v1/responses/input_tokens',
@@ -163,7 +163,10 @@ describe('an entry', () => {
       { ...entry, amount_usd: '5e3' },
       'amount_usd: expected a decimal as a string, with at most 9 decimals, such as "5.00", got "5e3"',
     ],
-    [{ ...entry, amount_usd: '-1' }, 'amount_usd: a top-up brings money; take some with an "adjustment"'],
+    [
+      { ...entry, amount_usd: '-1' },
+      'amount_usd: a top-up must be positive; use an "adjustment" to take money away',
+    ],
     [{ ...entry, odd: 1 }, 'odd: unknown parameter, expected one of id, kind, amount_usd, note'],
   ])('%j is refused by the name of its member', async (body, message) => {
     const { status, detail } = await ask('/admin/v1/tenants/free/entries', body, asAdmin)

@@ -179,7 +179,7 @@ test('a private address is not called unless the channel allows it', async () =>
   const other = await ask({ allow_private_address: ['127.128.0.0/9'] })
   expect(other.body.outcome).toBe('failed')
   const never = await ask({ protocols: { 'openai-chat': 'http://169.254.169.254/latest' } })
-  expect(never.body.error).toContain('169.254.169.254 is an address that is never called')
+  expect(never.body.error).toContain('which can never be an upstream')
   expect(gateway.upstream.requests).toHaveLength(0)
 })
 

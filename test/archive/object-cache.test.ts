@@ -125,7 +125,7 @@ test('a file that does not grow is given up, and its place is free again', async
     return error !== undefined
   })
   await asked
-  expect(String(error)).toContain('sends no more bytes')
+  expect(String(error)).toContain('has stopped sending data')
   const again = cache.with([file], async () => 'whole', never())
   await arrivals(2)
   fetches[1]?.arrive()

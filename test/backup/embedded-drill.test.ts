@@ -84,7 +84,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   const ended = Date.now()
   expect(made, made.errors).toMatchObject({
     code: 0,
-    output: expect.stringContaining('by copy of Postgres 18'),
+    output: expect.stringContaining('with copy from Postgres 18'),
   })
   const after = await makeKey('made-after')
   await load.more(answers / 4)

@@ -30,15 +30,24 @@ test('a dump goes only into a database without tables, and a cluster of pg_baseb
   await administrate('create database own')
   const env = { DATABASE_URL: urlOf('own'), SECRET_KEY: secretKey }
   const none = await runTollgate(['backup', join(folder, 'none')], env)
-  expect(none).toMatchObject({ code: 2, errors: expect.stringContaining('has no tables of Tollgate') })
+  expect(none).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('does not contain the Tollgate tables'),
+  })
   await prepareDatabase(urlOf('own'))
   const lacking = await runTollgate(['backup', join(folder, 'lacking'), '--with', 'copy'], env)
-  expect(lacking).toMatchObject({ code: 2, errors: expect.stringContaining('is not copied file by file') })
+  expect(lacking).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('only the embedded Postgres can be copied file by file'),
+  })
 
   const dump = join(folder, 'dump')
   expect(await runTollgate(['backup', dump, '--database-only'], env)).toMatchObject({ code: 0 })
   const taken = await runTollgate(['restore', dump, '--database-only'], env)
-  expect(taken).toMatchObject({ code: 2, errors: expect.stringContaining('the database has tables already') })
+  expect(taken).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('the database already contains tables'),
+  })
   expect(await runTollgate(['restore', dump], { DATA_DIR: join(folder, 'data') })).toMatchObject({
     code: 2,
     errors: expect.stringContaining('set DATABASE_URL to an empty database'),
@@ -50,7 +59,7 @@ test('a dump goes only into a database without tables, and a cluster of pg_baseb
   expect(whole, whole.errors).toMatchObject({ code: 0 })
   const into = (place: string, ...more: string[]) =>
     runTollgate(['restore', base, '--database-only', '--cluster', place, ...more], env)
-  expect(await into(folder)).toMatchObject({ code: 2, errors: expect.stringContaining('is there already') })
+  expect(await into(folder)).toMatchObject({ code: 2, errors: expect.stringContaining('already exists') })
   expect(await into(join(folder, 'first'))).toMatchObject({
     code: 0,
     output: expect.stringContaining('start Postgres 15'),
@@ -74,12 +83,18 @@ test('a backup of a server that is down is exit code 3, one into a folder that i
     ...env,
     DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:9/none',
   })
-  expect(away).toMatchObject({ code: 3, output: '', errors: expect.stringContaining('nothing is backed up') })
+  expect(away).toMatchObject({
+    code: 3,
+    output: '',
+    errors: expect.stringContaining('nothing was backed up'),
+  })
   expect(away.errors).not.toContain('hunter2')
   mkdirSync(join(folder, 'empty'))
   expect(await runTollgate(['backup', join(folder, 'empty'), '--database-only'], env)).toMatchObject({
     code: 2,
-    errors: expect.stringMatching(/is there already: name a folder that is not, such as .*\/empty\/\d{4}-/),
+    errors: expect.stringMatching(
+      /already exists: name a folder that does not exist yet, such as .*\/empty\/\d{4}-/,
+    ),
   })
   expect(readdirSync(folder)).toEqual(['empty'])
 })
@@ -135,7 +150,7 @@ test('a backup of an older release is restored, and says what is to be done befo
   })
   expect(back).toMatchObject({
     code: 1,
-    output: expect.stringContaining('Run tollgate migrate, or start a gateway'),
+    output: expect.stringContaining('Run tollgate migrate or start a gateway'),
   })
   expect(back.output).toMatch(/^Restored in /)
 })

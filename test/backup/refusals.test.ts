@@ -45,10 +45,10 @@ const restored = (more: Partial<Parameters<typeof restoreBackup>[0]> = {}) =>
   })
 
 test('a folder that is not a whole backup, or one of a later release', async () => {
-  await expect(restored()).rejects.toThrow(`${folder} is not a whole backup: it has no manifest.json`)
+  await expect(restored()).rejects.toThrow(`${folder} is not a complete backup: manifest.json is missing`)
   makeFolder()
   writeFileSync(join(folder, manifestFile), '{"format": 2}')
-  await expect(restored()).rejects.toThrow('is damaged, or of a later release of Tollgate')
+  await expect(restored()).rejects.toThrow('is damaged, or was written by a later release of Tollgate')
 })
 
 test.each([
@@ -56,12 +56,12 @@ test.each([
   [
     'a file that is cut',
     () => writeFileSync(join(folder, 'cluster/PG_VERSION'), '1'),
-    'has 1 bytes instead of 3',
+    'expected 3 bytes, got 1',
   ],
   [
     'a file with another byte',
     () => writeFileSync(join(folder, 'cluster/PG_VERSION'), '19\n'),
-    'has another content',
+    'does not match its checksum',
   ],
 ])('a backup with %s, which the message names', async (_, damage, said) => {
   makeFolder()
@@ -75,15 +75,15 @@ test('a DATA_DIR that is not empty, a DATABASE_URL for a copy, and parts of it',
   makeFolder()
   mkdirSync(dataDir)
   writeFileSync(join(dataDir, 'secret.key'), 'of somebody')
-  await expect(restored()).rejects.toThrow('is not empty: move it away')
+  await expect(restored()).rejects.toThrow('is not empty: move its contents elsewhere')
   expect(readdirSync(dataDir)).toEqual(['secret.key'])
   await expect(restored({ databaseUrl: 'postgres://127.0.0.1:1/x' })).rejects.toThrow('without DATABASE_URL')
-  await expect(restored({ databaseOnly: true })).rejects.toThrow('leave out --database-only')
+  await expect(restored({ databaseOnly: true })).rejects.toThrow('omit --database-only')
 })
 
 test('a backup whose files would lie outside of it', async () => {
   makeFolder({ ...contents, 'data/../../escaped': 'x' })
-  await expect(restored()).rejects.toThrow('the backup has a file outside of it')
+  await expect(restored()).rejects.toThrow('the backup lists a file outside its folder')
 })
 
 test('a machine without a program of Postgres that is new enough is told which package has it', async () => {

@@ -111,7 +111,7 @@ test('a thread that dies fails its own job only, and another takes its place', a
   await expect(dying.done).rejects.toMatchObject({ reason: 'body_thread_died', fault: 'gateway' })
   await next.done
   await ask(threads, 'b').done
-  expect(logged).toEqual(['a thread for large bodies has died'])
+  expect(logged).toEqual(['a thread for large bodies died'])
   held[0] = 0
   await other.done
 })

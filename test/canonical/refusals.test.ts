@@ -55,7 +55,7 @@ describe('a WebSocket', () => {
   })
 })
 
-test('a compaction is not streamed', () => {
+test('A compaction cannot be streamed.', () => {
   const body = Buffer.from('{"model":"m","input":"x","stream":true}')
   expect(() => compactionClient().readRequest(body, bounds)).toThrow(reason('compaction_not_streamed'))
 })

@@ -133,7 +133,7 @@ test('a channel whose connection cannot be opened is left out, and no other chan
   await apply('headers: { x-a: b }')
   const other = await load(new SecretKeeper('another secret key, also long enough'))
   expect(other.channels).toEqual([])
-  expect(other.lines[0]).toContain('Channel "c" is left out')
+  expect(other.lines[0]).toContain('Channel "c" is ignored')
   // A credential's bytes are bound to the channel, but are not a connection.
   await database.sql`UPDATE channels SET connection_sealed = (SELECT sealed FROM channel_credentials LIMIT 1)`
   expect((await load()).channels).toEqual([])

@@ -54,7 +54,7 @@ describe('a vendor', () => {
     if (Object.keys(baseUrls).length > 0) expect(read(text).channels[0]?.protocols).toEqual(baseUrls)
     else {
       expect(problemsOf(text)).toEqual([
-        `gateway.yaml:1: channels[0].protocols: is missing: the vendor ${vendor} has no base URL of its own, so write base_url or protocols`,
+        `gateway.yaml:1: channels[0].protocols: is missing: the vendor ${vendor} has no default base URL, so set base_url or protocols`,
       ])
     }
   })
@@ -87,10 +87,10 @@ describe('a vendor', () => {
       'gateway.yaml:3: channels[0].weight: must be a whole number',
     ])
     expect(problemsOf(channelWith('base_url: https://a.example', 'priority: 1'))).toEqual([
-      'gateway.yaml:2: channels[0].protocols: is missing: "base_url" alone needs a vendor',
+      'gateway.yaml:2: channels[0].protocols: is missing: "base_url" without "protocols" requires a vendor',
     ])
     expect(problemsOf(channelWith('base_url: https://a.example'))).toEqual([
-      'gateway.yaml:3: channels[0].base_url: is not for a channel with "protocols"',
+      'gateway.yaml:3: channels[0].base_url: cannot be combined with "protocols"',
     ])
   })
 
@@ -136,7 +136,7 @@ describe('a connection', () => {
     expect(read(channelWith(wired, 'vendor: openai')).channels[0]?.connection).toEqual({ websocket: true })
     for (const others of ['protocols: { openai-chat: https://api.example }', 'vendor: anthropic']) {
       expect(problemsOf(channelWith(wired, others))).toEqual([
-        'gateway.yaml:3: channels[0].websocket: needs "openai-responses" among the protocols: no other protocol has a WebSocket',
+        'gateway.yaml:3: channels[0].websocket: requires "openai-responses" among the protocols, because no other protocol supports WebSocket',
       ])
     }
     expect(problemsOf(channelWith('websocket: 1', responses))).toHaveLength(1)
@@ -158,11 +158,11 @@ describe('a connection', () => {
         x-b: "two\\nlines",
         x-c: 3 },
     timeouts: { connect_ms: 0, read_ms: 5 }`)
-    const own = 'is a header that Tollgate sets itself; a credential belongs in api_keys'
-    const value = 'must be visible ASCII characters, without spaces around them'
+    const own = 'is a header that Tollgate sets itself; put credentials in api_keys'
+    const value = 'must be visible ASCII characters without leading or trailing spaces'
     expect(problemsOf(text)).toEqual([
       'gateway.yaml:3: channels[0].proxy: must be the URL of a proxy, such as http://user:password@proxy.internal:3128',
-      'gateway.yaml:6: channels[0].headers.a b: must be the name of a header',
+      'gateway.yaml:6: channels[0].headers.a b: must be a valid header name',
       `gateway.yaml:7: channels[0].headers.Host: ${own}`,
       `gateway.yaml:8: channels[0].headers.Authorization: ${own}`,
       `gateway.yaml:9: channels[0].headers.X-Api-Key: ${own}`,
@@ -172,7 +172,7 @@ describe('a connection', () => {
       `gateway.yaml:13: channels[0].headers.transfer-encoding: ${own}`,
       `gateway.yaml:14: channels[0].headers.x-a: ${value}`,
       `gateway.yaml:15: channels[0].headers.x-b: ${value}`,
-      'gateway.yaml:16: channels[0].headers.x-c: must be text, in quotes if it looks like something else',
+      'gateway.yaml:16: channels[0].headers.x-c: must be text, quoted if it looks like another type',
       'gateway.yaml:17: channels[0].timeouts.connect_ms: must be 1 or more',
       'gateway.yaml:17: channels[0].timeouts.read_ms: is not a known setting',
     ])
@@ -182,27 +182,27 @@ describe('a connection', () => {
     const indented = (pem: string) => JSON.stringify(pem)
     expect(problemsOf(channelWith('ca: text,\nca_file: ca.pem'))).toEqual([
       'gateway.yaml:3: channels[0].ca: must be certificates in PEM',
-      'gateway.yaml:4: channels[0].ca_file: is not for a channel with "ca"',
+      'gateway.yaml:4: channels[0].ca_file: cannot be combined with "ca"',
     ])
     expect(problemsOf(channelWith('ca_file: bad.pem'))).toEqual([
       'gateway.yaml:3: channels[0].ca_file: must be certificates in PEM',
     ])
     expect(problemsOf(channelWith('cert_file: missing.pem,\nkey_file: key.pem'))).toEqual([
       'gateway.yaml:3: channels[0].cert_file: cannot be read (ENOENT)',
-      'gateway.yaml:4: channels[0].key_file: needs its certificate, "cert"',
+      'gateway.yaml:4: channels[0].key_file: requires a certificate ("cert")',
     ])
     expect(problemsOf(channelWith('cert_file: ca.pem'))).toEqual([
-      'gateway.yaml:3: channels[0].cert_file: needs its key',
+      'gateway.yaml:3: channels[0].cert_file: requires a private key ("key")',
     ])
     expect(problemsOf(channelWith(`cert_file: ca.pem,\nkey: ${indented(others.key)}`))).toEqual([
-      'gateway.yaml:4: channels[0].key: must be the key of the certificate, in PEM without a passphrase',
+      'gateway.yaml:4: channels[0].key: must be the private key of the certificate, in PEM without a passphrase',
     ])
     const times = 'timeouts: { connect_ms: 1001,\nfirst_byte_ms: 2001,\nidle_ms: 3001,\ntotal_ms: 4001 }'
     expect(problemsOf(channelWith(times))).toEqual([
-      'gateway.yaml:3: channels[0].timeouts.connect_ms: must be 1000 or less, as UPSTREAM_CONNECT_MS is',
-      'gateway.yaml:4: channels[0].timeouts.first_byte_ms: must be 2000 or less, as UPSTREAM_FIRST_BYTE_MS is',
-      'gateway.yaml:5: channels[0].timeouts.idle_ms: must be 3000 or less, as UPSTREAM_IDLE_MS is',
-      'gateway.yaml:6: channels[0].timeouts.total_ms: must be 4000 or less, as UPSTREAM_TOTAL_MS is',
+      'gateway.yaml:3: channels[0].timeouts.connect_ms: must be 1000 or less, the value of UPSTREAM_CONNECT_MS',
+      'gateway.yaml:4: channels[0].timeouts.first_byte_ms: must be 2000 or less, the value of UPSTREAM_FIRST_BYTE_MS',
+      'gateway.yaml:5: channels[0].timeouts.idle_ms: must be 3000 or less, the value of UPSTREAM_IDLE_MS',
+      'gateway.yaml:6: channels[0].timeouts.total_ms: must be 4000 or less, the value of UPSTREAM_TOTAL_MS',
     ])
   })
 

@@ -152,7 +152,7 @@ tenants:
     'gateway.yaml:4: models[0].price.input: …',
     'gateway.yaml:4: models[0].price.output: …',
     'gateway.yaml:4: models[0].price.wat: is not a known setting',
-    'gateway.yaml:5: models[1].id: "a" is taken by models[0]',
+    'gateway.yaml:5: models[1].id: "a" is already used by models[0]',
     'gateway.yaml:8: channels[0].wieght: is not a known setting',
     'gateway.yaml:9: channels[0].weight: must be a whole number',
     'gateway.yaml:11: channels[0].protocols.openai-chat: must be an http:// or https:// URL without credentials, query or fragment',
@@ -167,7 +167,7 @@ tenants:
     'gateway.yaml:31: tenants[0].keys[0].secret: must be 16 to 512 visible ASCII characters without spaces',
     'gateway.yaml:31: tenants[0].keys[0].capture: must be one of none, shape, content',
     'gateway.yaml:31: tenants[0].keys[0].expires_at: …',
-    'gateway.yaml:32: tenants[0].keys[1].name: "a" is taken by tenants[0].keys[0]',
+    'gateway.yaml:32: tenants[0].keys[1].name: "a" is already used by tenants[0].keys[0]',
     'gateway.yaml:36: tenants[1].keys[0].allowed_cidrs[0]: must be an address block, such as 10.0.0.0/8',
   ])
 })
@@ -188,8 +188,8 @@ groups:
   expect(problemsOf(text)).toEqual([
     'gateway.yaml:8: groups[2].responses.compact_model: "b" is not in the models of this group',
     'gateway.yaml:9: groups[3].responses.compact_model: "ghost" is not in models',
-    'gateway.yaml:10: groups[4].responses.compact_model: "also-a" is an alias: write "a", its model',
-    'gateway.yaml:11: groups[5].responses.compact_model: must be a name of one model; "*" matches any',
+    'gateway.yaml:10: groups[4].responses.compact_model: "also-a" is an alias; use the model id "a" instead',
+    'gateway.yaml:11: groups[5].responses.compact_model: must be the name of a single model; "*" matches any model',
   ])
 })
 
@@ -227,12 +227,12 @@ groups:
     'gateway.yaml:3: models[0].images.images_max: must be 10 or less',
     'gateway.yaml:3: models[0].images.partial_images_max: must be 0 or more',
     'gateway.yaml:3: models[0].images.formats: is not a known setting',
-    'gateway.yaml:7: models[0].price.images[1]: must be for a size, a quality or both; the price of all other images is "image"',
-    'gateway.yaml:8: models[0].price.images[2].size: must be one that images are made in; "auto" costs what comes of it',
+    'gateway.yaml:7: models[0].price.images[1]: must be a map with a size, a quality or both; set "image" for the price of all other images',
+    'gateway.yaml:8: models[0].price.images[2].size: must be a specific value; "auto" is charged at the price of the resulting image',
     'gateway.yaml:9: models[0].price.images[3].usd: must be a decimal, such as "2.50"',
     'gateway.yaml:10: models[0].price.images[4].usd: …',
     'gateway.yaml:12: models[1].images: must be a map',
-    'gateway.yaml:17: models[1].price.images[2]: is for the same size and quality as images[0]',
+    'gateway.yaml:17: models[1].price.images[2]: has the same size and quality as images[0]',
     'gateway.yaml:23: channels[0].images.concurrency: must be 1 or more',
     'gateway.yaml:23: channels[0].images.per_minute: must be a whole number',
     'gateway.yaml:23: channels[0].images.burst: is not a known setting',
@@ -254,7 +254,7 @@ tenants:
       - { name: d, capture_answers: maybe }
 `
   expect(problemsOf(text)).toEqual([
-    'gateway.yaml:10: tenants[0].keys[2].capture_answers: needs "capture: content"',
+    'gateway.yaml:10: tenants[0].keys[2].capture_answers: requires "capture: content"',
     'gateway.yaml:11: tenants[0].keys[3].capture_answers: must be true or false',
   ])
 })
@@ -291,15 +291,15 @@ test('a name leads to one model: an alias that is already used is reported with 
 `
   expect(problemsOf(text)).toEqual([
     'gateway.yaml:3: models[0].aliases[4]: must be a name of 1 to 256 visible characters',
-    'gateway.yaml:3: models[0].aliases[0]: "b" is taken by models[1]',
-    'gateway.yaml:3: models[0].aliases[2]: "x" is taken by models[0].aliases[1]',
-    'gateway.yaml:3: models[0].aliases[3]: must be a name of one model; "*" matches any',
-    'gateway.yaml:7: models[1].aliases[1]: "b" is taken by models[1]',
-    'gateway.yaml:8: models[1].aliases[2]: "a" is taken by models[0]',
-    'gateway.yaml:9: models[2].aliases[0]: "y" is taken by models[1].aliases[0]',
-    'gateway.yaml:10: models[3].aliases: is not for the model "*", which matches any name',
+    'gateway.yaml:3: models[0].aliases[0]: "b" is already used by models[1]',
+    'gateway.yaml:3: models[0].aliases[2]: "x" is already used by models[0].aliases[1]',
+    'gateway.yaml:3: models[0].aliases[3]: must be the name of a single model; "*" matches any model',
+    'gateway.yaml:7: models[1].aliases[1]: "b" is already used by models[1]',
+    'gateway.yaml:8: models[1].aliases[2]: "a" is already used by models[0]',
+    'gateway.yaml:9: models[2].aliases[0]: "y" is already used by models[1].aliases[0]',
+    'gateway.yaml:10: models[3].aliases: cannot be set for the model "*", which matches any name',
     'gateway.yaml:11: models[4].wat: is not a known setting',
-    'gateway.yaml:12: models[5].aliases[0]: "q" is taken by models[4].aliases[0]',
+    'gateway.yaml:12: models[5].aliases[0]: "q" is already used by models[4].aliases[0]',
   ])
 })
 
@@ -337,13 +337,13 @@ channels:
 `
   expect(problemsOf(text)).toEqual([
     'gateway.yaml:2: models[0].fallbacks: must be a list',
-    'gateway.yaml:8: models[1].fallbacks[2]: "a" is in fallbacks[0] already',
-    'gateway.yaml:9: models[1].fallbacks[3]: is the model itself',
-    'gateway.yaml:10: models[1].fallbacks[4]: "y" is an alias: write "b", its model',
+    'gateway.yaml:8: models[1].fallbacks[2]: "a" is already in fallbacks[0]',
+    'gateway.yaml:9: models[1].fallbacks[3]: must not be the model itself',
+    'gateway.yaml:10: models[1].fallbacks[4]: "y" is an alias; use the model id "b" instead',
     'gateway.yaml:11: models[1].fallbacks[5]: "ghost" is not in models',
-    'gateway.yaml:12: models[1].fallbacks[6]: must be a name of one model; "*" matches any',
+    'gateway.yaml:12: models[1].fallbacks[6]: must be the name of a single model; "*" matches any model',
     'gateway.yaml:13: models[2].fallbacks[0]: "any" is not in models',
-    'gateway.yaml:14: models[3].fallbacks: is not for the model "*", which matches any name',
+    'gateway.yaml:14: models[3].fallbacks: cannot be set for the model "*", which matches any name',
   ])
 })
 
@@ -359,7 +359,7 @@ tenants:
     keys:
       - { name: k, group: g, allowed_models: [a, y] }
 `
-  const hint = '"y" is an alias: write "a", its model'
+  const hint = '"y" is an alias; use the model id "a" instead'
   expect(problemsOf(text)).toEqual([
     'gateway.yaml:1: models[0].wat: is not a known setting',
     `gateway.yaml:3: channels[0].models.y: ${hint}`,
@@ -416,7 +416,7 @@ tenants:
     'gateway.yaml:20: groups[2].budget: must be a map',
     'gateway.yaml:23: tenants[0].limits: must be a map',
     'gateway.yaml:25: tenants[1].limits.tokens_per_minute: must be 2147483647 or less',
-    'gateway.yaml:27: tenants[1].keys[0].limits: must be a map with one limit or more; without it the limits of the group hold',
+    'gateway.yaml:27: tenants[1].keys[0].limits: must be a map with at least one limit; omit it to use the limits of the group',
     'gateway.yaml:27: tenants[1].keys[0].budget.total: …',
     'gateway.yaml:28: tenants[1].keys[1].limits.burst: is not a known setting',
     'gateway.yaml:29: tenants[1].keys[2].total_limits: is not a known setting',
@@ -452,7 +452,7 @@ tenants:
     'gateway.yaml:6: tenants[0].keys[0].allowed_models[1]: "ghost" is not in models',
     'gateway.yaml:7: tenants[0].keys[1].group: "ghost" is not in groups',
     'gateway.yaml:9: tenants[1].keys[0].group: "default" is not in groups',
-    'gateway.yaml:9: tenants[1].keys[0].secret: is the same as that of tenants[0].keys[0]',
+    'gateway.yaml:9: tenants[1].keys[0].secret: is the same as the secret of tenants[0].keys[0]',
   ])
 })
 
@@ -462,7 +462,7 @@ describe('text that is not a valid file', () => {
     ['- 1', 'gateway.yaml:1: must be a map'],
     ['models:\n  - id: a\n    id: b', 'gateway.yaml:3: map keys must be unique'],
     ['model: []\nmodels: 3', 'gateway.yaml:1: model: is not a known setting'],
-    ['models: &all [*all]', 'gateway.yaml:1: more than 1000 aliases are used'],
+    ['models: &all [*all]', 'gateway.yaml:1: uses more than 1000 aliases'],
     ['models: []\n---\nmodels: []', 'gateway.yaml:2: source contains multiple documents'],
   ])('%j is refused with its line', (text, problem) => {
     expect(problemsOf(text)[0]).toContain(problem)
@@ -521,7 +521,7 @@ test('USD is read exactly, from quoted and unquoted decimals', () => {
   expect(prices('0.1')).toBe(100_000_000n)
   expect(prices('999999999.999999999'.replace(/.*/, '"$&"'))).toBe(999_999_999_999_999_999n)
   expect(problemsOf('models: [{ id: a, price: { input: 0.12345678901234567 } }]')[0]).toContain(
-    'put in quotes',
+    'must be quoted',
   )
   for (const text of ['1e3', '.5', '5.', '-1', '+1', '1,5', ' 1', '0.0000000001', 'NaN', '']) {
     expect(nanoFromUsd(text)).toBeUndefined()

@@ -212,8 +212,9 @@ test('fetched data is refused where it is not what we can read', () => {
       },
     ],
   ]
-  for (const each of wrong) expect(() => readLibrary(each), JSON.stringify(each)).toThrow('not price data')
-  expect(() => patternOf('a*b*c*')).toThrow('repeats too much')
+  for (const each of wrong)
+    expect(() => readLibrary(each), JSON.stringify(each)).toThrow('invalid price data')
+  expect(() => patternOf('a*b*c*')).toThrow('has too many repetitions')
 })
 
 function readLibraryInput(): Record<string, unknown>[] {

@@ -69,7 +69,7 @@ describe('a price', () => {
     const order =
       'models: [{ id: a, price: { tiers: [{ above_input_tokens: 2 }, { above_input_tokens: 2 }] } }]'
     expect(problemsOf(order)).toEqual([
-      'gateway.yaml:1: models[0].price.tiers[1].above_input_tokens: must be higher than in the tier before it',
+      'gateway.yaml:1: models[0].price.tiers[1].above_input_tokens: must be higher than in the previous tier',
     ])
   })
 })

@@ -41,14 +41,14 @@ test('prices:check shows each part that differs, and says so by its exit code', 
     expect.stringMatching(/^model +channel +part +file +library +source$/),
     expect.stringMatching(/^other +openai +input +2 +2\.5 +openai\/gpt-4o$/),
     expect.stringMatching(/^other +openai +web_search +- +0\.01 +openai\/gpt-4o$/),
-    expect.stringMatching(/^2 prices compared with @pydantic\/genai-prices [\d.]+; \d+ parts differ$/),
+    expect.stringMatching(/^2 prices compared with @pydantic\/genai-prices [\d.]+; \d+ differ$/),
   ])
   expect(code).toBe(1)
 })
 
 test('prices:check exits with 0 where nothing differs', async () => {
   const { code, said } = await check(yaml('2').replace(/ +- \{ id: other.*\n/, '  - { id: other }\n'))
-  expect(said).toMatch(/^1 prices compared .*; 0 parts differ\n$/)
+  expect(said).toMatch(/^1 prices compared .*; 0 differ\n$/)
   expect(code).toBe(0)
 })
 

@@ -58,8 +58,8 @@ describe('the help', () => {
 
 describe('a wrong command line is exit code 2, names what is wrong, and prints nothing on stdout', () => {
   test.each([
-    [['startt'], "unknown command 'startt' (Did you mean start?). tollgate --help shows"],
-    [['ledger', 'vrify'], "unknown command 'vrify' (Did you mean verify?). tollgate ledger --help shows"],
+    [['startt'], "unknown command 'startt' (Did you mean start?). Run tollgate --help"],
+    [['ledger', 'vrify'], "unknown command 'vrify' (Did you mean verify?). Run tollgate ledger --help"],
     [['ledger', 'verify', '--sinc', '2026-10'], "unknown option '--sinc' (Did you mean --since?)"],
     [['ledger', 'verify', '--since', 'October'], 'tollgate ledger verify: --since must be a month such as'],
     [['ledger', 'verify', '--since'], "option '--since <MONTH>' argument missing"],
@@ -70,10 +70,13 @@ describe('a wrong command line is exit code 2, names what is wrong, and prints n
     [['keys', 'revoke', 'dev'], 'KEY must be TENANT/NAME or an id, not "dev"'],
     [['keys', 'create', 'acme', 'dev', '--set', 'strict'], '--set must be NAME=VALUE, not "strict"'],
     [['logs', 'find', 'status'], 'FILTER must be NAME=VALUE, not "status"'],
-    [['logs', 'find', 'statuss=5xx'], 'there is no filter "statuss". Filters are tenant, tenant_id'],
-    [['logs', 'find', '--from', 'yesterday'], '--from must be a moment such as 2026-11-26T03:00:00Z, or 15m'],
-    [['logs', 'tail', '--url', 'localhost:8787'], '--url must be an address that begins with http://'],
-    [['keys', 'list', '--url', 'http://me:word@127.0.0.1'], '--url must have no user and no password'],
+    [['logs', 'find', 'statuss=5xx'], 'unknown filter "statuss". The filters are tenant, tenant_id'],
+    [
+      ['logs', 'find', '--from', 'yesterday'],
+      '--from must be a time such as 2026-11-26T03:00:00Z, or a time ago such as 15m',
+    ],
+    [['logs', 'tail', '--url', 'localhost:8787'], '--url must be an address that starts with http://'],
+    [['keys', 'list', '--url', 'http://me:word@127.0.0.1'], '--url must not contain a user or password'],
     [['completion', 'tcsh'], 'SHELL must be one of bash, zsh, fish, not "tcsh"'],
     [['import', 'kong', 'x'], 'FORMAT must be one of new-api, litellm, gateway-yaml, not "kong"'],
     [['apply', '/no/such/file'], '/no/such/file cannot be read'],
@@ -89,7 +92,7 @@ describe('a wrong command line is exit code 2, names what is wrong, and prints n
   test('so is a token that is missing, and a group of commands alone', async () => {
     expect(await run(['keys', 'list'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('an API token is needed: set TOLLGATE_TOKEN'),
+      stderr: expect.stringContaining('an API token is required. Set TOLLGATE_TOKEN'),
     })
     expect(await run(['keys'])).toMatchObject({ code: 2, stderr: expect.stringContaining('create') })
     expect(await run([])).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: tollgate') })

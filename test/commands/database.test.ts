@@ -33,13 +33,18 @@ describe('migrate', () => {
     const { sql, run } = await aDatabase(emptyDatabase)
     const tables = async () => (await sql`SELECT to_regclass('requests') IS NOT NULL AS there`)[0]?.there
     const plan = await run('migrate')
-    expect(plan).toMatchObject({ code: 1, errors: 'Nothing is applied: --yes applies it.\n' })
+    expect(plan).toMatchObject({
+      code: 1,
+      errors: 'Nothing was applied. Add --yes to apply the migrations.\n',
+    })
     expect(plan.output).toMatch(/^The database has 0 migrations; this release has \d+\.\n {2}\+ 0000_init\n/)
     expect(await tables()).toBe(false)
 
     expect(await run('ledger', 'verify')).toMatchObject({
       code: 3,
-      errors: expect.stringContaining('has no tables of this release. `tollgate migrate` makes them.'),
+      errors: expect.stringContaining(
+        'lacks the tables of this release. Run `tollgate migrate` to create them.',
+      ),
     })
 
     const applied = await run('migrate', '--yes', '--json')
@@ -59,7 +64,7 @@ describe('migrate', () => {
     await sql`UPDATE schema_state SET compatible_from = 999`
     expect(await run('migrate', '--yes')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('use the later release'),
+      errors: expect.stringContaining('Use the later release'),
     })
   })
 })
@@ -92,9 +97,9 @@ describe('apply', () => {
     expect(await tenants()).toEqual([])
 
     const applied = await run('--yes')
-    expect(applied.output).toMatch(/New secret of key "dev" of acme, shown only now: tg-\w+\n$/)
+    expect(applied.output).toMatch(/New secret of key "dev" of acme, shown only once: tg-\w+\n$/)
     expect(await tenants()).toMatchObject([{ name: 'acme', live: true }])
-    expect(await run()).toMatchObject({ code: 0, output: expect.stringContaining('in force already') })
+    expect(await run()).toMatchObject({ code: 0, output: expect.stringContaining('already in force') })
 
     writeFileSync(path, file('other', '3'))
     const next = await run('--json', '--yes')
@@ -156,7 +161,7 @@ describe('apply', () => {
     expect(await run('apply', newer, '--yes')).toMatchObject({ code: 0 })
     expect(await run('apply', older, '--yes')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('raise `revision` in this file'),
+      output: expect.stringContaining('Raise `revision` in this file'),
     })
   })
 
@@ -183,7 +188,7 @@ test('a command in a wrong folder makes no database there: exit code 3, and what
     ['backup', join(folder, 'copy')],
   ]) {
     const { code, output, errors } = await runTollgate(command, { DATA_DIR: dataDir })
-    expect(errors).toContain(`DATA_DIR, ${dataDir}, has no database`)
+    expect(errors).toContain(`DATA_DIR (${dataDir}) contains no database`)
     expect({ code, output }).toEqual({ code: 3, output: '' })
   }
   expect(existsSync(dataDir)).toBe(false)

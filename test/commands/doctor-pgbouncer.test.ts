@@ -50,7 +50,7 @@ test('DATABASE_POOLER_URL is looked at: well before the same database, wrong whe
   elsewhere.pathname = new URL(other.url).pathname
   const found = await bed.diagnose({ DATABASE_POOLER_URL: elsewhere.href })
   expect(found.wrong, found.text).toEqual(['database.pooler_url'])
-  expect(found.finding('database.pooler_url')?.what).toContain('another database')
+  expect(found.finding('database.pooler_url')?.what).toContain('a database other than DATABASE_URL')
 
   const away = await bed.diagnose({ DATABASE_POOLER_URL: 'postgres://me:hunter2@127.0.0.1:9/x' })
   expect(away.wrong, away.text).toEqual(['database.pooler_url'])

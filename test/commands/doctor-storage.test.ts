@@ -90,12 +90,12 @@ test('a clock a minute ahead is a warning, one of twenty minutes is wrong', asyn
   const minute = await bed.diagnose(await behind({ aheadMs: 60_000 }))
   expect(minute.finding('storage.clock'), minute.text).toMatchObject({
     verdict: 'warning',
-    what: expect.stringMatching(/is (59|60|61) s ahead of ours/),
+    what: expect.stringMatching(/is (59|60|61) s ahead of that of this machine/),
   })
   const far = await bed.diagnose(await behind({ aheadMs: -20 * 60_000 }))
   expect(far.finding('storage.clock')).toMatchObject({
     verdict: 'wrong',
-    what: expect.stringMatching(/s behind ours/),
+    what: expect.stringMatching(/s behind that of this machine/),
   })
 })
 

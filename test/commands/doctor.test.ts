@@ -92,7 +92,7 @@ describe('the database', () => {
       one.password = 'hunter2'
     })
     const { what } = await onlyWrong('database.authentication', { DATABASE_URL: url })
-    expect(what).toContain('refuses the user or the password')
+    expect(what).toContain('rejects the user or the password')
   })
 
   test('that is down', async () => {
@@ -126,7 +126,7 @@ describe('the database', () => {
   })
 
   test.each([
-    ['empty', emptyDatabase, 'make tables in the schema'],
+    ['empty', emptyDatabase, 'create tables in the schema'],
     ['in use', freshDatabase, 'read and write the tables'],
   ])('whose user has no rights, where it is %s', async (_, make, why) => {
     const { url, drop } = await make()
@@ -193,12 +193,14 @@ describe('the machine', () => {
     const finding = await onlyWrong('port.taken', { PORT: String(port) })
     expect(finding.what).toContain(`(pid ${process.pid})`)
     // It is silent, as a gateway that is too busy: no one should end it for that.
-    expect(finding.do).toContain('If it is not a gateway, end it')
+    expect(finding.do).toContain('If it is not a gateway, stop it')
     const answering = createServer((socket) => void socket.end('220 mail ready\r\n')).listen(0, '127.0.0.1')
     onTestFinished(() => void answering.close())
     await new Promise((listening) => answering.once('listening', listening))
     const at = answering.address() as AddressInfo
-    expect((await onlyWrong('port.taken', { PORT: String(at.port) })).why).toContain('is not a gateway')
+    expect((await onlyWrong('port.taken', { PORT: String(at.port) })).why).toContain(
+      'does not respond like a gateway',
+    )
   })
 
   test('whose files and folders have blanks in their names: what is to be run can be copied', async () => {
@@ -267,16 +269,16 @@ tenants: [{ name: acme, ${money} keys: [{ name: one, secret: a-secret-of-one-key
   })
 
   test.each([
-    ['{}', 'and has no byte 30 s later is charged an estimate (client_gone)'],
+    ['{}', 'and has received no byte 30 s later is charged an estimate (client_gone)'],
     ['{ policy: abort }', 'before the first byte is charged an estimate (client_gone)'],
     [
       '{ policy: abort, unseen: hold }',
-      'is charged an estimate, after its money was held for UPSTREAM_TOTAL_MS',
+      'is charged an estimate, after its money has been held for UPSTREAM_TOTAL_MS',
     ],
   ])('and a group with client_gone: %s', async (clientGone, words) => {
     const finding = (await found(yaml(balance, clientGone))).finding('money.unseen')
     expect(finding).toMatchObject({ verdict: 'well', what: expect.stringContaining(words) })
-    expect(finding?.what).toContain('group default: a client that leaves')
+    expect(finding?.what).toContain('group default: a client that disconnects')
     expect((await found(yaml('', clientGone))).finding('money.unseen')).toBeUndefined()
   })
 

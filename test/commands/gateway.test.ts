@@ -98,7 +98,7 @@ describe('keys', () => {
   test('what the gateway refuses is exit code 4, in its words; a wrong setting is 2', async () => {
     expect(await run('keys', 'revoke', 'default/nobody', '--yes')).toMatchObject({
       code: 4,
-      errors: expect.stringContaining('there is no key "default/nobody"'),
+      errors: expect.stringContaining('key "default/nobody" does not exist'),
     })
     await run('keys', 'create', 'default', 'twice')
     expect(await run('keys', 'create', 'default', 'twice')).toMatchObject({
@@ -122,7 +122,7 @@ describe('the token', () => {
     const piped = runTollgate(['keys', 'list', ...url, '--token-file', '-'], {}, { input: adminToken })
     expect(await piped).toMatchObject({ code: 0 })
     const wrong = await runTollgate(['keys', 'list', ...url], { TOLLGATE_TOKEN: 'another-token-of-16' })
-    expect(wrong).toMatchObject({ code: 4, errors: expect.stringContaining('does not know this token') })
+    expect(wrong).toMatchObject({ code: 4, errors: expect.stringContaining('did not accept the token') })
   })
 
   test('of a viewer may look, and may not change; --env-file names it too', async () => {
@@ -160,8 +160,8 @@ describe('topup', () => {
       TOLLGATE_TOKEN: adminToken,
     })
     expect(lost.code).toBe(3)
-    expect(lost.errors).toContain('the gateway at http://127.0.0.1:9999 does not answer')
-    expect(lost.errors).toMatch(/run it again, the same with --id [0-9a-f-]{36}/)
+    expect(lost.errors).toContain('the gateway at http://127.0.0.1:9999 does not respond')
+    expect(lost.errors).toMatch(/Run the same command again with --id [0-9a-f-]{36}/)
   })
 })
 
@@ -184,15 +184,15 @@ describe('logs', () => {
     expect(refused.output.split('\n')).toEqual([
       expect.stringMatching(/^time \(UTC\) +tenant\/key +model/),
       expect.stringMatching(/ default\/finder +no-such-model +- +404 refused /),
-      expect.stringMatching(/^ +\w+: Model "no-such-model" does not exist here/),
+      expect.stringMatching(/^ +\w+: Model "no-such-model" does not exist/),
       '',
     ])
     const one = await run('logs', 'find', 'key=finder', '--limit', '1')
-    expect(one.errors).toContain('1 rows; there may be more')
+    expect(one.errors).toContain('Showing 1 rows. There may be more')
     expect(await run('logs', 'find', 'key=nobody-has-it')).toMatchObject({
       code: 0,
       output: '',
-      errors: 'No row matches.\n',
+      errors: 'No rows match.\n',
     })
     expect(await run('logs', 'find', 'status=many')).toMatchObject({
       code: 2,
@@ -210,11 +210,11 @@ describe('logs', () => {
       return tail.output() !== ''
     })
     await gateway.stop()
-    await until(() => tail.errors().includes('is not answering'))
+    await until(() => tail.errors().includes('is not responding'))
     gateway = await startGateway()
     await ask(secret, 'after-the-restart')
     await until(() => models().includes('after-the-restart'))
-    expect(tail.errors()).toContain('answers again; the tail continues where it was')
+    expect(tail.errors()).toContain('is responding again; resuming where the output stopped')
     tail.child.kill('SIGINT')
     expect(await tail.ended).toBe(130)
     const rows = await run('logs', 'find', 'key=follower', '--json')
@@ -236,7 +236,7 @@ test('probe waits for the runs, shows what they found, and says by its exit code
   const probed = await run('probe', 'demo', 'demo-chat', '--protocol', 'openai-chat')
   expect(probed.code, probed.errors).toBe(0)
   expect(probed.output).toMatch(/✓ simple request \* +ok/)
-  expect(probed.output).toContain('It cost $')
+  expect(probed.output).toContain('The run cost $')
   expect(await run('probe', 'no-such-channel', 'demo-chat')).toMatchObject({
     code: 2,
     errors: expect.stringContaining('no enabled channel has this name'),

@@ -38,14 +38,14 @@ describe('a disk that is full', () => {
     for (const line of ['$tollgate --help > /dev/full', '$tollgate completion bash > /dev/full']) {
       const { code, errors } = await shell(line)
       expect({ line, code }).toEqual({ line, code: 1 })
-      expect(errors).toMatch(/^tollgate: what it printed could not be written: .*ENOSPC.*\n$/)
+      expect(errors).toMatch(/^tollgate: the output could not be written: .*ENOSPC.*\n$/)
     }
   })
 
   test('does not keep a command that changes something from its end', async () => {
     const { url, sql } = await aDatabase()
     const run = await shell('$tollgate migrate --yes > /dev/full', { DATABASE_URL: url })
-    expect(run).toMatchObject({ code: 1, errors: expect.stringContaining('It is applied.\n') })
+    expect(run).toMatchObject({ code: 1, errors: expect.stringContaining('Applied.\n') })
     expect(run.errors).toContain('could not be written')
     expect(await isMigrated(sql)).toBe(true)
   })
@@ -63,7 +63,7 @@ describe('a reader that leaves', () => {
   test('does not keep a command that changes something from its end', async () => {
     const { url, sql } = await aDatabase()
     const { code, errors } = await shell(`${leaving} $tollgate migrate --yes >&3`, { DATABASE_URL: url })
-    expect({ code, errors }).toEqual({ code: 141, errors: 'It is applied.\n' })
+    expect({ code, errors }).toEqual({ code: 141, errors: 'Applied.\n' })
     expect(await isMigrated(sql)).toBe(true)
   })
 })

@@ -25,7 +25,7 @@ async function environment(): Promise<Record<string, string>> {
 
 test.each([
   ['start', 'base URL: http://127.0.0.1:'],
-  ['worker', 'Tollgate works.'],
+  ['worker', 'The Tollgate worker is running.'],
 ])('%s runs until SIGTERM, drains, and ends with 0', async (command, said) => {
   const running = beginTollgate([command], await environment())
   await until(() => running.output().includes(said), 60_000)

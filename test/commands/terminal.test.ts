@@ -19,15 +19,15 @@ test('on a terminal migrate shows its plan and its progress, and asks: n writes 
   expect(no.code).toBe(1)
   expect(no.text).toContain('+ 0000_init')
   expect(no.text).toContain('waiting for the database ...')
-  expect(no.text).toContain('Nothing is applied')
+  expect(no.text).toContain('Nothing was applied')
   const interrupted = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0003' })
   expect(interrupted.code).not.toBe(0)
   // Ctrl-D: no one will answer.
   const left = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0004' })
-  expect(left).toMatchObject({ code: 1, text: expect.stringContaining('Nothing is applied') })
+  expect(left).toMatchObject({ code: 1, text: expect.stringContaining('Nothing was applied') })
   const yes = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: 'y\n' })
   expect(yes.code).toBe(0)
-  expect(yes.text).toContain('It is applied.')
+  expect(yes.text).toContain('Applied.')
   const piped = await runTollgate(['migrate'], env)
   expect(piped).toEqual({
     code: 0,

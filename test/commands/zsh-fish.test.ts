@@ -66,7 +66,7 @@ test('fish completes commands, options, fixed values and files, with what each d
       .split('\n')
   expect(completed('tollgate led')).toEqual(['ledger\tverify, inspect, replay'])
   expect(completed('tollgate ledger ver')).toEqual([
-    'verify\trecompute balances, budgets and sums, and say for each rule whether it holds',
+    'verify\trecompute balances, budgets and sums, and report for each rule whether it holds',
   ])
   expect(completed('tollgate ledger verify --si')).toEqual([expect.stringMatching(/^--since\t/)])
   expect(completed('tollgate completion z').map((line) => line.split('\t')[0])).toEqual(['zsh'])

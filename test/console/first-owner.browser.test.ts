@@ -12,7 +12,7 @@ afterAll(() => bed?.close())
 
 test('the printed link makes the first owner, who is signed in, signs out, and signs in again', async () => {
   const page = await bed.page()
-  const address = /Open (\S+) to make the first owner/.exec(bed.gateway.stdout())?.[1] ?? ''
+  const address = /Open (\S+) to create the first owner/.exec(bed.gateway.stdout())?.[1] ?? ''
   expect(address).toBe(`${bed.gateway.url}/console/link#${await setupToken(bed.gateway)}`)
 
   await page.goto(address)

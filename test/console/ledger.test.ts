@@ -81,10 +81,10 @@ describe('a verification in a sentence', () => {
 
   test('that runs, was cancelled, or has failed', () => {
     expect(verificationWords(running).words).toBe('It begins.')
-    const progress = { done: 1_233, of: 1_300, doing: 'every sum by day is that of its requests' }
+    const progress = { done: 1_233, of: 1_300, doing: 'every sum by day matches its requests' }
     expect(verificationWords({ ...running, progress })).toEqual({
       tone: 'info',
-      words: 'Step 1,234 of 1,300: every sum by day is that of its requests.',
+      words: 'Step 1,234 of 1,300: every sum by day matches its requests.',
     })
     expect(verificationWords({ ...running, state: 'cancelled' }).tone).toBe('warning')
     expect(verificationWords({ ...running, state: 'failed', error: 'It was stopped.' })).toEqual({

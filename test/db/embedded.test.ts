@@ -130,7 +130,7 @@ test('processes that start at once on a new directory share one Postgres, which 
 test('a database without its postgres.json is not overwritten: the message says which file to restore', async () => {
   const dataDir = copyOfOriginal()
   rmSync(join(dataDir, 'postgres.json'))
-  await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('postgres.json is gone')
+  await expect(startEmbedded({ dataDir, log: silentLog })).rejects.toThrow('postgres.json is missing')
 })
 
 test('a deleted database is not silently replaced by an empty one', async () => {

@@ -47,7 +47,7 @@ test('a lock that names no holder keeps no one out, as when the machine failed w
 
 test('the lock of a live process is respected, and the message names it', async () => {
   writeFileSync(path, ownerText())
-  await expect(withFileLock(path, async () => {}, 50)).rejects.toThrow(`is held by process ${process.pid}`)
+  await expect(withFileLock(path, async () => {}, 50)).rejects.toThrow(`held by process ${process.pid}`)
   expect(existsSync(path)).toBe(true)
 })
 

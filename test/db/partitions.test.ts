@@ -161,7 +161,7 @@ test('the upkeep of partitions begins with a pass and reports what it did', asyn
   )
   onTestFinished(() => keeper.stop())
   await until(() => lines.length > 0)
-  expect(lines[0]).toBe('usage log: 15 daily partitions made, 0 dropped')
+  expect(lines[0]).toBe('usage log: 15 daily partitions created, 0 dropped')
 })
 
 /** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */

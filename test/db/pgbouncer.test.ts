@@ -55,7 +55,7 @@ test('a start waits for its pooler, and refuses one that leads elsewhere', async
       env: { DATABASE_POOLER_URL: poolerUrl, DATABASE_WAIT_MS: String(waitMs), SECRET_KEY: secretKey },
     })
   await expect(start(other.pooler.url, 1_000)).rejects.toThrow(
-    /DATABASE_POOLER_URL \(127\.0\.0\.1:\d+\) leads to another database than DATABASE_URL/,
+    /DATABASE_POOLER_URL \(127\.0\.0\.1:\d+\) leads to a different database than DATABASE_URL/,
   )
   await pooler.kill9()
   const starting = start(pooler.url, 60_000)

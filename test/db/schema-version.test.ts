@@ -41,8 +41,8 @@ test('a running process goes on when a later release contracts its schema; a sta
   )
 
   const problem =
-    `Tollgate cannot start: the database has the schema of a later release (${known + 1} migrations), on which releases ` +
-    `with ${known + 1} or more can run. This one has ${known}: start the later release\n`
+    `Tollgate cannot start: the database has the schema of a later release (${known + 1} migrations), which requires a release ` +
+    `with at least ${known + 1} migrations. This release has ${known}: start the later release\n`
   await expect(start()).rejects.toThrow(problem)
   const [counts] = await database.sql`SELECT to_regclass('gateway_file') AS "table"`
   expect(counts).toEqual({ table: null })

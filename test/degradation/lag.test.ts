@@ -58,7 +58,9 @@ test('a process whose rows alone wait is not ready until they are shipped; the o
     .toMatchObject({ code: 200, status: 'ready', unshipped_rows: 0, unshipped_oldest_ms: 0 })
   const alarms = bed.tollgate.stderr().split('wait for Postgres for longer than LEDGER_LAG_MS_MAX').length - 1
   expect(alarms).toBe(1)
-  await expect.poll(() => bed.tollgate.stderr()).toContain('Postgres has the rows of this process again')
+  await expect
+    .poll(() => bed.tollgate.stderr())
+    .toContain('Postgres has caught up with the rows of this process')
 })
 
 test('while Postgres hangs, /readyz answers at once: 200 and degraded; the money that is held is not known', async () => {

@@ -98,7 +98,7 @@ describe.each([
     expect(await calls({ said: 'hi', choice: { name: 'get_time' } })).toMatchObject([{ name: 'get_time' }])
     expect(await calls({ said: 'get_time', choice: 'none' })).toEqual([])
     const lost = ask({ said: 'get_time', tools, choice: { name: 'get_lost' } })
-    await expect(lost).rejects.toThrow('knows no function that this tool choice allows')
+    await expect(lost).rejects.toThrow('contains no function that its tool choice allows')
   })
 
   it('never says more than the client allows, and says that it was cut off', async () => {
@@ -229,16 +229,16 @@ describe('the demo', () => {
   it('refuses requests that it cannot answer, in the format of the path', async () => {
     const messages = [{ role: 'user' as const, content: 'hi' }]
     await expect(openai.chat.completions.create({ model, messages: [] })).rejects.toThrow(
-      /^400 The demo channel found no message to answer/,
+      /^400 The request contains no message to respond to/,
     )
     await expect(openai.chat.completions.create({ model, messages, n: 2 })).rejects.toThrow(
-      /^400 .*one answer/,
+      /^400 .*one choice/,
     )
     await expect(
       openai.chat.completions.create({ model, messages, tools: [], tool_choice: 'required' }),
     ).rejects.toBeInstanceOf(OpenAI.BadRequestError)
     await expect(openai.responses.retrieve('resp_1')).rejects.toBeInstanceOf(OpenAI.NotFoundError)
-    await expect(openai.models.list()).rejects.toThrow(/^404 .*has no GET \/v1\/models/)
+    await expect(openai.models.list()).rejects.toThrow(/^404 .*not GET \/v1\/models/)
     const empty = anthropic.messages.create({ model, max_tokens: 10, messages: [] })
     await expect(empty).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' })
     await expect(postGemini('embedContent', {})).rejects.toThrow(/"status":"NOT_FOUND"/)

@@ -77,7 +77,7 @@ describe('the demo’s images, called by the official SDK', () => {
     ['partial_images', { stream: true, partial_images: 4 }],
   ])('are refused for their %s: %j', async (name, more) => {
     const refused = client.post('/images/generations', { body: { ...cat, ...more } })
-    await expect(refused).rejects.toThrow(`400 ${name}: the demo channel takes`)
+    await expect(refused).rejects.toThrow(`400 ${name}: the demo channel expects`)
   })
 
   it('do no harm to the demo when the reader leaves in the middle', async () => {

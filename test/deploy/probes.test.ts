@@ -68,7 +68,7 @@ test('a worker, which has no port for clients, starts and lives by its port of m
   const worker = await startPod(behindProxy, 'Deployment')
   expect(await worker.answerTo('livenessProbe')).toBe(200)
   // Until then it is starting, and would end without Postgres.
-  await until(() => worker.said().includes('Tollgate works.'))
+  await until(() => worker.said().includes('The Tollgate worker is running.'))
   await worker.postgres.cut()
   expect(await worker.answerTo('livenessProbe')).toBe(200)
   expect(worker.imageHealth()).toBe(0)

@@ -112,7 +112,7 @@ test(`each part is restarted under ${streams} streams: no request is lost, and n
   await stack.redis.restart()
   await load.more()
   // A machine that is far too busy lets Postgres answer nothing for seconds, which the log says and docs/reference/failures.md names.
-  const wasSilent = memberNames.some((name) => stack.members[name].log().includes('cannot be followed'))
+  const wasSilent = memberNames.some((name) => stack.members[name].log().includes('Cannot follow changes'))
   if (!wasSilent) expect(load.refused()).toEqual([])
   load.mayRefuseImages(true)
   await stack.postgres.restart()

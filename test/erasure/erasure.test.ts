@@ -154,7 +154,7 @@ test('the job waits for requests that may run, image jobs, silent processes and 
     expect(await runErasure({ ...bed.needs, ...changes })).toBe(true)
   }
   await once({ settleMs: 12 * 3_600_000 })
-  expect(await stateOf()).toMatch(/^waiting: requests that may still run, until /)
+  expect(await stateOf()).toMatch(/^waiting: requests that may still be running until /)
   // What is old enough is gone by then.
   const [young] =
     await bed.sql`SELECT min(created_at) > now() - interval '12 hours 1 minute' AS young FROM requests WHERE end_user IS NOT NULL`
@@ -192,7 +192,7 @@ test('rows of a day whose sums are not counted yet stay until they are', async (
   await runErasure(bed.needs)
   expect(await bed.job(id)).toMatchObject({
     state: 'waiting',
-    waits_for: 'the sums: 1 days wait to be counted',
+    waits_for: 'the usage sums, which do not include 1 days yet',
   })
   expect(await bed.facts(tenant)).toHaveLength(20)
   await bed.sql`DELETE FROM rollup_backfill`

@@ -308,7 +308,7 @@ test('a file named where its bytes cannot stand is refused by its place', async 
     messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: id }] }],
   })
   await expect(asked).rejects.toThrow(
-    /messages\[0\]\.content\[0\]\.file_id: a file that is kept here can only be read as/,
+    /messages\[0\]\.content\[0\]\.file_id: a file stored in Tollgate can be used only in/,
   )
 })
 

@@ -87,13 +87,23 @@ test('the database does not have the name as text', async () => {
 test.each([
   ['a purpose that is no input', pdf, { purpose: 'fine-tune' }, /purpose: "fine-tune" is not kept here/],
   ['a purpose for batches', pdf, { purpose: 'batch' }, /purpose: "batch" is not kept here/],
-  ['bytes of no known type', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), {}, /file: its content is not of a type/],
-  ['a text that is not UTF-8', Buffer.from('caf\xe9', 'latin1'), {}, /file: its content is not of a type/],
+  [
+    'bytes of no known type',
+    Buffer.from([0x50, 0x4b, 3, 4, 0, 0]),
+    {},
+    /file: this gateway cannot store files of this type/,
+  ],
+  [
+    'a text that is not UTF-8',
+    Buffer.from('caf\xe9', 'latin1'),
+    {},
+    /file: this gateway cannot store files of this type/,
+  ],
   [
     'a NUL after the first bytes',
     Buffer.concat([Buffer.alloc(9000, 'x'), Buffer.alloc(1)]),
     {},
-    /file: its content is not of a type/,
+    /file: this gateway cannot store files of this type/,
   ],
   ['an empty file', Buffer.alloc(0), {}, /file: is empty/],
   [

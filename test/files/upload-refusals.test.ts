@@ -42,9 +42,9 @@ interface Refused {
 }
 
 const nameRule = /^file: its name must have at most 255 characters, none of them a control character$/
-const notAForm = /^body: expected a complete multipart\/form-data form, with the parts "file" and "purpose"$/
+const notAForm = /^body: expected a complete multipart\/form-data form with the parts "file" and "purpose"$/
 const unknown = /: no part of an upload has this name; expected "file", "purpose", /
-const unknownType = /^file: its content is not of a type/
+const unknownType = /^file: this gateway cannot store files of this type/
 const twice = /: given more than once$/
 const reasons: readonly [RegExp, Reason][] = [
   [notAForm, 'upload_form_invalid'],

@@ -91,7 +91,7 @@ test('a limit of one is in the singular', async () => {
   const refused = await ask('chat/completions', { model: 'main', ...says('Hi') }, singleKey)
   expect(refused).toMatchObject({
     status: 429,
-    message: expect.stringContaining('used up the 1 request per minute that is allowed.'),
+    message: expect.stringContaining('reached the limit of 1 request per minute.'),
   })
 })
 

@@ -68,7 +68,7 @@ async function ask(url: string, key: string): Promise<Answered> {
 
 /** The amounts in a refusal: the most that the request could cost, and what was left. */
 function amountsIn(message: string): { wanted: number; left: number } {
-  const [, wanted, left] = /could cost up to \$([\d.]+), and \$([\d.]+) is left of/.exec(message) ?? []
+  const [, wanted, left] = /could cost up to \$([\d.]+), but only \$([\d.]+) is left of/.exec(message) ?? []
   return { wanted: Number(wanted), left: Number(left) }
 }
 
@@ -245,7 +245,7 @@ describe('one process that does not wait long', () => {
     expect(await response.json()).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /^This request could cost up to .* of this key's daily budget is free at the moment: the rest is reserved/,
+          /^This request could cost up to .* of this key's daily budget is available at the moment: the rest is reserved/,
         ),
       },
     })

@@ -162,7 +162,7 @@ const refusals: [
   [
     'a bad key',
     () => bed.chat({ model: 'main', messages: hello }, { key: 'no-such-key-anywhere' }),
-    { status: 401, code: 'invalid_api_key', says: /not known here/, kind: 'unauthenticated' },
+    { status: 401, code: 'invalid_api_key', says: /is unknown/, kind: 'unauthenticated' },
   ],
   [
     'an unknown model',
@@ -208,7 +208,7 @@ const refusals: [
     'a broken escape in the path',
     () =>
       fetch(`${bed.tollgate.url}/v1/models/%E0%A4%A`, { headers: { authorization: `Bearer ${freeKey}` } }),
-    { status: 400, code: 'path_escape_invalid', says: /does not begin an escape/, kind: 'invalid_request' },
+    { status: 400, code: 'path_escape_invalid', says: /not part of a valid escape/, kind: 'invalid_request' },
   ],
   [
     'a wrong method',

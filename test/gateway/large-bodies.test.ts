@@ -242,6 +242,6 @@ test('a body whose thread dies is a 500 with a row; other bodies are served by a
   expect(JSON.parse(failed.text)).toMatchObject({ type: 'error', error: { type: 'api_error' } })
   expect(served.map(({ status }) => status)).toEqual([200, 200])
   expect(await bed.row(failed.id)).toMatchObject({ status: 500, outcome: 'failed', error_kind: 'internal' })
-  expect(bed.tollgate.stdout() + bed.tollgate.stderr()).toContain('a thread for large bodies has died')
+  expect(bed.tollgate.stdout() + bed.tollgate.stderr()).toContain('a thread for large bodies died')
   await bed.close()
 })

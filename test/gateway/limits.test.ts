@@ -42,7 +42,7 @@ describe('one process', () => {
     const refused = await bed.chat(body, { key: keys.own })
     const { headers } = refused
     expect(await refusalOf(refused)).toBe(
-      'This key has used up the 2 requests per minute that are allowed. Wait as long as retry-after says.',
+      'This key has reached the limit of 2 requests per minute. Wait for the time given in the retry-after header.',
     )
     expect(headers.get('retry-after')).toBe('30')
     expect(headers.get('x-ratelimit-limit-requests')).toBe('2')
@@ -68,7 +68,7 @@ describe('one process', () => {
     expect(Number(held.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(10)
     expect((await bed.chat(body, { key: keys.second })).status).toBe(200)
     expect(await refusalOf(await bed.chat(body, { key: keys.second }))).toContain(
-      "The keys of this key's group together have used up the 3 requests per minute",
+      "The keys of this key's group together have reached the limit of 3 requests per minute",
     )
     expect(await refusalOf(await bed.chat(body, { key: keys.first }))).toContain("this key's group together")
   })
@@ -80,7 +80,9 @@ describe('one process', () => {
     expect(left(await ask({ max_completion_tokens: 900 }), 'tokens')).toBeLessThan(100)
     // 18 tokens of about 900 were used.
     const refused = await ask({ max_completion_tokens: 985 })
-    expect(await refusalOf(refused, 'token_rate_reached')).toContain('used up the 1000 tokens per minute')
+    expect(await refusalOf(refused, 'token_rate_reached')).toContain(
+      'reached the limit of 1000 tokens per minute',
+    )
     expect(left(refused, 'tokens')).toBeGreaterThan(980 - 1)
     expect(left(refused, 'requests')).toBe(19)
 
@@ -110,7 +112,7 @@ describe('one process', () => {
     const refused = await bed.chat(body, { key })
     expect(refused.headers.get('retry-after')).toBe('1')
     expect(await refusalOf(refused, 'concurrency_reached')).toBe(
-      'This key has 1 request running, which is the limit. Wait for one of them to end.',
+      'This key has 1 request running, which is the limit. Wait for one of them to finish.',
     )
     end()
     expect((await running).status).toBe(200)
@@ -211,7 +213,7 @@ describe('one process', () => {
     const error = await ask().catch((raised: unknown) => raised)
     if (!(error instanceof Anthropic.RateLimitError)) throw error
     expect(error.message).toContain('rate_limit_error')
-    expect(error.message).toContain('This key has used up the 2 requests per minute')
+    expect(error.message).toContain('This key has reached the limit of 2 requests per minute')
     expect(error.headers.get('retry-after')).toBe('30')
     expect(error.headers.get('anthropic-ratelimit-requests-remaining')).toBe('0')
   })

@@ -52,7 +52,7 @@ const wrong: [string, unknown, RegExp][] = [
   ['a number', 5, /expected a string, got number/],
   ['a list', ['main'], /expected a string, got array/],
   ['an object', { id: 'main' }, /expected a string, got object/],
-  ['nothing between its quotes', '', /expected the id of a model, got an empty string/],
+  ['nothing between its quotes', '', /expected a model id, got an empty string/],
   ['a control character', 'ma\u0001in', /expected printable characters only/],
   ['half of a surrogate pair', 'main\ud800', /expected printable characters only/],
 ]

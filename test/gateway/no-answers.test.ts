@@ -239,7 +239,7 @@ const nones: None[] = [
     stream: true,
     plan: sse(chunk({ role: 'assistant' }), chunk({}, 'error'), '[DONE]'),
     status: 502,
-    words: 'broke off',
+    words: 'aborted',
   },
   {
     is: 'nothing',

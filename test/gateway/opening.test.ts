@@ -66,26 +66,26 @@ const steps = [
   'measures',
   'the ledger',
   'verifications',
-  'the watch of the ledger',
+  'the ledger watch',
   'the demo',
   'routing',
   'captured answers',
-  'threads for bodies',
-  'connections to upstreams',
-  'lists of models',
+  'body threads',
+  'upstream connections',
+  'model lists',
   'the follower of keys and catalog',
-  'answers for repeats',
+  'stored responses',
   'limits',
-  'the storage of images',
-  'the storage of files',
+  'image storage',
+  'file storage',
   'queues',
-  'the watch of jobs',
+  'the job watch',
   'the archive',
-  'reports of the ledger',
-  'attempts to sign in',
+  'ledger reports',
+  'sign-in attempts',
   'rollups',
   'partitions',
-  'the queue of spans',
+  'the span queue',
 ]
 
 test('a start opens its parts in this order, and its end closes them in reverse', async () => {
@@ -121,8 +121,8 @@ test('the rows are shipped before Postgres is closed, and who asks others first 
   }
   const context = await openContext(readConfig(env), env, silentLog, undefined, new Noting(silentLog))
   await context.close()
-  const inOrder = ['queues', 'limits', 'answers for repeats', 'the follower of keys and catalog']
-  const thenClosed = ['connections to upstreams', 'captured answers', 'routing', 'the ledger', 'the database']
+  const inOrder = ['queues', 'limits', 'stored responses', 'the follower of keys and catalog']
+  const thenClosed = ['upstream connections', 'captured answers', 'routing', 'the ledger', 'the database']
   expect(order.filter((part) => [...inOrder, ...thenClosed].includes(part))).toEqual([
     ...inOrder,
     ...thenClosed,

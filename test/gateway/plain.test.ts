@@ -213,7 +213,7 @@ test('are never translated: a model whose channels speak another format is refus
   const response = await post('embeddings', { model: 'claude', input: 'x' })
   expect(response.status).toBe(400)
   expect(await response.json()).toMatchObject({
-    error: { message: expect.stringContaining('its upstreams speak anthropic-messages') },
+    error: { message: expect.stringContaining('its upstreams support anthropic-messages') },
   })
 })
 

@@ -188,7 +188,7 @@ test('a stream is sent once more too, and its client sees only the good answer',
     {
       path: 'temperature',
       action: 'dropped',
-      reason: 'the model does not take it (the upstream refused temperature in a first try)',
+      reason: 'the model does not support it (the upstream refused temperature in a first try)',
     },
   ])
   expect(asked.headers.get('x-tollgate-translation')).toContain('dropped=temperature')

@@ -127,7 +127,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'permission_denied',
         when: 'the key may not use the model',
         reason: 'model_forbidden',
-        says: /This key may not use model "via-/,
+        says: /This key is not allowed to use model "via-/,
         ask: () => ask({ model }, keys.narrow),
       },
       {
@@ -140,7 +140,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'unknown_path',
         when: 'there is no such path',
-        says: /There is no POST \/v1\/.*\/extra here. GET \/openapi.json lists the paths/,
+        says: /There is no POST \/v1\/.*\/extra. See GET \/openapi.json for the available paths/,
         ask: () => ask({ model, pathSuffix: '/extra' }),
       },
       {
@@ -154,7 +154,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'endpoint_not_supported',
         when: 'the channels of the model speak of something else',
         reason: 'endpoint_not_spoken',
-        says: /its upstreams speak openai-images/,
+        says: /its upstreams support openai-images/,
         ask: () => ask({ model: 'images' }),
       },
       {
@@ -174,7 +174,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         kind: 'idempotency_mismatch',
         when: 'its Idempotency-Key was that of another request',
         reason: 'idempotency_key_reused',
-        says: /another path or body/,
+        says: /a different path or body/,
         ask: () =>
           whileFirstRuns((turn) => ask({ model, more: { metadata: { user_id: turn } }, headers: keyed })),
       },
@@ -234,12 +234,12 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
         'upstream_credential_refused',
         401,
         { message: 'Bad key sk-upstream' },
-        /own credential.*your key is fine/,
+        /own credential.*Your key is valid/,
       ],
-      ['rate_limited', 'upstream_rate_limited', 429, { message: 'Slow down' }, /limits the rate of requests/],
+      ['rate_limited', 'upstream_rate_limited', 429, { message: 'Slow down' }, /rate limiting the gateway/],
       ['upstream_error', 'upstream_failed', 500, { message: 'It broke' }, /failed with status 500/],
       ['upstream_overloaded', 'upstream_overloaded', 503, { message: 'Busy' }, /overloaded/],
-      ['upstream_timeout', 'upstream_timed_out', 504, { message: 'Late' }, /gave up waiting/],
+      ['upstream_timeout', 'upstream_timed_out', 504, { message: 'Late' }, /The upstream timed out/],
     ])('%s, %s, when the upstream says %i', async (kind, reason, status, error, says) => {
       bed.upstream.script(() => errorAnswer(status, error))
       const failure = await ask({ model })
@@ -274,11 +274,16 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       ],
       [
         'rate_limited',
-        'limits the rate',
+        'rate limiting',
         (seen) => begun(seen, [errorFrame(seen, 'rate_limit_error')]),
         /It said so/,
       ],
-      ['upstream_timeout', 'falls silent', (seen) => begun(seen, [], 'stall'), /stopped in the middle/],
+      [
+        'upstream_timeout',
+        'falls silent',
+        (seen) => begun(seen, [], 'stall'),
+        /stopped sending in the middle/,
+      ],
     ])('%s inside a stream when the upstream %s', async (kind, _how, plan, says) => {
       bed.upstream.script(plan)
       const failure = await ask({ model, stream: true })

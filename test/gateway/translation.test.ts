@@ -468,8 +468,7 @@ test('a wrong path that looks like a path of a format gets an error in that form
     type: 'error',
     error: {
       type: 'not_found_error',
-      message:
-        "There is no POST /v1/v1/messages here; use POST /v1/messages. Leave /v1 out of the SDK's base URL.",
+      message: "There is no POST /v1/v1/messages. Use POST /v1/messages. Remove /v1 from the SDK's base URL.",
     },
   })
 })

@@ -68,7 +68,7 @@ test('an image for a model whose channel takes none is refused with the models t
   expect(asked.headers.get('x-tollgate-reason')).toBe('model_unable')
   expect(errorOf(asked)).toEqual({
     message:
-      'messages[0].content[1]: model "blind" takes no images on the upstreams that this key may use ("chat"). Models of this key that take images: "seeing", "split-all".',
+      'messages[0].content[1]: model "blind" does not accept images on the upstreams that this key may use ("chat"). Models of this key that accept images: "seeing", "split-all".',
     type: 'invalid_request_error',
     param: 'messages[0].content[1]',
     code: 'unsupported_parameter',
@@ -78,7 +78,7 @@ test('an image for a model whose channel takes none is refused with the models t
   expect(await bed.attemptsOf(asked.id)).toEqual([
     {
       channel: 'chat',
-      reason: 'takes no images: messages[0].content[1]',
+      reason: 'does not accept images: messages[0].content[1]',
       passed_over: true,
       status: null,
       error_kind: null,
@@ -100,10 +100,10 @@ test('a channel that cannot is left out, and another one of the model answers', 
   const asked = await bed.ask('half', { messages: seen, headers: { 'x-tollgate-route': 'true' } })
   expect(asked.status).toBe(200)
   expect(asked.headers.get('x-tollgate-route')).toBe(
-    '"half";passed_over="takes no images: messages[0].content[1]", "other-half";served',
+    '"half";passed_over="does not accept images: messages[0].content[1]", "other-half";served',
   )
   expect(await bed.attemptsOf(asked.id)).toMatchObject([
-    { channel: 'half', passed_over: true, reason: 'takes no images: messages[0].content[1]' },
+    { channel: 'half', passed_over: true, reason: 'does not accept images: messages[0].content[1]' },
     { channel: 'other-half', passed_over: false, status: 200 },
   ])
   const plain = await bed.ask('half')
@@ -127,27 +127,27 @@ test('what no one knows is not refused', async () => {
 })
 
 test.each([
-  ['toolless', { tools: [tool] }, 'tools[0]', 'takes no tools', 'take tools: "code"'],
+  ['toolless', { tools: [tool] }, 'tools[0]', 'does not support tools', 'support tools: "code"'],
   [
     'unforced',
     { tools: [tool], tool_choice: 'required' },
     'tool_choice',
-    'takes no forced tool calls',
+    'does not support forced tool calls',
     'may: "blind", "blind-too", "both", "code", "half"',
   ],
   [
     'schemaless',
     { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
     'response_format',
-    'takes no JSON Schemas for its answer',
+    'does not support JSON Schemas for answers',
     'may: "blind", "blind-too", "both", "code", "half"',
   ],
-  ['whole', { stream: true }, 'stream', 'gives no streams', 'may: '],
+  ['whole', { stream: true }, 'stream', 'does not support streaming', 'may: '],
   [
     'mute',
     { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
     'modalities',
-    'gives no audio',
+    'does not produce audio',
     'may: ',
   ],
 ])('%s: %o', async (model, body, path, lacks, others) => {
@@ -165,7 +165,7 @@ test('reasons that differ are said channel by channel', async () => {
   expect(asked.status).toBe(400)
   expect(errorOf(asked)).toMatchObject({
     message:
-      'messages[0].content[1]: model "split" takes no images (messages[0].content[1]) on "half", and takes no tools (tools[0]) on "other-half". Models of this key that take all of this: "split-all".',
+      'messages[0].content[1]: model "split" does not accept images (messages[0].content[1]) on "half", and does not support tools (tools[0]) on "other-half". Models of this key that take all of this: "split-all".',
     param: 'messages[0].content[1]',
   })
   expect(bed.upstream.requests).toEqual([])
@@ -211,7 +211,7 @@ test('each format gets the refusal in its own envelope and the class of its SDK'
       type: 'error',
       error: {
         type: 'invalid_request_error',
-        message: expect.stringContaining('messages[0].content[0]: model "blind" takes no images'),
+        message: expect.stringContaining('messages[0].content[0]: model "blind" does not accept images'),
       },
     },
   })
@@ -266,7 +266,7 @@ test('a model whose vendor serves it in no format of its channel is refused', as
   expect(errorOf(asked)).toMatchObject({
     code: 'endpoint_not_supported',
     message: expect.stringContaining(
-      'Model "responses-only" is served by its vendor only in openai-responses, which no upstream that this key may use speaks ("chat").',
+      'Model "responses-only" is offered by its vendor only in openai-responses, which no upstream that this key can use supports ("chat").',
     ),
   })
   expect(await bed.attemptsOf(asked.id)).toMatchObject([

@@ -32,7 +32,7 @@ test.each([
   ['refused', /^The upstream could not be reached\. \(cause: connection refused, ECONNREFUSED\)$/],
   [
     'name',
-    /^The upstream could not be reached\. \(cause: DNS does not know its host, (ENOTFOUND|EAI_AGAIN)\)$/,
+    /^The upstream could not be reached\. \(cause: host name not found in DNS, (ENOTFOUND|EAI_AGAIN)\)$/,
   ],
   ['tls', /\(cause: TLS failed, \w+\)$/],
 ] as const)(

@@ -61,7 +61,7 @@ describe.each(paths)('an id in POST %s', (path) => {
       const answered = await post(path, key, { model, ...naming, metadata: { filler } })
       const text = JSON.stringify(answered.body)
       expect(answered.status, text).toBe(400)
-      expect(text).toContain(`${place}: names something that the vendor stores`)
+      expect(text).toContain(`${place}: refers to something stored at the vendor`)
       expect(text).toContain('shared_state: allow')
       if (!path.startsWith('/v1/messages'))
         expect(answered.body.error).toMatchObject({ param: place, code: 'shared_state' })

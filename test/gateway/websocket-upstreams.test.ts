@@ -240,7 +240,7 @@ describe('an error', () => {
         {
           channel: 'wired',
           status: 200,
-          reason: expect.stringMatching(`; over HTTP: the upgrade to a WebSocket was answered ${status}$`),
+          reason: expect.stringMatching(`; over HTTP: the response to the WebSocket upgrade was ${status}$`),
         },
       ])
     },

@@ -95,7 +95,9 @@ describe('with origins', () => {
     const answer = await preflight(bed, '/v1/chat/completions', 'https://evil.example')
     expect([answer.status, allowed(answer)]).toEqual([404, null])
     expect(answer.headers.get('x-tollgate-reason')).toBe('origin_not_allowed')
-    expect(await answer.text()).toContain('Pages of the origin https://evil.example may not call')
+    expect(await answer.text()).toContain(
+      'Web pages from the origin https://evil.example are not allowed to call',
+    )
   })
 
   test('a preflight has no row', async () => {
@@ -111,7 +113,7 @@ test('by default no page may, and the answer names the setting', async () => {
     for (const path of open) {
       const answer = await preflight(bed, path)
       expect([answer.status, allowed(answer)]).toEqual([404, null])
-      expect(await answer.text()).toContain('The operator allows origins with CORS_ORIGINS')
+      expect(await answer.text()).toContain('The operator can allow origins with CORS_ORIGINS')
     }
   } finally {
     await bed.close()
@@ -142,5 +144,6 @@ test.each([
   '',
 ])('%j is not an origin', (value) => {
   if (value === '') expect(readConfig({ CORS_ORIGINS: value }).corsOrigins).toBeUndefined()
-  else expect(() => readConfig({ CORS_ORIGINS: value })).toThrow('CORS_ORIGINS: must be origins such as')
+  else
+    expect(() => readConfig({ CORS_ORIGINS: value })).toThrow('CORS_ORIGINS: must be origins without a path')
 })

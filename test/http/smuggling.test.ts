@@ -162,7 +162,7 @@ test('a refused request of the Messages format is answered in that format', asyn
     type: 'error',
     error: {
       type: 'invalid_request_error',
-      message: 'The header "x-api-key" came more than once. Send it once.',
+      message: 'The header "x-api-key" was sent more than once. Send it once.',
     },
   })
   expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({

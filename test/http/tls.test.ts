@@ -165,8 +165,8 @@ describe('a start', () => {
   })
 
   test('with a certificate and no key, or the other way round, names the missing one', () => {
-    expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_KEY: must be set where TLS_CERT is')
-    expect(() => readConfig({ TLS_KEY: 'a' })).toThrow('TLS_CERT: must be set where TLS_KEY is')
+    expect(() => readConfig({ TLS_CERT: 'a' })).toThrow('TLS_KEY: must be set if TLS_CERT is set')
+    expect(() => readConfig({ TLS_KEY: 'a' })).toThrow('TLS_CERT: must be set if TLS_KEY is set')
   })
 
   test.each(['0.0.0.0', '::', '192.0.2.1', '2001:db8::1', 'gateway.internal', '128.0.0.1'])(

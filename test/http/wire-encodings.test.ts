@@ -196,7 +196,7 @@ test.for(names)(
     expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
       outcome: 'failed',
       stream_end: 'upstream_cut',
-      error_message: `The upstream answered with more than ${answerBytesMax} bytes. Ask for a shorter answer.`,
+      error_message: `The upstream's answer is larger than the limit of ${answerBytesMax} bytes. Request a shorter answer.`,
     })
   },
 )
@@ -219,7 +219,7 @@ test.for(names.flatMap((name) => [true, false].map((asks) => ({ name, asks }))))
     await ended.promise
     expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
       outcome: 'failed',
-      error_message: `The upstream answered with more than ${answerBytesMax} bytes. Ask for a shorter answer.`,
+      error_message: `The upstream's answer is larger than the limit of ${answerBytesMax} bytes. Request a shorter answer.`,
     })
   },
 )

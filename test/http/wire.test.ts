@@ -194,7 +194,7 @@ const cases: Record<string, Case> = {
     act: write(chunkedHead(sse) + events.slice(0, 3).map(chunkBytes).join('')),
     stream: true,
     status: 200,
-    says: /token-1[\s\S]*stopped in the middle/,
+    says: /token-1[\s\S]*stopped sending in the middle/,
     row: { outcome: 'failed', error_kind: 'upstream_timeout', stream_end: 'timeout' },
     attempt: { status: 200, error: /stopped/ },
   },
@@ -355,7 +355,7 @@ test.for([301, 302, 303, 307, 308])(
     const [first] = await bed.database
       .sql`SELECT * FROM attempts WHERE request_id = ${String(row.id)} ORDER BY ordinal`
     expect(first).toMatchObject({ status, error_kind: 'upstream_error' })
-    expect(first?.error_message).toMatch(/redirect .* never followed/)
+    expect(first?.error_message).toMatch(/redirect .* never follows/)
     const alone = await bed.chat({ model: modelOf('moved'), messages, user: String(status) })
     expect(alone.status).toBe(502)
     expect(alone.headers.get('x-tollgate-reason')).toBe('upstream_redirected')

@@ -54,7 +54,7 @@ describe('answers to requests that became jobs', () => {
     expect(answer.headers.get('location')).toBe(`${path}/${job.id}`)
     expect(answer.headers.get('retry-after')).toBe('2')
     expect(answer.headers.get('preference-applied')).toBeNull()
-    expect(api.stdout() + api.stderr()).toContain('made images cannot be read')
+    expect(api.stdout() + api.stderr()).toContain('generated images cannot be read')
     expect(bed.upstream.count('storage away')).toBe(1)
   })
 

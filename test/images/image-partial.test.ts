@@ -154,7 +154,7 @@ describe('images that were made count, even if others failed', () => {
     const { job, texts, cost } = await outcome({ prompt: 'links deadlink:1', n: 4 })
     expect(texts).toEqual(['linked', 'linked', 'linked'])
     expect(cost).toBe('120000000')
-    expect(job.attempts[0]?.error?.message).toContain('answered with status 404')
+    expect(job.attempts[0]?.error?.message).toContain('responded with status 404')
     const dead = await outcome({ prompt: 'links deadlink:0' })
     expect(await bed.row(dead.id)).toMatchObject({ error_reason: 'upstream_image_link_failed' })
   })
@@ -209,7 +209,7 @@ describe('images that were made count, even if others failed', () => {
   test('the gateway reads an event without an end up to a bound', async () => {
     const { id, job } = await outcome({ prompt: 'endless', ...streamed })
     expect(await bed.row(id)).toMatchObject({ error_reason: 'upstream_image_unreadable' })
-    expect(job.error?.message).toContain('more than 4194304 bytes beside its images')
+    expect(job.error?.message).toContain('more than 4194304 bytes in addition to its images')
   })
 
   test('a channel whose format cannot express the request is passed over', async () => {

@@ -49,7 +49,7 @@ channels: [{ name: theirs, vendor: anthropic, protocols: { anthropic-messages: "
   expect(after).toContainEqual(expect.objectContaining({ provider: 'openai', model: 'gpt-4o' }))
   await bed.database.sql`UPDATE channels SET priority = 3 WHERE managed_by = 'admin'`
   const again = await importAll('--yes', '--library-prices')
-  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('Written. Running gateways') })
   expect(await library()).toEqual(after)
   const channels = await bed.database.sql`SELECT library_providers, managed_by FROM channels ORDER BY name`
   expect([...channels]).toMatchObject([
@@ -74,8 +74,8 @@ test('the name of a revoked key, or of a sub-key, is a conflict, and stays with 
   const before = [...(await bed.database.sql`SELECT * FROM keys ORDER BY name`)]
   const run = await importAll('--yes')
   expect(run.code).toBe(1)
-  expect(run.stdout).toMatch(/! conflict shop\/b +a key of this name was revoked, which is final/)
-  expect(run.stdout).toMatch(/! conflict shop\/c +a sub-key has this name/)
+  expect(run.stdout).toMatch(/! conflict shop\/b +a key with this name was revoked permanently/)
+  expect(run.stdout).toMatch(/! conflict shop\/c +a sub-key already has this name/)
   const kept = await importAll('--yes', '--keep-existing')
   expect(kept).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing to write') })
   expect([...(await bed.database.sql`SELECT * FROM keys ORDER BY name`)]).toEqual(before)

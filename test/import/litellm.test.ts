@@ -95,9 +95,9 @@ test('what has no place here is named', () => {
     expect.arrayContaining([
       'model_list[0] "chat": its rpm',
       expect.stringMatching(/^model_list\[5\] "aws": its provider in "bedrock/),
-      expect.stringMatching(/^model_list\[6\] "openai\/\*": a pattern/),
-      'fallbacks of "chat": a fallback to itself, or to a model that is not carried over',
-      'alias "small": a model has this name',
+      expect.stringMatching(/^model_list\[6\] "openai\/\*": it contains a pattern/),
+      'fallbacks of "chat": fallbacks to the model itself or to models that are not carried over',
+      'alias "small": a model already has this name',
       'router_settings: routing_strategy',
       'general_settings: database_url',
     ]),
@@ -160,19 +160,19 @@ test('keys of LiteLLM are hashes: each gets a new secret, and its limits, and sa
     name: 'ann',
     keys: [{ name: 'sk-...wxyz', disabled: true, expiresAt: new Date('2030-01-01') }],
   })
-  expect(problems.filter(({ what }) => what.startsWith('its secret, of which')).length).toBe(3)
+  expect(problems.filter(({ what }) => what.startsWith('its secret, because LiteLLM')).length).toBe(3)
 })
 
 test.each([
-  ['a: [', /is not YAML/],
+  ['a: [', /is not valid YAML/],
   ['', /has no model_list/],
   ['model_list: 3', /model_list must be a list/],
   ['model_list: [3]', /model_list\[0\] must be a map/],
   [
     'model_list: [{ model_name: a, litellm_params: { model: unknown/x } }]',
-    /no model of model_list can be carried over/,
+    /none of the models in model_list can be carried over/,
   ],
-  ['model_list: &a [*a]', /must be a map|is not YAML/],
+  ['model_list: &a [*a]', /must be a map|is not valid YAML/],
 ])('a malformed configuration is refused: %s', (text, message) => {
   expect(() => read(text)).toThrow(ImportError)
   expect(() => read(text)).toThrow(message)
@@ -199,6 +199,6 @@ model_list:
   const { file, problems } = read(dump)
   expect(file.channels.map(({ credentials }) => credentials)).toEqual([['sk-of-the-vendor-0001']])
   const text = JSON.stringify(problems)
-  expect(text).toContain('begins with \\"file:\\", which in gateway.yaml names a file')
+  expect(text).toContain('starts with \\"file:\\", which refers to a file in gateway.yaml')
   expect(text).not.toContain('/etc/shadow')
 })

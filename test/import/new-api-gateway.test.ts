@@ -51,7 +51,7 @@ test('a plan names every row and what is lost, and writes nothing', async () => 
   const run = await runImport(['new-api', dump, '--json'], env)
   expect(run).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('Nothing is written: --yes writes it'),
+    stderr: expect.stringContaining('Nothing was written. Add --yes'),
   })
   const plan = planOf(run.stdout)
   expect(plan.written).toBe(false)
@@ -74,7 +74,7 @@ test('a plan names every row and what is lost, and writes nothing', async () => 
 
 test('after --yes an old key asks the old upstream by its name there, and its user pays the old price', async () => {
   const run = await runImport(['new-api', dump, '--yes', '--max-output-tokens', '1000'], env)
-  expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
+  expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('Written. Running gateways') })
   tollgate = await startGateway({
     databaseUrl: env.DATABASE_URL ?? '',
     gatewayYaml: 'models: []',

@@ -22,7 +22,7 @@ test('a file that cannot be read gets a reason and exit code 2, and writes nothi
     [['new-api', files.write('broken.json', '{"channels": [')], /broken\.json is not JSON/],
     [
       ['new-api', files.write('large.json', `{"channels": [${'{"id":1},'.repeat(1_000_000)}3]}`)],
-      /must be a map/,
+      /expected a map of columns/,
     ],
     [['new-api', files.write('empty.sql', '')], /is empty/],
     [['new-api', files.write('other.sql', 'SELECT 1;')], /none of the tables/],
@@ -30,9 +30,9 @@ test('a file that cannot be read gets a reason and exit code 2, and writes nothi
     [['new-api', files.write('sqlite.db', 'SQLite format 3\0 and no more')], /SQLite file cannot be read/],
     [
       ['new-api', files.write('number.json', '{"users": [{"id": 1, "quota": "many"}]}')],
-      /quota must be a whole number/,
+      /quota: expected a whole number/,
     ],
-    [['new-api', join(files.folder, 'absent')], /there is no such file/],
+    [['new-api', join(files.folder, 'absent')], /the file does not exist/],
     [['elsewhere', 'x'], /FORMAT must be one of new-api, litellm, gateway-yaml/],
     [['litellm', files.write('no.yaml', 'a: 1')], /has no model_list/],
   ]
@@ -67,7 +67,7 @@ general_settings: { master_key: sk-the-old-master-key }
     ...bed.env,
     UPSTREAM_KEY: 'upstream-key-of-litellm',
   })
-  expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
+  expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('Written. Running gateways') })
   const tollgate = await startGateway({
     databaseUrl: bed.env.DATABASE_URL ?? '',
     gatewayYaml: 'models: []',
@@ -107,8 +107,8 @@ test('gateway.yaml leaves its rows to admins, with the same ids; others may not 
     }),
   )
   const conflict = await runImport(['new-api', dump, '--yes'], bed.env)
-  expect(conflict).toMatchObject({ code: 1, stderr: expect.stringContaining('while there are conflicts') })
-  expect(conflict.stdout).toMatch(/! conflict mine +the gateway\.yaml manages it/)
+  expect(conflict).toMatchObject({ code: 1, stderr: expect.stringContaining('because there are conflicts') })
+  expect(conflict.stdout).toMatch(/! conflict mine +the row is managed by gateway\.yaml/)
   expect((await bed.database.sql`SELECT 1 FROM tenants WHERE name = 'thief'`).length).toBe(0)
 
   const file = files.write('gateway.yaml', ours)

@@ -22,11 +22,11 @@ test('on a terminal the import asks: n writes nothing, y writes the plan that wa
     const names = async () => (await database.sql`SELECT name FROM channels ORDER BY name`).length
     const no = await importOnTerminal(env, file, 'n')
     expect(no.code).toBe(1)
-    expect(no.text).toContain('Nothing is written')
+    expect(no.text).toContain('Nothing was written')
     expect(await names()).toBe(0)
     const yes = await importOnTerminal(env, file, 'y')
     expect(yes.code).toBe(0)
-    expect(yes.text).toContain('It is written')
+    expect(yes.text).toContain('Written. Running gateways')
     expect(await names()).toBeGreaterThan(0)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's codes begin with one
     const plain = no.text.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '')

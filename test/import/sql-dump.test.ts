@@ -53,15 +53,18 @@ COMMIT;`
 })
 
 test.each([
-  ["INSERT INTO t (a) VALUES ('never ends", /line 1 of the dump: a text that begins with ' does not end/],
-  ["\nINSERT INTO t (a) VALUES ('x'", /line 2 of the dump: "\)" is expected here/],
+  [
+    "INSERT INTO t (a) VALUES ('never ends",
+    /line 1 of the dump: a text that starts with ' is not terminated/,
+  ],
+  ["\nINSERT INTO t (a) VALUES ('x'", /line 2 of the dump: expected "\)"/],
   ['INSERT INTO t (a, b) VALUES (1)', /a row of t has 1 values for 2 columns/],
-  ['INSERT INTO t VALUES (1)', /without names of columns/],
-  ['INSERT INTO t (a) SELECT 1', /must go on with VALUES/],
-  ['INSERT INTO t (a) VALUES (pg_read_file(1))', /the function pg_read_file is not known here/],
-  ['COPY t (a) FROM stdin;\n1\n', /the rows of a COPY do not end/],
-  ['/* never ends', /a comment does not end/],
-  ["CREATE TABLE t (a text DEFAULT 'x", /does not end|ends in the middle/],
+  ['INSERT INTO t VALUES (1)', /have no column names/],
+  ['INSERT INTO t (a) SELECT 1', /expected VALUES after INSERT INTO t/],
+  ['INSERT INTO t (a) VALUES (pg_read_file(1))', /unknown function pg_read_file/],
+  ['COPY t (a) FROM stdin;\n1\n', /the rows of a COPY are not terminated/],
+  ['/* never ends', /a comment is not terminated/],
+  ["CREATE TABLE t (a text DEFAULT 'x", /is not terminated|ends in the middle/],
   ['SELECT 1;\0', /NUL bytes/],
 ])('a broken dump is refused with its line: %s', (text, message) => {
   expect(() => readSqlDump(text)).toThrow(ImportError)

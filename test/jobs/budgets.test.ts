@@ -113,7 +113,7 @@ describe('requests for images by a key with a budget', () => {
     expect(await tooMuch.json()).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /\$0\.08, and \$0\.05 is left of this key's daily budget, which resets at/,
+          /\$0\.08, but only \$0\.05 is left of this key's daily budget, which resets at/,
         ),
       },
     })

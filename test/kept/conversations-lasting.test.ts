@@ -105,7 +105,7 @@ test('nothing of a conversation can be read in the database, and a new master ke
   const former = [{ secret: secretKey, retiredMs: Number.POSITIVE_INFINITY }]
   const outcomes = await resealAll(sql, new SecretKeeper(other, former))
   expect(outcomes).toContainEqual({ name: 'conversations', resealed: 1, unreadable: 0 })
-  expect(outcomes).toContainEqual({ name: 'items of conversations', resealed: 3, unreadable: 0 })
+  expect(outcomes).toContainEqual({ name: 'conversation items', resealed: 3, unreadable: 0 })
   const alone = new SecretKeeper(other)
   const opened = (await contents()).map(({ content, owner }) => alone.open('keptAnswer', content, owner))
   expect(opened.filter((text) => text.includes(marker))).toHaveLength(4)

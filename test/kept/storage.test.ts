@@ -125,7 +125,7 @@ describe.each(Object.keys(kinds))('%s', (name) => {
     const failures = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
     for (const failure of failures) {
       expect(failure.status).toBe(429)
-      expect(String(failure.message)).toContain(`may store ${bytesMax} bytes`)
+      expect(String(failure.message)).toContain(`the ${bytesMax} bytes that this tenant can store`)
     }
     // An answer that no one asked to be kept is not a failure: its repeat runs again.
     if (name !== 'answers for repeats') expect(failures.length).toBeGreaterThan(5)
@@ -156,7 +156,7 @@ test('a request with an Idempotency-Key is refused before it runs where nothing 
   await bed.database.sql`UPDATE tenant_storage SET bytes = ${bytesMax}`
   await expect(kinds['answers for repeats']?.store()).rejects.toMatchObject({
     status: 429,
-    message: expect.stringContaining('Idempotency-Key: this tenant may store'),
+    message: expect.stringContaining('Idempotency-Key: this request would exceed'),
   })
 })
 

@@ -204,7 +204,7 @@ test('a request that began long before its journal was deleted has its beginning
   await someRows(ledger, 100)
   await ledger.shipNow()
   rmSync(join(home, 'journal'), { recursive: true })
-  await until(() => logged.some((line) => line.includes('the directory of the journal was deleted')))
+  await until(() => logged.some((line) => line.includes('the journal directory was deleted')))
   await until(() => opensOnDisk().includes(running.id))
   await ledger.close(running, aClose())
   const later = await someRows(ledger, 3)

@@ -134,7 +134,7 @@ test('an answer that Postgres refuses for what it is keeps no other one waiting'
   await client.query(`ALTER TABLE request_answers ADD CONSTRAINT poison CHECK (answer NOT LIKE '%poison%')`)
   await shipAll(shipmentOf(false))
   expect(await kept()).toEqual(rowsOf(records.filter((_, at) => at !== 1)))
-  expect(logged).toEqual(['Postgres refused a captured answer; it is left out'])
+  expect(logged).toEqual(['Postgres refused a captured answer; it is skipped'])
 })
 
 test('a Postgres that refuses all answers stops no row: they wait for the next try', async () => {
@@ -144,7 +144,7 @@ test('a Postgres that refuses all answers stops no row: they wait for the next t
   const shipment = shipmentOf(true)
   expect(await shipment.shipNext(client)).toBe(false)
   expect(await shipment.shipNext(client)).toBe(false)
-  expect(logged).toEqual(['captured answers cannot be shipped now; it is tried again'])
+  expect(logged).toEqual(['captured answers cannot be shipped now; this will be retried'])
   expect(shipment.hasMore).toBe(true)
   await client.query('ALTER TABLE elsewhere RENAME TO request_answers')
   clock.pass(59_999)

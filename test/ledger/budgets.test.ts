@@ -172,7 +172,7 @@ test('ledger:verify finds a budget that differs from its reservations and reques
       UPDATE budget_periods SET ${bed.database.sql(column)} = ${bed.database.sql(column)} - ${by} WHERE period = ${period}`
     return found.map(({ rule, differences }) => `${rule}: ${differences}`)
   }
-  const spent = 'every budget has spent what the requests of its period were charged: 1'
+  const spent = "every budget's spent money matches the charges in its period: 1"
   expect(await tamper('spent_nano', 1, 'day')).toEqual([spent])
   expect(await tamper('spent_nano', -1, 'total')).toEqual([spent])
   expect(await tamper('reserved_nano', 1, 'day')).toEqual([

@@ -225,7 +225,7 @@ test('verify finds a charge at another moment than its own, which the keys of pa
   await charge(0, 10n, id)
   await sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
     VALUES (${id}, ${payer.tenantId}, ${midMonth(-1)}, 'charge', -10)`
-  expect(await broken()).toContain('every charge has the moment inside its id')
+  expect(await broken()).toContain('the time of every charge is the one inside its id')
 })
 
 test('after its retention a month has no charges, and keeps its sums, its other entries, and its late charges', async () => {

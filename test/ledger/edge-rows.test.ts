@@ -15,9 +15,9 @@ test('a part of an hour is exact only where the sums or a partition say how many
   expect(await ask(half(kept))).toMatchObject({ exact: true, total: { requests: '0' } })
   // Neither: no one knows.
   const old = midnight - (hoursDays + 5) * dayMs
-  await expect(ask(half(old))).rejects.toThrow('sums by hour and by all parts are kept from then on')
+  await expect(ask(half(old))).rejects.toThrow('finer sums are only kept from then on')
   const withDay = { from: old - 0.5 * hourMs, to: old + dayMs, parts: ['model' as const] }
-  await expect(ask(withDay)).rejects.toThrow('sums by hour and by all parts are kept from then on')
+  await expect(ask(withDay)).rejects.toThrow('finer sums are only kept from then on')
   expect(await ask({ ...withDay, from: old })).toMatchObject({ exact: true })
   // Its rows are there longer than its sums.
   await database.sql`select make_partition('requests', ${new Date(old).toISOString().slice(0, 10)}::text::date)`

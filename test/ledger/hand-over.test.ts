@@ -112,7 +112,7 @@ test('a process that is heard of again while its journal is read is not adopted'
   while (await adopter.step(client));
   expect(await database.sql`SELECT outcome FROM requests`).toEqual([])
   expect(await database.sql`SELECT state FROM instances`).toEqual([{ state: 'live' }])
-  expect(logged.join()).toContain('is heard of again')
+  expect(logged.join()).toContain('has been heard from again')
 })
 
 test('after a hand-over the session in Postgres has the name of the new id', async () => {

@@ -228,7 +228,10 @@ test('the text has at most 100 columns and no control characters, whatever clien
 
 test('a folder that is not there, and two folders, are refused with exit code 2', async () => {
   const missing = await runTollgate(['ledger', 'inspect', join(bed.home, 'nothing')], {})
-  expect(missing).toMatchObject({ code: 2, errors: expect.stringContaining('there is no folder') })
+  expect(missing).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('does not exist. Name the folder'),
+  })
   const two = await runTollgate(['ledger', 'inspect', bed.root, bed.root], {})
   expect(two).toMatchObject({ code: 2, errors: expect.stringContaining('too many arguments') })
 })

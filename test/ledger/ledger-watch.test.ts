@@ -80,7 +80,7 @@ test('a process lags alone while others move; where no one moves, or no one know
   bed.progress = { written: 500, shipped: 500, rows: 3 }
   await bed.pass(1_000)
   expect(bed.watch.state()).toMatchObject({ status: 'ready', unshipped: { rows: 0, bytes: 0, oldestMs: 0 } })
-  expect(bed.logged).toEqual([alarm, 'Postgres has the rows of this process again'])
+  expect(bed.logged).toEqual([alarm, 'Postgres has caught up with the rows of this process'])
   const { asked } = bed
   await bed.pass(60_000)
   expect(bed.asked).toBe(asked)

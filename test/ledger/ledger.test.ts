@@ -233,7 +233,7 @@ test('a process that was taken for dead goes on under another id, with all that 
   await database.sql`UPDATE instances SET state = 'adopted'`
   const requests = await someRows(ledger, 20)
   await until(() => logged.some((line) => line.includes('was taken for dead')))
-  await until(() => logged.some((line) => line.includes('this process goes on')))
+  await until(() => logged.some((line) => line.includes('this process continues')))
   expect(ledger.instance.id).not.toBe(before)
   requests.push(...(await someRows(ledger, 5)))
   // No one has recorded it as orphaned.

@@ -36,7 +36,7 @@ test('a mended row takes the place of its stand-in, with attempts and tags, and 
     '--set',
     'attempts.reason=it was mended',
   )
-  expect(mended.output).toBe(`put back  ${id}: no money moved\n`)
+  expect(mended.output).toBe(`REPLAYED  ${id}: no money moved\n`)
   expect(mended.code).toBe(0)
   expect(await row(open.id)).toMatchObject({
     served_model: 'gpt-mended',
@@ -51,7 +51,7 @@ test('a mended row takes the place of its stand-in, with attempts and tags, and 
   expect(await balance()).toBe('3000')
 
   expect(readdirSync(bed.root).filter((name) => name.startsWith('set-aside'))).toEqual([])
-  expect(await replay(id)).toMatchObject({ code: 0, output: expect.stringContaining('is there') })
+  expect(await replay(id)).toMatchObject({ code: 0, output: expect.stringContaining('UNCHANGED') })
   expect(await balance()).toBe('3000')
 })
 
@@ -61,7 +61,7 @@ test('a replay that was cut off before its folder was renamed finds its row ther
   await replay(id, '--set', 'served_model=good')
   renameSync(join(bed.root, `replayed-${id}`), folder)
   const again = await replay(id, '--set', 'served_model=good')
-  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('is there') })
+  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('UNCHANGED') })
   expect(readdirSync(bed.root)).toContain(`replayed-${id}`)
 })
 
@@ -120,12 +120,12 @@ test('the late end of a request that is orphaned needs --force, which books its 
   expect(refusal.output).toContain('--force replaces that row and charges $0.000002')
   expect(await balance()).toBe('5000')
 
-  expect((await replay(id, '--force')).output).toBe(`put back  ${id}: $0.000002 charged\n`)
+  expect((await replay(id, '--force')).output).toBe(`REPLAYED  ${id}: $0.000002 charged\n`)
   expect(await row(open.id)).toMatchObject({
     ...{ outcome: 'succeeded', cost_nano: '9000', charged_nano: '2000', attempt_count: 1 },
   })
   expect(await balance()).toBe('3000')
-  expect((await replay(id, '--force')).output).toContain('is there')
+  expect((await replay(id, '--force')).output).toContain('UNCHANGED')
   expect(await balance()).toBe('3000')
 })
 
@@ -141,7 +141,7 @@ test('a late end that has lost its beginning takes it from the orphaned row', as
     tags: ['kept'],
     tenant_id: open.tenantId,
   })
-  expect(await replay(open.id)).toMatchObject({ code: 0, output: expect.stringContaining('is there') })
+  expect(await replay(open.id)).toMatchObject({ code: 0, output: expect.stringContaining('UNCHANGED') })
 })
 
 test('a row of the request that is not a stand-in is never replaced', async () => {
@@ -149,7 +149,10 @@ test('a row of the request that is not a stand-in is never replaced', async () =
   await bed.database.sql`UPDATE requests SET served_model = 'by hand' WHERE id = ${open.id}`
   const { id } = bed.theAside()
   const refusal = await replay(id, '--set', 'served_model=good', '--force')
-  expect(refusal).toMatchObject({ code: 1, output: expect.stringContaining('another row of this request') })
+  expect(refusal).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('a different row for this request'),
+  })
   expect(await row(open.id)).toMatchObject({ served_model: 'by hand' })
 })
 
@@ -205,7 +208,7 @@ test('a body that Postgres refused comes back beside its row', async () => {
   expect(await row(open.id)).toMatchObject({ served_model: 'gpt-main-2026' })
   expect(await replay(open.id, '--set', 'payload.body={}')).toMatchObject({ code: 0 })
   expect(await bed.database.sql`SELECT body FROM request_payloads`).toEqual([{ body: '{}' }])
-  expect((await replay(open.id)).output).toContain('is there')
+  expect((await replay(open.id)).output).toContain('UNCHANGED')
 })
 
 test('a row whose stand-in is in the archive, or deleted with its day, is not put back beside it', async () => {
@@ -217,7 +220,10 @@ test('a row whose stand-in is in the archive, or deleted with its day, is not pu
     VALUES (uuid_moment(${open.id})::date, 'requests', 0, 'dropped', now())`
   await sql`DELETE FROM requests WHERE id = ${open.id}`
   const refusal = await replay(id, '--set', 'served_model=good', '--force')
-  expect(refusal).toMatchObject({ code: 1, output: expect.stringContaining('the row would count twice') })
+  expect(refusal).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('the row would be counted twice'),
+  })
   expect(await row(open.id)).toBeUndefined()
   // Its row is back for the last look at the sums.
   await sql`DELETE FROM archived_days`

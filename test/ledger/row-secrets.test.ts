@@ -67,7 +67,7 @@ test('a column that is written without a search says why', () => {
   const names = (columns: readonly Column<never>[] | undefined) => columns?.map(({ name }) => name)
   const byReason = Object.groupBy(unsearched, ({ trusted }) => trusted ?? '')
   expect(names(byReason['operators choose it, and find rows by it'])).toEqual(['channel', 'channel'])
-  expect(new Set(names(byReason['the gateway has a list of these words, or works them out']))).toEqual(
+  expect(new Set(names(byReason['the gateway has a list of these words, or computes them']))).toEqual(
     new Set([
       'client_protocol',
       'upstream_protocol',

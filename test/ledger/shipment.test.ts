@@ -70,7 +70,7 @@ test('a close frame whose open frame is lost becomes a row with the values it ha
   shipment.close()
   expect(logged).toEqual([
     {
-      message: 'the beginning of a request is not in the journal: its row has only its end',
+      message: 'the beginning of a request is missing from the journal: its row contains only the end',
       fields: { id: open.id },
     },
   ])

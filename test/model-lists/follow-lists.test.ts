@@ -213,9 +213,9 @@ describe('the bounds of a list', () => {
   })
 
   test.each([
-    ['bytes', { modelListBytesMax: 200 }, () => openaiList('x'.repeat(300)), 'more than 200 bytes'],
-    ['time', { modelListMs: 50 }, (): Plan => ({ chunks: ['{'], ending: 'stall' }), 'took too long'],
-    ['format', {}, () => json({ models: 'none' }), 'not answer with a list of models'],
+    ['bytes', { modelListBytesMax: 200 }, () => openaiList('x'.repeat(300)), 'larger than 200 bytes'],
+    ['time', { modelListMs: 50 }, (): Plan => ({ chunks: ['{'], ending: 'stall' }), 'did not arrive in time'],
+    ['format', {}, () => json({ models: 'none' }), 'not return a list of models'],
     ['status', {}, (): Plan => ({ status: 401, body: '{"error":"the-credential"}' }), 'status 401'],
   ])('are its %s: beyond them it is not taken, and the log says so once', async (_, changes, plan, cause) => {
     upstream.script(plan)

@@ -109,7 +109,7 @@ test(
       const verified = npx(['verify', '--base', url, '--model', 'demo-chat', '--only', 'chat'], {
         TOLLGATE_KEY: key,
       })
-      expect(verified).toContain('All musts (*) are ok, and nothing is broken.')
+      expect(verified).toContain('All required checks (*) are ok, and nothing is broken.')
       // The link in .bin, by the Node of the machine, which may be older.
       const linked = join(app, 'node_modules/.bin/tollgate')
       expect(execFileSync(linked, ['--version'], { cwd: elsewhere, env: bare, encoding: 'utf8' })).toMatch(

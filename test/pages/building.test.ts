@@ -104,7 +104,9 @@ describe('the pages of a checkout', () => {
     rmSync(join(root, 'console/src'), { recursive: true })
     expect(await build(root)).toBe('fresh')
     rmSync(join(root, 'console/dist'), { recursive: true })
-    await expect(build(root)).rejects.toThrow(/nor is vite installed.*npm ci without --omit=dev/)
+    await expect(build(root)).rejects.toThrow(
+      /vite, which builds them, is not installed.*npm ci without --omit=dev/,
+    )
   })
 })
 

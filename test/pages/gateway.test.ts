@@ -23,7 +23,7 @@ describe('the first start', () => {
     const first = await fetch(`${tollgate.url}/console`, { headers: { accept } })
     expect([200, 503]).toContain(first.status)
     await until(async () => (await fetch(`${tollgate.url}/console`, { headers: { accept } })).status === 200)
-    await until(() => tollgate.stderr().includes('"msg":"all processes serve"'))
+    await until(() => tollgate.stderr().includes('"msg":"all processes are ready"'))
     // Each connection goes to one of both processes.
     const statuses = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -35,9 +35,9 @@ describe('the first start', () => {
       }),
     )
     expect(new Set(statuses)).toEqual(new Set([200]))
-    await until(() => tollgate.stdout().includes('The pages are built'))
+    await until(() => tollgate.stdout().includes('The pages were built'))
     expect(tollgate.stdout()).toMatch(
-      /base URL: [\s\S]*\nBuilding the pages takes a few seconds\. The API already answers\.\nThe pages are built, in \d+\.\d s\.\n$/,
+      /base URL: [\s\S]*\nBuilding the pages, which takes a few seconds\. The API is already available\.\nThe pages were built in \d+\.\d s\.\n$/,
     )
     expect(tollgate.stdout().match(/[Tt]he pages/g)).toHaveLength(2)
     expect(await tollgate.stop()).toBe(0)
@@ -59,7 +59,7 @@ describe('the first start', () => {
       await until(() => commandOf(builder) === '')
       slow.end()
       const next = await start(directory, allPages)
-      await until(() => next.stdout().includes('The pages are built'))
+      await until(() => next.stdout().includes('The pages were built'))
       expect((await fetch(`${next.url}/console`, { headers: { accept } })).status).toBe(200)
     },
   )
@@ -72,7 +72,7 @@ describe('the first start', () => {
     expect(tollgate.members()).toContain(parent)
     slow.end()
     process.kill(parent, 'SIGKILL')
-    await until(() => tollgate.stdout().includes('The pages are built'))
+    await until(() => tollgate.stdout().includes('The pages were built'))
   })
 
   test('says why the build failed in its log and at the addresses of the pages, and the API works', async () => {
@@ -94,7 +94,7 @@ describe('the first start', () => {
   test('says what is missing where nothing can build the pages, and the API works', async () => {
     const directory = checkout({ vite: false })
     const tollgate = await start(directory, { PROCESSES: '2', ...allPages })
-    await until(() => tollgate.stderr().includes('"msg":"all processes serve"'))
+    await until(() => tollgate.stderr().includes('"msg":"all processes are ready"'))
     await until(() => linesOf(tollgate, /the pages cannot be built/).length > 0)
     await holdsFor(500, () => expect(linesOf(tollgate, /the pages cannot be built/)).toHaveLength(1))
     // Each connection goes to one of both processes.
@@ -121,7 +121,7 @@ describe('the first start', () => {
   test('with a logo that cannot be read ends with the reason', async () => {
     const env = { ...allPages, SITE_LOGO: '/nowhere/logo.svg' }
     await expect(start(repository, env)).rejects.toThrow(
-      /Tollgate cannot start: SITE_LOGO: \/nowhere\/logo\.svg cannot be read: ENOENT/,
+      /Tollgate cannot start: SITE_LOGO: cannot read \/nowhere\/logo\.svg: ENOENT/,
     )
   })
 
@@ -141,7 +141,7 @@ describe('the way to the console', () => {
     onTestFinished(() => first.kill9())
     expect(first.stdout()).toMatch(
       new RegExp(
-        `^Open ${first.url}/console/link#tgl_\\w+ to make the first owner \\(works once, within 60 minutes\\)\\.$`,
+        `^Open ${first.url}/console/link#tgl_\\w+ to create the first owner \\(works once, within 60 minutes\\)\\.$`,
         'm',
       ),
     )
@@ -166,7 +166,7 @@ describe('the way to the console', () => {
     })
     expect(tollgate.stdout()).toMatch(
       new RegExp(
-        `^Open ${publicUrl}/console/link#tgl_\\w+ to make the first owner \\(works once, within 5 minutes\\)\\.$`,
+        `^Open ${publicUrl}/console/link#tgl_\\w+ to create the first owner \\(works once, within 5 minutes\\)\\.$`,
         'm',
       ),
     )
@@ -189,11 +189,11 @@ describe('the API beside the pages', () => {
   test.each([
     ['GET', '/models', { authorization: `Bearer ${freeKey}` }, 'use GET /v1/models'],
     ['GET', '/models', { accept: 'application/json' }, 'use GET /v1/models'],
-    ['POST', '/console', {}, 'There is no POST /console here'],
+    ['POST', '/console', {}, 'There is no POST /console.'],
     ['POST', '/chat/completions', {}, 'use POST /v1/chat/completions'],
-    ['GET', '/consolex', { accept: '*/*' }, 'There is no GET /consolex here'],
-    ['GET', '/assets/none.js', { accept: '*/*' }, 'There is no GET /assets/none.js here'],
-    ['GET', '/v1/nothing', { accept }, 'There is no GET /v1/nothing here'],
+    ['GET', '/consolex', { accept: '*/*' }, 'There is no GET /consolex.'],
+    ['GET', '/assets/none.js', { accept: '*/*' }, 'There is no GET /assets/none.js.'],
+    ['GET', '/v1/nothing', { accept }, 'There is no GET /v1/nothing.'],
   ])('%s %s says what to call, as before, and has a row', async (method, path, headers, says) => {
     const response = await fetch(`${bed.tollgate.url}${path}`, { method, headers })
     expect(response.status).toBe(404)

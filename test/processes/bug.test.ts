@@ -17,7 +17,8 @@ const preload = join(import.meta.dirname, '../support/bug-preload.ts')
 async function startBed(env: Record<string, string>): Promise<ProcessTestbed> {
   const bed = await startProcessTestbed({ env, nodeArgs: [...serverArgs, '--import', preload] })
   onTestFinished(() => bed.close(), 120_000)
-  if (env.PROCESSES === '2') await expect.poll(bed.tollgate.stderr, patient).toContain('all processes serve')
+  if (env.PROCESSES === '2')
+    await expect.poll(bed.tollgate.stderr, patient).toContain('all processes are ready')
   return bed
 }
 
@@ -126,7 +127,7 @@ test('a bug in one of two processes cuts no stream, and another process takes it
   await expect
     .poll(() => bed.tollgate.members().filter((pid) => pid !== victim && pid !== other), patient)
     .toHaveLength(1)
-  expect(bed.tollgate.stderr()).toMatch(new RegExp(`"process":${victim},"exitCode":1,.*another is started`))
+  expect(bed.tollgate.stderr()).toMatch(new RegExp(`"process":${victim},"exitCode":1,.*starting another`))
   await expect.poll(() => linesOf(bed, 'listening'), patient).toBe(3)
   expect(await bed.tollgate.stop()).toBe(0)
   expect(await outcomes(bed)).toEqual([{ outcome: 'succeeded', n: 20 }])

@@ -80,7 +80,7 @@ test('while the file is missing, empty, a folder, too long or half written, the 
     change()
     const complaints = () => bed.tollgate.stderr().slice(seen)
     await expect.poll(complaints, patient).toContain(`the file ${path} ${said}`)
-    expect(complaints()).toContain('gateway.yaml is not applied; what was in force still is')
+    expect(complaints()).toContain('gateway.yaml was not applied; the previous configuration stays in force')
     expect(await sent()).toBe('Bearer sk-first-0001')
     seen = bed.tollgate.stderr().length
   }

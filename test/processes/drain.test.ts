@@ -12,7 +12,7 @@ const messages = [{ role: 'user', content: 'Hello' }]
 async function startBed(processes: number, env: Record<string, string>): Promise<ProcessTestbed> {
   const bed = await startProcessTestbed({ env: { PROCESSES: String(processes), ...env } })
   onTestFinished(() => bed.close(), 120_000)
-  if (processes > 1) await expect.poll(bed.tollgate.stderr, patient).toContain('all processes serve')
+  if (processes > 1) await expect.poll(bed.tollgate.stderr, patient).toContain('all processes are ready')
   return bed
 }
 

@@ -43,6 +43,6 @@ test.for(['api', 'worker'])(
     const first = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
     process.kill(Number(first), 'SIGTERM')
     expect(await exited).toBe(0)
-    expect(log).toContain('"msg":"ended before it served"')
+    expect(log).toContain('"msg":"ended before it was ready"')
   },
 )

@@ -45,7 +45,7 @@ test('a start on a folder or a database of an older commit, with rows not shippe
   expect(filesIn(otherFolder)).toEqual({})
   const migrated = await bed.migrate()
   expect(migrated).toMatchObject({ code: 1, errors: expect.stringMatching(bothWays) })
-  expect(migrated.errors).toContain(`another schema than that of commit ${formerCommit}`)
+  expect(migrated.errors).toContain(`the schema of the database is not that of commit ${formerCommit}`)
   expect(await bed.state()).toEqual(before)
 }, 300_000)
 
@@ -55,7 +55,7 @@ test(`tollgate migrate takes over the schema of ${formerCommit} with its rows, o
   const before = await bed.state()
   const refused = await bed.migrate()
   expect(refused).toMatchObject({ code: 1, errors: expect.stringMatching(bothWays) })
-  expect(refused.errors).toMatch(/process \d+ on \S+ is live.*\.2 is not shipped/)
+  expect(refused.errors).toMatch(/process \d+ on \S+ is live.*\.2 has not been shipped/)
   expect(await bed.state()).toEqual(before)
 
   const former = await bed.start({ commit: formerCommit, env: { INSTANCE_DEAD_MS: '1000' } })

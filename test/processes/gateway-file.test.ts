@@ -28,9 +28,9 @@ test('a changed gateway.yaml is applied without a restart, whether it was writte
   expect(await statusFor(tollgate, 'written')).toBe(401)
   expect((await text).trimEnd()).toMatch(/\[DONE\]$/)
   expect(tollgate.stderr()).toMatch(
-    /"keys":\{"added":1,"changed":0,"removed":1\}.*"msg":"gateway.yaml is applied"/,
+    /"keys":\{"added":1,"changed":0,"removed":1\}.*"msg":"gateway.yaml was applied"/,
   )
-  expect(tollgate.stderr()).not.toContain('gateway.yaml has replaced another one')
+  expect(tollgate.stderr()).not.toContain('gateway.yaml has replaced another file')
   expect(await tollgate.stop()).toBe(0)
 
   // As Kubernetes does: the file is a link through `..data`, which is a link to a directory and is replaced.
@@ -54,7 +54,7 @@ test('a generated key of a new tenant is printed once, and works', async () => {
   writeFileSync(path, bed.yaml('first'))
   const tollgate = await bed.start(path)
   writeFileSync(path, `${bed.yaml('first')}  - { name: fresh, keys: [{ name: main }] }\n`)
-  const line = /^new key \(shown only now\): (tg-\w+) {2}\(tenant fresh, key main\)$/gm
+  const line = /^new key \(shown only once\): (tg-\w+) {2}\(tenant fresh, key main\)$/gm
   await expect.poll(() => [...tollgate.stdout().matchAll(line)], patient).toHaveLength(1)
   const [[, secret = ''] = []] = [...tollgate.stdout().matchAll(line)]
   await expect.poll(() => statusOf(tollgate, secret), patient).toBe(200)
@@ -71,7 +71,7 @@ test('a wrong file changes nothing, the log says what a start would print, and t
   const problem = /gateway\.yaml:\d+: channels\[0\]\.concurrency: must be 1 or more/
   await expect.poll(tollgate.stderr, patient).toMatch(problem)
   expect(tollgate.stderr()).toMatch(
-    /"cause":"gateway\.yaml:\d+: .*gateway.yaml is not applied; what was in force still is/,
+    /"cause":"gateway\.yaml:\d+: .*gateway.yaml was not applied; the previous configuration stays in force/,
   )
   await expect(bed.start(path)).rejects.toThrow(problem)
   expect([await statusFor(tollgate, 'first'), await statusFor(tollgate, 'other')]).toEqual([200, 401])
@@ -110,17 +110,17 @@ test('a transaction that does not end in time is given up, and the next one is t
     await follower.apply()
   })
   expect(lines).toEqual([
-    'gateway.yaml is not applied; it is tried again {"cause":"it took longer than 5000 ms"}',
+    'gateway.yaml was not applied; it will be retried {"cause":"it took longer than 5000 ms"}',
   ])
   follower.follow(() => {})
-  await expect.poll(() => lines.at(-1), patient).toContain('gateway.yaml is applied')
+  await expect.poll(() => lines.at(-1), patient).toContain('gateway.yaml was applied')
 })
 
 test('SIGHUP to the supervisor has every process apply the file, and ends none', async () => {
   const several = await startSeveral()
   const members = several.members()
   const times = () =>
-    several.stderr().match(/"msg":"gateway.yaml (is applied|is in force already)"/g)?.length ?? 0
+    several.stderr().match(/"msg":"gateway.yaml (was applied|is already in force)"/g)?.length ?? 0
   // Each has read the file at its start.
   expect(times()).toBe(2)
   several.child.kill('SIGHUP')
@@ -143,7 +143,9 @@ test('SIGHUP undoes what was changed by hand, although the file is the same; and
 
   const without = await bed.start('')
   without.child.kill('SIGHUP')
-  await expect.poll(without.stderr, patient).toContain('SIGHUP: there is no GATEWAY_CONFIG to apply')
+  await expect
+    .poll(without.stderr, patient)
+    .toContain('SIGHUP was ignored, because GATEWAY_CONFIG is not set')
   expect(await without.stop()).toBe(0)
 })
 
@@ -162,7 +164,7 @@ test('a connection that dies in the transaction of a file ends nothing, and the 
       return waiting.length
     }
     await expect.poll(cut, patient).toBe(1)
-    await expect.poll(tollgate.stderr, patient).toContain('gateway.yaml is not applied; it is tried again')
+    await expect.poll(tollgate.stderr, patient).toContain('gateway.yaml was not applied; it will be retried')
     expect(await statusFor(tollgate, 'first')).toBe(200)
   })
   await serves(tollgate, 'later')
@@ -203,7 +205,7 @@ test('of two processes with two files the higher revision wins at every start an
   await expect
     .poll(() => first.stderr() + again.stderr(), patient)
     .toMatch(
-      new RegExp(`"replaced":\\{"revision":2,[^}]*"pid":${second.pid},[^}]*\\}.*has replaced another one`),
+      new RegExp(`"replaced":\\{"revision":2,[^}]*"pid":${second.pid},[^}]*\\}.*has replaced another file`),
     )
 })
 

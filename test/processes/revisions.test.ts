@@ -12,7 +12,7 @@ const modelsOf = ({ url }: TollgateProcess) => callAnew(`${url}/v1/models`, { he
 test('every process sees a changed catalog and a revoked key, by notification or at its next poll', async () => {
   const bed = await startProcessTestbed({ env: { PROCESSES: '2' } })
   onTestFinished(() => bed.close())
-  await expect.poll(bed.tollgate.stderr, { timeout: patienceMs }).toContain('all processes serve')
+  await expect.poll(bed.tollgate.stderr, { timeout: patienceMs }).toContain('all processes are ready')
   const other = await startTollgate({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),

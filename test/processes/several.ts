@@ -28,7 +28,7 @@ export async function startSeveral(
   onTestFinished(async () => {
     if (tollgate.child.exitCode === null && tollgate.child.signalCode === null) await tollgate.stop()
   })
-  await expect.poll(tollgate.stderr, patient).toContain('all processes serve')
+  await expect.poll(tollgate.stderr, patient).toContain('all processes are ready')
   return tollgate
 }
 

@@ -53,7 +53,7 @@ test('a killed process is replaced on the same port, and the operator reads of i
       .toBe(signal === 'SIGKILL' ? 3 : 4)
     const statuses = await Promise.all(Array.from({ length: 20 }, () => ask(several)))
     expect(statuses.filter((status) => status !== 200)).toEqual([])
-    expect(several.stderr()).toMatch(new RegExp(`"process":${victim}.*another is started`))
+    expect(several.stderr()).toMatch(new RegExp(`"process":${victim}.*starting another`))
   }
   expect(several.stdout().match(/base URL/g)).toHaveLength(1)
   expect(await several.stop()).toBe(0)
@@ -106,7 +106,7 @@ test('a start fails if another program has the port, even one that would share i
   const port = typeof address === 'object' ? address?.port : undefined
   const { status, stderr } = startInVain({ PORT: String(port), DATA_DIR: temporary() })
   expect(stderr).toBe(
-    `Tollgate cannot start: Port ${port} is taken by another program. Set PORT to a free one.\n`,
+    `Tollgate cannot start: Port ${port} is taken by another program. Set PORT to a free port.\n`,
   )
   expect(status).toBe(1)
 })
@@ -122,7 +122,7 @@ test('an error that stops every process is printed once, and ends the start', as
 
 test('two processes that are only workers listen on no port, and end on SIGTERM', async () => {
   const several = await startSeveral({ env: { ROLE: 'worker' } })
-  expect(several.stdout()).toBe('Tollgate works.\n')
+  expect(several.stdout()).toBe('The Tollgate worker is running.\n')
   expect(several.members()).toHaveLength(2)
   expect(await several.stop()).toBe(0)
 })

@@ -61,7 +61,7 @@ test('a process that froze until another adopted its journal sends nothing more 
 
   const rest = (await stream.ended).slice(before.length)
   expect(rest).not.toContain('token-')
-  expect(rest).toContain('The answer ends here')
+  expect(rest).toContain('The answer is incomplete')
   expect(await waiting).toMatchObject({ status: 503, reason: 'process_stalled' })
   expect(await bed.call(chatPath, keyed)).toMatchObject({ status: 200, text: again.text })
 
@@ -81,7 +81,7 @@ test('a process that froze until another adopted its journal sends nothing more 
       instance,
       reason: expect.stringContaining('recorded the request as orphaned'),
     })
-  expect(tollgate.stderr()).toContain('it goes on with a new journal')
+  expect(tollgate.stderr()).toContain('it continues with a new journal')
   expect(tollgate.child.exitCode).toBeNull()
   await expect
     .poll(() => database.sql`SELECT count(*)::int AS n FROM reservations`, patient)
@@ -127,7 +127,7 @@ test('a process that froze and does not reach Postgres cuts what it ran, and ser
   tollgate.child.kill('SIGCONT')
   const rest = (await stream.ended).slice(before.length)
   expect(rest).not.toContain('token-')
-  expect(rest).toContain('The answer ends here')
+  expect(rest).toContain('The answer is incomplete')
   const after = await bed.call(chatPath, { body: chatBody })
   expect(after.status).toBe(200)
   await wire.mend()
@@ -156,7 +156,7 @@ test('the directory of a living process is deleted under load: no row is lost, a
     const enough = ids.length + 50
     await until(() => ids.length > enough)
     rmSync(join(dataDir, 'journal'), { recursive: true, force: true })
-    await until(() => tollgate.stderr().split('the directory of the journal was deleted').length > times)
+    await until(() => tollgate.stderr().split('the journal directory was deleted').length > times)
   }
   expect(await stream.ended).toContain('data: [DONE]')
   loading = false

@@ -120,7 +120,9 @@ describe('readRequest', () => {
 
   it('refuses a second model, because another reader may use that one', () => {
     const raw = Buffer.from('{"model":"cheap","messages":[1],"mod\\u0065l":"dear"}')
-    expect(refusalOf(() => readRequest(raw, bounds)).message).toBe('model: given twice in one object')
+    expect(refusalOf(() => readRequest(raw, bounds)).message).toBe(
+      'model: occurs twice in the same object: send it once',
+    )
   })
 })
 

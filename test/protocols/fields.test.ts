@@ -191,7 +191,7 @@ known, a request is adapted to it:
   other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384 \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\`
   8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\` 65,536 tokens. A model that accepts no setting for thinking gets none.
 - **Tools**: refused if the model accepts none, or cannot be forced to call one. Custom tools become functions with one text
-  if the model has no custom tools. \`strict\` is dropped where the model has no strict tools, or not with this schema.
+  if the model has no custom tools. \`strict\` is dropped where the model does not support strict tools, or not with this schema.
 - **Formats**: a schema is rewritten to what the vendor accepts, and the descriptions say what was removed. An instruction
   asks for JSON if the model has no JSON mode, accepts no schema, or accepts no tools together with a format (Gemini before
   3, all models of Groq and Cerebras).

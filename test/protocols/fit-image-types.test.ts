@@ -60,7 +60,7 @@ test.each(Object.keys(bodies) as ProtocolName[])('from %s', (client) => {
         const { text, notes } = sent(client, upstream, label, bytes[real].toString('base64'))
         const found = [...text.matchAll(/image\/(png|jpeg|gif|webp)/g)].map(([type]) => type)
         expect(new Set(found), `${upstream}: ${label}`).toEqual(new Set([real]))
-        expect(notes.some(({ reason }) => reason === `its bytes are ${real}, and not ${label}`)).toBe(
+        expect(notes.some(({ reason }) => reason === `its content is ${real}, not ${label}`)).toBe(
           real !== label,
         )
       }

@@ -331,7 +331,7 @@ describe('a format', () => {
     const asks = { response_format: format }
     expect(JSON.stringify(encode(asks, { schema: 'none' }, protocol).body)).toContain('Answer with one JSON')
     const withTools = JSON.stringify(encode({ ...asks, tools: [fn] }, traits, protocol).body)
-    expect(withTools).toContain('If you call no tool, answer with one JSON')
+    expect(withTools).toContain('If you do not call a tool, answer with one JSON')
   })
 
   it('has a schema that the vendor takes, and the note says what was taken out', () => {
@@ -364,7 +364,7 @@ describe('a format', () => {
     expect(body).not.toHaveProperty('generationConfig')
     expect(body.tools).toHaveLength(1)
     expect(JSON.stringify(body.systemInstruction)).toContain(
-      'If you call no tool, answer with one JSON object',
+      'If you do not call a tool, answer with one JSON object',
     )
     expect(actions(notes)).toEqual({ response_format: 'emulated' })
     const now = encode(both, {}, 'gemini', 'gemini-3-pro').body

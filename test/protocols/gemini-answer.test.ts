@@ -222,7 +222,7 @@ describe('ends', () => {
 
   it('are errors if the model broke off', () => {
     expect(() => reasonOf('MALFORMED_FUNCTION_CALL')).toThrow(
-      /broke off its answer with MALFORMED_FUNCTION_CALL/,
+      /aborted its answer with MALFORMED_FUNCTION_CALL/,
     )
     expect(() => reasonOf('OTHER')).toThrow(GatewayError)
     const lines = [

@@ -51,7 +51,7 @@ describe('decodeError', () => {
       decoded(403, secret, 'PERMISSION_DENIED'),
     ]) {
       expect(error).toMatchObject({ kind: 'upstream_error', fault: 'upstream' })
-      expect(error.message).toContain('your key is fine')
+      expect(error.message).toContain('Your key is valid')
       expect(error.message).not.toContain(secret)
     }
   })

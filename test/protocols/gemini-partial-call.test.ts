@@ -73,7 +73,7 @@ test.each(['', '$', 'a', '$.a[5]', '$.a[x]', '$..a', `$${'.a'.repeat(200)}`])(
     const events = decoded([{ name: 'f', willContinue: true }, piece(path, { stringValue: 'x' }), {}])
     expect(events.at(-1)).toMatchObject({
       type: 'error',
-      error: { message: 'The upstream sent a part of a tool call that cannot be read.' },
+      error: { message: 'The upstream sent a part of a tool call that cannot be parsed.' },
     })
   },
 )

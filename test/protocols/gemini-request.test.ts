@@ -150,7 +150,9 @@ describe('settings', () => {
     }
     const serial = encode({ parallelToolCalls: false, names: { parallelToolCalls: 'own' } })
     expect(serial.notes).toMatchObject([{ path: 'own', action: 'emulated' }])
-    expect(() => encode({ choices: 2, names: { choices: 'n' } })).toThrow(/^n: only one answer/)
+    expect(() => encode({ choices: 2, names: { choices: 'n' } })).toThrow(
+      /^n: the Gemini format returns only one answer/,
+    )
     expect(() => encode({ logprobs: { top: 0 } })).toThrow(/logprobs: /)
     expect(() => encode({ stop: ['1', '2', '3', '4', '5', '6'] })).toThrow(/stop: .* at most 5/)
     expect(encode({ serviceTier: 'flex' }).body.serviceTier).toBe('flex')
@@ -286,7 +288,7 @@ describe('turns', () => {
     expect(notes.map(({ action }) => action)).toEqual(['dropped', 'mapped', 'dropped', 'mapped'])
     const image = (source: Extract<Block, { type: 'image' }>['source']) => () =>
       encode({ turns: [turn('user', { type: 'image', source, path })] })
-    expect(image({ kind: 'file', id: 'f1' })).toThrow(/known only to the vendor/)
+    expect(image({ kind: 'file', id: 'f1' })).toThrow(/available only at its own vendor/)
     expect(image({ kind: 'url', url: 'http://a.example/b.png' })).toThrow(/only https/)
     expect(image({ ...base64, mediaType: 'text/html' })).toThrow(/expected an image/)
   })
@@ -481,7 +483,7 @@ describe('tools', () => {
     expect(JSON.stringify(body)).not.toContain('web_search')
     expect(notes).toMatchObject([{ path: 'tools[1]', action: 'dropped' }])
     expect(() => encode({ tools: [hosted] })).toThrow(
-      /tools\[1\]: "web_search" is a tool that only its own vendor runs/,
+      /tools\[1\]: the tool "web_search" is available only at its own vendor/,
     )
     const forced = { type: 'tool' as const, name: 'web_search', kind: 'hosted' as const }
     expect(() => encode({ tools: [fn('f'), hosted], toolChoice: forced })).toThrow(/web_search/)

@@ -139,7 +139,9 @@ test('broken, repeated, deep and overfull JSON is refused as for every other end
   expect(failure(() => read('[]')).message).toBe('body: expected a JSON object, got array')
   expect(failure(() => read('')).message).toMatch(/^body: not valid JSON/)
   expect(failure(() => read('{"model":"m","prompt":"a","n":1,"n":2}')).field).toBe('n')
-  expect(failure(() => read(`{"x":${'['.repeat(20)}${']'.repeat(20)}}`)).message).toContain('nested too deep')
+  expect(failure(() => read(`{"x":${'['.repeat(20)}${']'.repeat(20)}}`)).message).toContain(
+    'nested too deeply',
+  )
   expect(failure(() => read({ ...least, x: Array(300).fill(0) })).message).toContain('JSON_VALUES_MAX')
   expect(failure(() => imageClient.readRequest(Buffer.from([0x7b, 0xff]), bounds)).message).toContain('UTF-8')
 })
@@ -163,13 +165,17 @@ describe('the values that a model accepts', () => {
     imageClient.checkTraits(read({ ...least, ...body }), of, 'x')
 
   test.each([
-    ['size', '300x300', 'size: "300x300" is not one that model "x" takes: 1024x1024, 2K, auto'],
-    ['quality', 'high', 'quality: "high" is not one that model "x" takes: ultra, auto'],
-    ['style', 'vivid', 'style: model "x" takes none: leave it out'],
-    ['background', 'transparent', 'background: "transparent" is not one that model "x" takes: opaque, auto'],
-    ['output_format', 'webp', 'output_format: "webp" is not one that model "x" takes: png, jpeg'],
-    ['n', 3, 'n: 3 is more than model "x" takes: at most 2'],
-    ['prompt', 'a black cat', 'prompt: model "x" takes at most 10 characters, got 11'],
+    ['size', '300x300', 'size: model "x" does not accept "300x300". Use one of 1024x1024, 2K, auto'],
+    ['quality', 'high', 'quality: model "x" does not accept "high". Use one of ultra, auto'],
+    ['style', 'vivid', 'style: model "x" does not support it: leave it out'],
+    [
+      'background',
+      'transparent',
+      'background: model "x" does not accept "transparent". Use one of opaque, auto',
+    ],
+    ['output_format', 'webp', 'output_format: model "x" does not accept "webp". Use one of png, jpeg'],
+    ['n', 3, 'n: model "x" accepts at most 2, got 3'],
+    ['prompt', 'a black cat', 'prompt: model "x" accepts at most 10 characters, got 11'],
   ])('%s: %j is refused if the traits list other values', (field, value, message) => {
     const error = failure(() => check({ [field]: value }, traits))
     expect(error).toMatchObject({ kind: 'invalid_request', field, message })
@@ -177,7 +183,7 @@ describe('the values that a model accepts', () => {
 
   test('previews are bounded by the model', () => {
     expect(failure(() => check({ stream: true, partial_images: 2 }, traits)).message).toBe(
-      'partial_images: 2 is more than model "x" takes: at most 1',
+      'partial_images: model "x" accepts at most 1, got 2',
     )
   })
 

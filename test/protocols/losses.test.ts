@@ -37,7 +37,7 @@ describe('chat', () => {
     ])
     const frames = [chunk({ content: 'A cat.' }), chunk({ images: [image] }), end]
     expect(pathsOf(streamed('openai-chat', frames))).toEqual(['answer.images'])
-    const alone = 'pictures or sound alone, which cannot be translated'
+    const alone = 'only images or audio, which cannot be translated'
     expect(() => whole('openai-chat', chat({ content: '', images: [image] }))).toThrow(alone)
     expect(() => streamed('openai-chat', [chunk({ images: [image] }), end])).toThrow(alone)
   })

@@ -154,7 +154,7 @@ describe('schemas', () => {
     expect(body).not.toHaveProperty('output_config')
     expect(String(recordsOf(body.system)[0]?.text)).toContain(JSON.stringify(schema))
     expect(notes.map(({ action, reason }) => `${action}: ${reason}`)).toEqual([
-      expect.stringMatching(/^emulated: .*may disobey/),
+      expect.stringMatching(/^emulated: .*may not follow/),
     ])
   })
 
@@ -212,14 +212,14 @@ describe('JSON mode', () => {
     expect(body).not.toHaveProperty('output_config')
     expect(recordsOf(body.system)).toHaveLength(1)
     expect(notes).toEqual([
-      { action: 'emulated', path: 'format', reason: expect.stringContaining('may disobey') },
+      { action: 'emulated', path: 'format', reason: expect.stringContaining('may not follow') },
     ])
   })
 
   it('is a schema of any object where the model takes that', () => {
     const { body, notes } = encode({ format: { type: 'json_object' } }, { schema: 'any' })
     expect(body.output_config).toEqual({ format: { type: 'json_schema', schema: { type: 'object' } } })
-    expect(notes.at(-1)?.reason).toContain('holds the model to it')
+    expect(notes.at(-1)?.reason).toContain('a schema for an arbitrary object enforces it')
   })
 })
 

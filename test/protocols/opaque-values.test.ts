@@ -100,7 +100,9 @@ describe('a call of a Chat upstream has its name and its arguments', () => {
 
   test('other arguments after whole ones are an error, and no call with both', () => {
     const frames = [piece({ name: 'f', arguments: '{"a":1}' }, begun), piece({ arguments: '{"b":2}' }), ended]
-    expect(() => streamed('openai-chat', frames)).toThrow(/more arguments for a tool call that was whole/)
+    expect(() => streamed('openai-chat', frames)).toThrow(
+      /more arguments for a tool call that was already complete/,
+    )
   })
 
   test('calls without arguments keep their order', () => {

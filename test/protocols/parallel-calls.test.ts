@@ -139,7 +139,7 @@ it('only fragments that come before the end of the first call are held back', ()
 
 it('arguments that go on after their end are an error, and white space is none', () => {
   const twice = [...oneAfterTheOther, fragment(0, '{"at":"Oslo"}')]
-  expect(() => translated(twice)).toThrow('more arguments for a tool call that was whole')
+  expect(() => translated(twice)).toThrow('more arguments for a tool call that was already complete')
   const spaced = [...oneAfterTheOther, fragment(0, '\n')]
   expect(translated(spaced).join('')).toContain('response.completed')
 })

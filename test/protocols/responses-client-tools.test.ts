@@ -76,7 +76,7 @@ describe.each(upstreams)('to %s', (upstream) => {
       {
         path: 'tools[0]',
         action: 'mapped',
-        reason: `a function takes the place of the vendor's own tool ${type}`,
+        reason: `replaced by a function equivalent to the vendor's own tool ${type}`,
       },
     ])
   })
@@ -149,8 +149,7 @@ describe.each(upstreams)('to %s', (upstream) => {
       { type: 'container_reference', container_id: 'cntr_1' },
     ]) {
       const request = { input: [asked], tools: [{ type: 'shell', environment }] }
-      const refusal =
-        /^tools\[0\]: the vendor itself runs this shell.* set environment to \{"type": "local"\}/
+      const refusal = /^tools\[0\]: this shell runs in a container.* set environment to \{"type": "local"\}/
       expect(() => translated(upstream, request)).toThrow(refusal)
       expect(() => translated(upstream, { ...request, tool_choice: { type: 'shell' } })).toThrow(refusal)
     }
@@ -163,7 +162,7 @@ describe.each(upstreams)('to %s', (upstream) => {
       [{ type: 'shell' }, own],
     ])
       expect(() => translated(upstream, { input: [asked], tools })).toThrow(
-        /^tools\[1\]: another tool of the request is a function of the name "shell" upstream/,
+        /^tools\[1\]: another tool of the request has the same name "shell" upstream/,
       )
   })
 })
@@ -230,7 +229,7 @@ describe('arguments', () => {
     [{ type: 'computer_use_preview' }, 'computer', '{"actions":[{"type":"wait"}]}'],
   ])('of %o that do not fit are an error: %s %s', (tool, name, text) => {
     expect(() => outputFor(tool, name, text)).toThrow(
-      `The upstream called the tool "${name}" with arguments that do not fit it. Try again.`,
+      `The upstream called the tool "${name}" with arguments that do not match its parameters. Try again.`,
     )
   })
 
@@ -320,7 +319,7 @@ describe('results', () => {
   test('of a shell are cut where the model asked for less, and keep how the command ended', () => {
     const chunk = { stdout: 'a'.repeat(50), stderr: 'b'.repeat(50), outcome: { type: 'timeout' } }
     const text = shellResult({ max_output_length: 60, output: [chunk] })
-    expect(text).toContain(`${'a'.repeat(50)}\\nstderr:\\nbbbbb\\n[40 characters are left out here]\\nbbbbb`)
+    expect(text).toContain(`${'a'.repeat(50)}\\nstderr:\\nbbbbb\\n[40 characters omitted]\\nbbbbb`)
     expect(text).toContain('[timed out]')
   })
 

@@ -62,7 +62,7 @@ export const clientToolCases: readonly ClientToolCase[] = [
   {
     tool: { type: 'shell', environment: { type: 'local' } },
     name: 'shell',
-    says: 'on the machine of the user',
+    says: "on the user's machine",
     members: ['commands', 'timeout_ms', 'max_output_length'],
     required: ['commands'],
     input: shellInput,
@@ -84,7 +84,7 @@ export const clientToolCases: readonly ClientToolCase[] = [
   {
     tool: { type: 'local_shell' },
     name: 'local_shell',
-    says: 'No shell reads it',
+    says: 'It is not interpreted by a shell',
     members: ['command', 'env', 'timeout_ms', 'user', 'working_directory'],
     required: ['command'],
     input: localInput,
@@ -110,7 +110,7 @@ export const clientToolCases: readonly ClientToolCase[] = [
     id: /^apc_/,
     steps: [],
     result: { type: 'apply_patch_call_output', call_id: 'call_1', status: 'completed' },
-    tells: ['The patch is applied.'],
+    tells: ['The patch was applied.'],
   },
   {
     tool: { type: 'computer' },
@@ -134,7 +134,7 @@ export const clientToolCases: readonly ClientToolCase[] = [
       environment: 'browser',
     },
     name: 'computer',
-    says: '1024 x 768 pixels. It is: browser.',
+    says: '1024 x 768 pixels. The environment is: browser.',
     members: actionMembers,
     required: ['type'],
     input: { type: 'scroll', x: 1, y: 2, scroll_x: 0, scroll_y: 300, keys: null },

@@ -99,10 +99,12 @@ describe('the frames of an answer', () => {
 
   test.each(['[]', 'x', '{}', '{"type":"a\\nb"}', '{"type":7}'])('are none of the format: %s', (text) => {
     for (const reader of [whole(), streamed()]) {
-      expect(() => reader.push(Buffer.from(text))).toThrow('a frame that is not an event of the format')
+      expect(() => reader.push(Buffer.from(text))).toThrow(
+        'a frame that is not an event in the Responses format',
+      )
     }
     expect(() => whole().push(Buffer.from('{"type":"response.completed"}'))).toThrow(
-      'not an event of the format',
+      'not an event in the Responses format',
     )
   })
 })

@@ -68,7 +68,7 @@ test('OpenAI: every property is required, and null stands for one that was optio
     'openai-strict',
   )
   expect(schema.required).toEqual(['a', 'b', 'c'])
-  const description = '{optional: null if there is none}'
+  const description = '{optional: null if absent}'
   expect(schema.properties).toEqual({
     a: { type: ['string', 'null'], description },
     b: { type: ['string', 'null'], enum: ['x', null], description },

@@ -124,7 +124,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThanOrEqual(4_900)
     expect(logged).toEqual([
       {
-        message: 'a run of a job broke off; it is run again',
+        message: 'a job run was interrupted and will be retried',
         fields: { queue: 'images', id: 'a', error: 'broken \u0000 \ud800' },
       },
     ])
@@ -147,7 +147,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     expect(ran.toSorted()).toEqual(['a', 'b'])
     // Some seconds more for a busy machine.
     expect(watch.ms).toBeLessThan(2 * lockMs + 4_000)
-    expect(logged[0]?.message).toBe('the worker of a job is gone and the job is given to another')
+    expect(logged[0]?.message).toBe('the worker of a job is gone, so another worker takes the job')
   })
 
   test('a job that takes longer than its lock stays with its worker', async () => {
@@ -286,7 +286,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     await until(async () => (await queues.images.counts()).active === 0)
     expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
     expect(logged.map(({ message }) => message)).toEqual([
-      'a job of the queue was written by another version of this program and is dropped',
+      'dropped a queued job that another version of this program has written',
     ])
   })
 

@@ -172,7 +172,7 @@ test('a breaker opens when several calls wait and none is answered for long; an 
   first?.answered(500)
   clock.pass(bounds.breakerSilenceMs)
   await until(() => !isClosed(breakers, silent))
-  expect(breakers.whyNot(silent)).toMatch(/no answer to any of 3 calls/)
+  expect(breakers.whyNot(silent)).toMatch(/no response to any of 3 calls/)
   // Two that wait are too few to say anything.
   expect(isClosed(breakers, slow)).toBe(true)
   // The breaker opened after these calls began: their late answers decide nothing.

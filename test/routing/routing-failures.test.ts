@@ -104,7 +104,7 @@ test('a channel that does not answer at all is not called for a fallback, and th
     {
       channel: 'lost',
       passed_over: true,
-      reason: 'fallback found, its channel did not answer this request before',
+      reason: 'fallback found, its channel did not respond earlier in this request',
     },
     { channel: 'found', status: 200 },
   ])
@@ -181,11 +181,11 @@ test("if the channel's format cannot express a request, the error names the reas
   const { status, headers, id, text } = await bed.ask('unsaid', { n: 2, headers: explained })
   expect(status).toBe(400)
   expect(headers.get('x-tollgate-channel')).toBeNull()
-  const reason = 'n: the Messages format gives one answer: send several requests'
+  const reason = 'n: the Messages format returns only one answer: send several requests'
   expect(headers.get('x-tollgate-route')).toBe(`"unsaid";passed_over="${reason}"`)
   // The client learns more: what would do.
   expect(JSON.parse(text).error.message).toMatch(
-    /^n: the Messages format gives one answer: send several requests\. Model "unsaid" is reached in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
+    /^n: the Messages format returns only one answer: send several requests\. Model "unsaid" is reached in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
   )
   expect(await bed.row(id)).toMatchObject({ channel: null, attempt_count: 0, cost_nano: '0' })
 })

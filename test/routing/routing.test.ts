@@ -89,7 +89,7 @@ test('while a channel fails half its calls, no client in two processes gets an e
   expect(all.filter(({ status }) => status !== 200)).toEqual([])
   // Half of its calls failed, which opened the breaker in at least one process.
   const logs = () => `${bed.tollgate.stderr()}${bed.second?.stderr()}`
-  await expect.poll(logs).toMatch(/"channel":"flaky".*others are asked before it/)
+  await expect.poll(logs).toMatch(/"channel":"flaky".*others are preferred/)
   bed.answers.flaky = overloaded
   for (const of of both) {
     const { id, route, passed, served } = await passedOver(of)
@@ -210,7 +210,7 @@ test('a rate limit rests one credential; when all of them rest no call is made, 
   expect(bed.asked('limits')).toHaveLength(calls)
   expect(await bed.attemptsOf(refused.id)).toMatchObject([
     // Of either credential: the order is one of two.
-    { passed_over: true, reason: expect.stringMatching(/^rate limit: rests for [35]0 s$/) },
+    { passed_over: true, reason: expect.stringMatching(/^rate limit: cooling down for [35]0 s$/) },
   ])
   expect(await bed.row(refused.id)).toMatchObject({ attempt_count: 0, outcome: 'failed', cost_nano: '0' })
   // It affects neither another model of these credentials nor the breaker.
@@ -232,7 +232,7 @@ test('a rate limit without a time sends requests elsewhere, and refuses none', a
   const last = await bed.ask('endless', { headers: { 'x-tollgate-route': 'true' } })
   expect(last.status).toBe(200)
   expect((await bed.attemptsOf(last.id)).at(-1)?.reason).toMatch(
-    /^last resort \(rate limit: rests for 10 s\)/,
+    /^last resort \(rate limit: cooling down for 10 s\)/,
   )
 })
 
@@ -351,7 +351,7 @@ test('a stream that breaks after its first content is not tried elsewhere, and c
   }
   expect(bed.asked('breaks')).toHaveLength(5)
   expect(bed.asked('breaks-2')).toHaveLength(0)
-  expect(bed.tollgate.stderr()).toMatch(/"channel":"breaks".*others are asked before it/)
+  expect(bed.tollgate.stderr()).toMatch(/"channel":"breaks".*others are preferred/)
 })
 
 test('clients that leave do not open a breaker', async () => {

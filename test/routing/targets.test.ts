@@ -133,5 +133,5 @@ test('a channel that is down is passed over for a fallback, and the reason says 
   const targets = start(ofModel([candidateOf(one)]), ofModel([candidateOf(one), candidateOf(two)], 'spare'))
   expect(named(targets)).toBe('one a')
   expect(named(targets, away)).toBe('two a')
-  expect(passed).toEqual(['spare at one: its channel did not answer this request before'])
+  expect(passed).toEqual(['spare at one: its channel did not respond earlier in this request'])
 })

@@ -106,7 +106,7 @@ test.each<{ what: string; options: BulkheadOptions; comes: string[]; refused: Re
 test('an entry that leaves while it waits frees its room, and one that has left or runs frees none', () => {
   const { places, begun, enter, end, named } = bulkhead({ running: 1, waiting: 2, perOwner: { waiting: 1 } })
   for (const name of ['-1', 'a1', 'b1']) enter(name)
-  expect(() => enter('c1')).toThrow('too many wait')
+  expect(() => enter('c1')).toThrow('too many entries are waiting')
   expect([places.withdraw(named('a1')), places.withdraw(named('a1')), places.withdraw(named('-1'))]).toEqual([
     true,
     false,

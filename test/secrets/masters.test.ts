@@ -71,7 +71,7 @@ test('another SECRET_KEY is refused before anything is written, by the ids of bo
   const [state] =
     await sql`SELECT masters, (SELECT jsonb_agg(w) FROM master_key_wrappings w) AS w FROM revision`
   for (const work of [readKeeper, prepareKeeper]) {
-    const error = `the secrets of this database are wrapped by SECRET_KEY ${idOfSecret(first)}, but this process has SECRET_KEY ${idOfSecret(second)}`
+    const error = `the secrets in this database are wrapped by SECRET_KEY ${idOfSecret(first)}, but this process has SECRET_KEY ${idOfSecret(second)}`
     await expect(work(sql, { secretKey: second })).rejects.toThrow(error)
     const both = work(sql, { secretKey: second, secretKeyPrevious: third })
     await expect(both).rejects.toThrow(`and SECRET_KEY_PREVIOUS ${idOfSecret(third)}`)

@@ -35,7 +35,7 @@ test('a new master key seals everything anew while two processes serve, and keys
     VALUES (${user}, 'hash', 'print', ${call}, 201, ${old.encryptAnswer(Buffer.from('kept'), call)}, now())`
 
   const { code, said } = await rotate(bed, {}, '--new-master')
-  expect(said).toContain('all processes seal with it')
+  expect(said).toContain('all processes now seal with it')
   expect(code).toBe(0)
   const keeper = await keeperOf(bed)
   expect(keeper.keyId).not.toBe(old.keyId)
@@ -51,7 +51,7 @@ test('a new master key seals everything anew while two processes serve, and keys
   const [answer] = await sql`SELECT answer AS sealed FROM admin_answers`
   expect(() => old.decryptAnswer(answer?.sealed, call)).toThrow('sealed with another')
   expect(keeper.decryptAnswer(answer?.sealed, call).toString()).toBe('kept')
-  expect(said).toMatch(/set them up again:\n {2}two@example.com\n/)
+  expect(said).toMatch(/set them up again\):\n {2}two@example.com\n/)
 
   // Keys of before open in each process, and the file's are hashed anew when it is applied again.
   for (const url of [bed.tollgate.url, second.url]) {
@@ -66,7 +66,7 @@ test('a new master key seals everything anew while two processes serve, and keys
   const [file] = await sql`SELECT secret_hash FROM keys WHERE name = 'free'`
   expect(file?.secret_hash).toEqual(hashKeySecret(freeKey, keeper.pepper))
 
-  expect(said).toMatch(/at their vendors:\n {2}scripted\n/)
+  expect(said).toMatch(/renew them at the vendors\):\n {2}scripted\n/)
   expect(said).toContain('  by hand of tenant free\n')
   expect(said).not.toContain(adminKey)
 })
@@ -79,7 +79,9 @@ test('a process that cannot follow is named, no process seals with the new key, 
     VALUES (gen_random_uuid(), 'former', 7, now(), now() + interval '1 hour', 'live')`
   const refused = await rotate(bed, {}, '--new-master')
   expect(refused).toMatchObject({ code: 1 })
-  expect(refused.said).toContain('process 7 on former, which has noted no master key yet, has not learned')
+  expect(refused.said).toContain(
+    'process 7 on former, which has not recorded a master key yet, has not learned',
+  )
   expect((await keeperOf(bed)).keyId).toBe(old.keyId)
   const [prepared] = await sql`SELECT id FROM master_keys WHERE used_from IS NULL`
   await sql`DELETE FROM instances WHERE host = 'former'`

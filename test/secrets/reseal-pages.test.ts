@@ -10,7 +10,7 @@ test('values with a key of two columns are read page by page, and replaced unles
     await close()
     await drop()
   })
-  const column = sealedColumns.find(({ name }) => name === 'kept answers of the admin API')
+  const column = sealedColumns.find(({ name }) => name === 'kept admin API answers')
   if (column === undefined) throw new Error('no such column')
   const users = [randomUUID(), randomUUID(), randomUUID()]
   for (let n = 0; n < 20; n++)

@@ -65,7 +65,10 @@ test('SECRET_KEY is rotated while two gateways serve: no request is refused, row
 
   // The first master key is the old SECRET_KEY itself: only a new master key makes that useless.
   const withMaster = await rotate(url, '--new-master')
-  expect(withMaster).toMatchObject({ code: 0, said: expect.stringContaining('all processes seal with it') })
+  expect(withMaster).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('all processes now seal with it'),
+  })
   await load.more(answers)
   const { keyId } = await readKeeper(sql, { secretKey: nextKey })
   expect(await sql`SELECT DISTINCT key_id FROM channel_credentials`).toEqual([{ key_id: keyId }])

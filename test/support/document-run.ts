@@ -105,7 +105,7 @@ export class DocumentRun {
     this.#servers.set(port, server)
     this.#newest = server
     this.#printed = server.printed
-    this.#newestKey = /new key \(shown only now\): (\S+)/.exec(server.printed)?.[1] ?? this.#newestKey
+    this.#newestKey = /new key \(shown only once\): (\S+)/.exec(server.printed)?.[1] ?? this.#newestKey
   }
 
   async #run(text: string): Promise<void> {

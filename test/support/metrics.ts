@@ -22,7 +22,7 @@ export interface Scrape {
 /** The address of a process that was started with METRICS_PORT=0. */
 export async function metricsUrl(tollgate: Reached): Promise<string> {
   const port = await until(
-    async () => /"port":(\d+),"msg":"metrics are served"/.exec(tollgate.stderr())?.[1],
+    async () => /"port":(\d+),"msg":"serving metrics"/.exec(tollgate.stderr())?.[1],
     30_000,
   )
   return `http://127.0.0.1:${port}/metrics`

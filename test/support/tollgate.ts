@@ -143,7 +143,7 @@ function environment(
 /** The process chooses its port and prints the base URL. A worker has no port and prints that it works. */
 async function readyUrl(child: ChildProcess, output: { stdout: string; stderr: string }): Promise<string> {
   const ready = async () => {
-    if (output.stdout.includes('Tollgate works.')) return 'http://127.0.0.1:0'
+    if (output.stdout.includes('The Tollgate worker is running.')) return 'http://127.0.0.1:0'
     const url = /base URL:\s*(http:\/\/\S+?)\/v1/i.exec(output.stdout)?.[1]
     if (url && (await isReady(url))) return url
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('the process has ended')

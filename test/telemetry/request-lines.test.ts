@@ -119,7 +119,7 @@ tenants: [{ name: one, keys: [{ name: one, group: default, secret: ${goodKey} }]
     const about = () =>
       lines()
         .slice(before)
-        .filter(({ msg }) => msg.startsWith('too many requests of callers without a good key'))
+        .filter(({ msg }) => msg.startsWith('too many requests of callers without a valid key'))
     const told = () => ids.flatMap(linesOf).length
     const leftOut = () => about().reduce((sum, { leftOut = 0 }) => sum + leftOut, 0)
     if (accessLog === 'off') {

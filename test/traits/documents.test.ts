@@ -32,7 +32,7 @@ test('the table of what is known of all models of a vendor has every trait', () 
       return [[name, protocol, words.join(', ')]]
     }),
   )
-  expect(rowsUnder('What is known of all models of a vendor')).toEqual(known)
+  expect(rowsUnder('What is known about all models of a vendor')).toEqual(known)
 })
 
 function inYaml(value: unknown): string {

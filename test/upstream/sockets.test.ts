@@ -401,7 +401,7 @@ describe('an answer', () => {
     expect((await ask().over).error?.reason).toBe('upstream_frame_invalid')
     wired.onAsk = (line) => line.socket.send('[1]')
     expect((await ask().over).error?.message).toBe(
-      'The upstream sent a frame that is not an event of the format.',
+      'The upstream sent a frame that is not an event in the Responses format.',
     )
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
   })
@@ -423,7 +423,7 @@ describe('an upgrade', () => {
     for (const parts of [false, true]) {
       const answer = await ask({ input: 'Hi.' }, { parts }).over
       expect(isGood(answer)).toBe(true)
-      expect(answer.notes).toEqual(['the upgrade to a WebSocket was answered 426'])
+      expect(answer.notes).toEqual(['the response to the WebSocket upgrade was 426'])
       expect(wired.overHttp.at(-1)?.body).toBe('{"model":"m","stream":true,"input":"Hi."}')
     }
     expect(load.of({ id, concurrency: undefined }).running).toBe(0)
@@ -501,7 +501,7 @@ describe('the way', () => {
     expect(proxy.asked.slice(2)).toEqual(['CONNECT nobody.invalid:80 200', 'CONNECT nobody.invalid:443 200'])
     const wrong = { proxy: proxy.url.replace('proxy-pass-word', 'wrong') }
     expect((await ask({}, { way: { entry: wrong } }).over).error?.message).toContain(
-      'answered with status 407',
+      'responded with status 407',
     )
   })
 })

@@ -288,7 +288,7 @@ describe('a gateway that', () => {
       const checks = report.sections.flatMap(({ checks }) => checks)
       expect(checks.find(({ name }) => name === 'seed')).toMatchObject({
         verdict: 'broken',
-        detail: 'no end within 1 s',
+        detail: 'no complete response within 1 s',
       })
       expect(checks.at(-1)).toMatchObject({ name: 'metadata', verdict: 'ok' })
       expect(report.exit_code).toBe(1)
@@ -347,7 +347,7 @@ describe('a gateway that', () => {
     try {
       const { code, stderr } = await runVerify(['--base', gateway.url, '--model', 'vendor'])
       expect(code).toBe(3)
-      expect(stderr).toContain('redirects to https://example.com/v1: give --base that address.')
+      expect(stderr).toContain('redirects to https://example.com/v1. Set --base to that address.')
     } finally {
       await gateway.close()
     }
@@ -385,7 +385,7 @@ describe('a gateway that', () => {
     try {
       const { code, stderr } = await runVerify(['--base', gateway.url, '--model', 'vendor'])
       expect(code).toBe(4)
-      expect(stderr).toContain('refuses the key: 401: Unknown key. Is it the key of this server?')
+      expect(stderr).toContain('rejects the key: 401: Unknown key. Check that it is a key of this server.')
     } finally {
       await gateway.close()
     }

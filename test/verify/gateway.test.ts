@@ -153,7 +153,7 @@ describe('the command', () => {
 
     const wrong = start('verify', '--base', base)
     expect(await wrong.code).toBe(2)
-    expect(wrong.stderr()).toContain('Say which model to ask: --model MODEL.')
+    expect(wrong.stderr()).toContain('--model is required. Name the model to test with --model MODEL.')
     expect(await start('no-such-command').code).toBe(2)
   })
 
@@ -168,7 +168,7 @@ describe('the command', () => {
       command.child.kill('SIGINT')
       expect(await command.code).toBe(130)
       expect(command.stdout()).toMatch(/\n {2}✓ n {29}ok {8}two choices\n\n/)
-      expect(command.stdout()).toContain('Stopped: these are the checks that ended before.')
+      expect(command.stdout()).toContain('Stopped. Only the checks completed before that are shown.')
     } finally {
       await gateway.close()
     }

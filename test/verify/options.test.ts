@@ -10,23 +10,29 @@ import { runVerify } from '../support/run-verify.ts'
 const url = 'http://127.0.0.1:9/v1'
 
 test.each([
-  [[], 'Say which model to ask: --model MODEL.'],
-  [['--model', 'm'], 'Say whom to ask: --base URL, such as http://127.0.0.1:8787/v1.'],
+  [[], '--model is required. Name the model to test with --model MODEL.'],
+  [['--model', 'm'], '--base is required. Set it to the base URL, such as http://127.0.0.1:8787/v1.'],
   [
     ['--model', 'm', '--base', 'localhost:8787'],
-    '--base must be an address that begins with http:// or https://',
+    '--base must be an address that starts with http:// or https://',
   ],
-  [['--model', 'm', '--base', 'https://user:word@example.com/v1'], '--base must have no user, password'],
+  [
+    ['--model', 'm', '--base', 'https://user:word@example.com/v1'],
+    '--base must not contain a user, password',
+  ],
   [['--model', 'm', '--base', `${url}/chat/completions`], '--base must end before the path of a format'],
   [['--model', 'm', '--base', url, '--only', 'chat,embeddings'], 'not "embeddings"'],
-  [['--model', 'm', '--base', url, '--timeout', '0'], '--timeout must be 1 to 600 seconds, not "0".'],
-  [['--model', 'm', '--base', url, '--timeout', 'long'], '--timeout must be 1 to 600 seconds, not "long".'],
-  [['--model', 'm', '--base', url, '--key-env', 'OTHER_KEY'], 'OTHER_KEY is not set: put the key there'],
+  [['--model', 'm', '--base', url, '--timeout', '0'], '--timeout must be from 1 to 600 seconds, not "0".'],
+  [
+    ['--model', 'm', '--base', url, '--timeout', 'long'],
+    '--timeout must be from 1 to 600 seconds, not "long".',
+  ],
+  [['--model', 'm', '--base', url, '--key-env', 'OTHER_KEY'], 'OTHER_KEY is not set. Set it to the key'],
   [['--model', 'm', '--base', url, '--modle', 'x'], "'--modle'"],
 ])('%j says what to change, and exits with 2', async (args, said) => {
   const { code, stdout, stderr } = await runVerify(args)
   expect(stderr).toContain(said)
-  expect(stderr).toContain('tollgate verify --help shows ')
+  expect(stderr).toContain('Run tollgate verify --help')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
@@ -35,7 +41,7 @@ test('a key that no header can carry is not sent', async () => {
     env: { TOLLGATE_KEY: 'a key\nb' },
   })
   expect(code).toBe(2)
-  expect(stderr).toContain('TOLLGATE_KEY holds characters that no header can carry')
+  expect(stderr).toContain('TOLLGATE_KEY contains characters that are not allowed in a header')
 })
 
 test('--help names every option', async () => {
@@ -64,6 +70,6 @@ describe('docs/reference/verify.md', () => {
 test('an address that no one answers at is exit code 3, and says so', async () => {
   const { code, stderr } = await runVerify(['--model', 'm', '--base', 'http://127.0.0.1:1023/v1'])
   expect(code).toBe(3)
-  expect(stderr).toContain('No answer from http://127.0.0.1:1023/v1: ')
+  expect(stderr).toContain('No response from http://127.0.0.1:1023/v1: ')
   expect(stderr).toContain('ECONNREFUSED')
 })

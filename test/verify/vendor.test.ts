@@ -41,11 +41,11 @@ test('--only asks one format, and says at the start how many calls it makes at m
   const { code, stdout, stderr } = await runVerify([...args, '--only', 'messages'])
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /^http:\/\/127\.0\.0\.1:\d+\/v1, model vendor: at most \d+ calls, 60 s each at most\n/,
+    /^http:\/\/127\.0\.0\.1:\d+\/v1, model vendor: at most \d+ calls of at most 60 s each\n/,
   )
   expect(stdout).toContain('\nMessages\n  ✓ simple request *')
   expect(stdout).not.toContain('Chat completions')
-  expect(stdout).toContain('All musts (*) are ok, and nothing is broken.')
+  expect(stdout).toContain('All required checks (*) are ok, and nothing is broken.')
   expect(stderr).toMatch(/^1\/\d+ Service: model list: refused\n/)
 })
 
@@ -104,5 +104,5 @@ test('Ctrl-C ends the run at once, with what is known by then', async () => {
     },
   })
   expect(tables.stdout).toContain('✓ streaming *')
-  expect(tables.stdout).toContain('Stopped: these are the checks that ended before.')
+  expect(tables.stdout).toContain('Stopped. Only the checks completed before that are shown.')
 })

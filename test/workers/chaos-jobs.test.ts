@@ -150,7 +150,7 @@ describe('a job fails once with a clear error, and its money is free again', () 
     // A full disk does not make the operator pay the upstream again.
     expect(bed.upstream.count('no place')).toBe(1)
     expect(logLinesOf(worker, id)).toMatch(/EEXIST|ENOTDIR/)
-    expect(logLinesOf(worker, id)).toContain(`cannot be kept in ${images}`)
+    expect(logLinesOf(worker, id)).toContain(`cannot be stored in ${images}`)
     await expectFailure(id)
   })
 

@@ -4,7 +4,7 @@ import type { Queries } from '../../db/transactions.ts'
 
 export type ApiTokenRow = typeof apiTokens.$inferSelect
 
-/** A token that works, with the current role of its user. */
+/** Reads a valid token, with the current role of its user. */
 export async function readApiToken(db: Queries, tokenHash: Buffer) {
   const [row] = await db
     .select({
@@ -32,7 +32,7 @@ export async function readApiToken(db: Queries, tokenHash: Buffer) {
   return row
 }
 
-/** Note the use of a token, at most once a minute. */
+/** Records the use of a token, at most once a minute. */
 export async function noteApiTokenUse(db: Queries, id: string): Promise<void> {
   const isOld = or(isNull(apiTokens.usedAt), lt(apiTokens.usedAt, sql`now() - interval '1 minute'`))
   await db
@@ -46,15 +46,15 @@ export async function addApiToken(db: Queries, token: typeof apiTokens.$inferIns
 }
 
 export interface TokenFilter {
-  /** Tokens of this user only; undefined: all. */
+  /** Only tokens of this user; undefined: all tokens. */
   userId?: string | undefined
-  /** This token only. */
+  /** Only this token. */
   id?: string | undefined
-  /** Before this id, in descending order. */
+  /** Only tokens with an id lower than this one. */
   before?: string | undefined
 }
 
-/** The newest first. */
+/** Lists tokens, newest first. */
 export async function listApiTokens(
   db: Queries,
   { userId, id, before }: TokenFilter,
@@ -74,7 +74,10 @@ export async function listApiTokens(
     .limit(limit)
 }
 
-/** Revoke a token, of this user where one is given. Undefined: it does not exist, or is revoked. */
+/**
+ * Revokes a token, only if it belongs to the given user (if any). Returns undefined if it does not exist or
+ * is already revoked.
+ */
 export async function revokeApiToken(
   db: Queries,
   id: string,

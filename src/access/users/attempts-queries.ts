@@ -4,29 +4,29 @@ import { and, eq, gt, gte, inArray, lt, or, sql } from '../../db/drizzle.cjs'
 import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 
-/** A counter of attempts, and the number of attempts that it allows until it starts again. */
+/** A counter of attempts, and the number of attempts that it allows before it is reset. */
 export interface AttemptCounter {
   subject: Buffer
   most: number
-  /** Other accounts use it up too. */
+  /** True if attempts on other accounts count too. */
   isShared?: boolean
 }
 
-/** A /64 of IPv6 is one network, because one customer has the whole block. */
+/** An IPv6 /64 counts as one network, because one customer usually has the whole block. */
 export function countedNetwork(address: string): string {
   const ip = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
   return ip instanceof ipaddr.IPv6 ? `${ip.parts.slice(0, 4).join(':')}::/64` : address
 }
 
-/** The subject of a counter: its kind, and what it counts. */
+/** The subject of a counter: its kind and the thing that it counts. */
 export function counterSubject(...names: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(names)).digest()
 }
 
 /**
- * Count an attempt before it is made, in one counter after the other. Undefined: all of them allow it. Else:
- * seconds until the next attempt. Where one is full it writes nothing; where one becomes full meanwhile, the
- * caller rolls back. All processes share the counters.
+ * Counts an attempt before it is made, in each of the counters. Returns undefined if all of them allow it,
+ * otherwise the seconds until the next attempt. Writes nothing if a counter is already full; if one becomes
+ * full in the meantime, the caller must roll back. All processes share the counters.
  */
 export async function takeAttempt(
   db: Queries,
@@ -54,9 +54,11 @@ export async function takeAttempt(
   return undefined
 }
 
-/** Whole seconds, at least 1, until all counters allow an attempt; undefined: they do now. */
+/**
+ * Returns the whole seconds, at least 1, until all counters allow an attempt; undefined if they already do.
+ */
 async function waitOf(db: Queries, counted: readonly AttemptCounter[]): Promise<number | undefined> {
-  // A condition over no counter would hold for every row.
+  // Without counters the condition would be empty and match every row.
   if (counted.length === 0) return undefined
   const { subject, attempts, resetsAt } = signInAttempts
   const isFull = or(...counted.map((each) => and(eq(subject, each.subject), gte(attempts, each.most))))
@@ -68,8 +70,8 @@ async function waitOf(db: Queries, counted: readonly AttemptCounter[]): Promise<
 }
 
 /**
- * The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never
- * deadlock.
+ * Takes back an attempt whose outcome was not determined. Uses the order of `takeAttempt`, so that the two
+ * never deadlock.
  */
 export async function giveBackAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const { subject } of counted) {
@@ -80,10 +82,7 @@ export async function giveBackAttempt(db: Queries, counted: readonly AttemptCoun
   }
 }
 
-/**
- * A successful attempt does not count. A counter starts again, unless it is shared: that one goes down by
- * one.
- */
+/** Removes a successful attempt. Resets its counters, except shared ones, which go down by one. */
 export async function forgiveAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const each of counted) {
     if (each.isShared === true) await giveBackAttempt(db, [each])
@@ -92,8 +91,8 @@ export async function forgiveAttempt(db: Queries, counted: readonly AttemptCount
 }
 
 /**
- * Delete counters whose window has ended, unless a transaction has locked them. Returns how many, at most
- * `sweptMax`.
+ * Deletes counters whose window has ended, unless a transaction has locked them. Returns their number, at
+ * most `sweptMax`.
  */
 export async function sweepAttempts(db: Queries): Promise<number> {
   const ended = db
@@ -109,5 +108,5 @@ export async function sweepAttempts(db: Queries): Promise<number> {
   return swept.length
 }
 
-/** Counters that one sweep deletes. */
+/** The number of counters that one sweep deletes. */
 export const sweptMax = 10_000

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { UserSecrets } from './people.ts'
 
-/** Days without a sign-in after which a browser is unknown again. */
+/** The number of days without a sign-in after which a browser is no longer recognised. */
 export const deviceDays = 180
 
 /**
- * The cookie by which we know the browser at its next sign-in to this account. It proves only that there was
- * one. It is sealed for the account: no one can forge it, or use it for another account. `former`: the cookie
- * that the browser has, whose id stays.
+ * Returns the cookie by which a browser is recognised at its next sign-in to this account. It only proves an
+ * earlier sign-in. It is sealed for the account, so it cannot be forged or used for another account. `former`
+ * is the browser's existing cookie, whose id is kept.
  */
 export function sealDevice(secrets: UserSecrets, email: string, former: string | undefined): string {
   const id = (former === undefined ? undefined : openDevice(secrets, email, former)) ?? randomUUID()
@@ -16,7 +16,8 @@ export function sealDevice(secrets: UserSecrets, email: string, former: string |
 }
 
 /**
- * The id of the browser; undefined: we have not made this cookie, or for another account, or too long ago.
+ * Returns the id of the browser, or undefined if the cookie is not ours, belongs to another account or has
+ * expired.
  */
 export function openDevice(secrets: UserSecrets, email: string, cookie: string): string | undefined {
   if (cookie.length > cookieCharactersMax) return undefined

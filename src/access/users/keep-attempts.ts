@@ -6,7 +6,9 @@ import { sweepAttempts, sweptMax } from './attempts-queries.ts'
 
 const pauseMs = 60_000
 
-/** Delete counters of attempts whose window has ended, every minute. Any number of processes may run it. */
+/**
+ * Deletes counters of attempts whose window has ended, every minute. Several processes can run this at once.
+ */
 export function keepAttempts({ upkeep }: Pick<Database, 'upkeep'>, log: Log): { stop(): Promise<void> } {
   const sweep = async () => {
     while ((await upkeep.ask(({ db }) => sweepAttempts(db))) === sweptMax);
@@ -15,6 +17,6 @@ export function keepAttempts({ upkeep }: Pick<Database, 'upkeep'>, log: Log): { 
     pauseMs,
     unref: true,
     onFailure: (error) =>
-      log.info({}, `sign-in attempts: cannot delete ended ones: ${String(causeOf(error))}`),
+      log.info({}, `cannot delete expired counters of sign-in attempts: ${String(causeOf(error))}`),
   })
 }

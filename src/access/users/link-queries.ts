@@ -13,7 +13,7 @@ export type NewLink = { madeBy: string; lifeMs: number } & (
   | { purpose: 'reset'; userId: string }
 )
 
-/** Make a link, and return its secret: it cannot be read later. */
+/** Creates a link and returns its secret, which cannot be read later. */
 export async function addLink(db: Queries, { lifeMs, ...link }: NewLink) {
   const secret = makeUserSecret(prefixes.link)
   const id = randomUUIDv7()
@@ -31,19 +31,19 @@ export async function addLink(db: Queries, { lifeMs, ...link }: NewLink) {
   return { row, secret }
 }
 
-/** A link that still works. */
+/** Reads a link that is still valid. */
 export async function readLink(db: Queries, secret: string): Promise<LinkRow | undefined> {
   const [row] = await db.select().from(userLinks).where(works(secret))
   return row
 }
 
-/** Use a link. Undefined: there is no such link, it was used before, or it has expired. */
+/** Uses a link. Returns undefined if it does not exist, has been used before or has expired. */
 export async function useLink(db: Queries, secret: string): Promise<LinkRow | undefined> {
   const [row] = await db.update(userLinks).set({ usedAt: sql`now()` }).where(works(secret)).returning()
   return row
 }
 
-/** Use the open invitation of this address, for a person who comes by single sign-on. */
+/** Uses the open invitation for this address, for a person who arrives through single sign-on. */
 export async function useInvitation(db: Queries, email: string): Promise<LinkRow | undefined> {
   const [row] = await db
     .update(userLinks)
@@ -60,7 +60,7 @@ export async function useInvitation(db: Queries, email: string): Promise<LinkRow
   return row
 }
 
-/** Earlier links of this kind for the same person no longer work. */
+/** Invalidates earlier links of this kind for the same person. */
 export async function endLinks(
   db: Queries,
   of: { purpose: 'invitation'; email: string } | { purpose: 'reset'; userId: string },
@@ -70,7 +70,7 @@ export async function endLinks(
   await db.delete(userLinks).where(and(eq(userLinks.purpose, of.purpose), isTheirs, isNull(userLinks.usedAt)))
 }
 
-/** Invitations and resets that still work, the newest first. */
+/** Lists valid invitations and reset links, newest first. */
 export async function listLinks(db: Queries): Promise<LinkRow[]> {
   return await db
     .select()
@@ -88,7 +88,7 @@ export async function deleteLink(db: Queries, id: string): Promise<LinkRow | und
   return row
 }
 
-/** Delete a few links that ended long ago. */
+/** Deletes a batch of links that expired long ago. */
 export async function forgetOldLinks(db: Queries): Promise<void> {
   const old = db
     .select({ id: userLinks.id })
@@ -100,8 +100,8 @@ export async function forgetOldLinks(db: Queries): Promise<void> {
 }
 
 /**
- * Make a link for the first owner, unless there is an owner. One statement. Each start without an owner makes
- * another link. The first use of one ends all of them, because there is an owner then.
+ * Creates a link for the first owner, in one statement, unless there is an owner. Each start without an owner
+ * creates another link. Once one of them is used, all the others become invalid, because an owner exists.
  */
 export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
   const secret = makeUserSecret(prefixes.link)
@@ -116,12 +116,12 @@ export async function addSetupLink(db: Queries, lifeMs: number): Promise<string 
   return made.length > 0 ? secret : undefined
 }
 
-/** Only one transaction at a time makes the first owner. */
+/** Makes sure that only one transaction at a time creates the first owner. */
 export async function lockSetup(db: Queries): Promise<void> {
   await db.execute(sql`SELECT pg_advisory_xact_lock(${setupLock})`)
 }
 
-/** Any number that no other lock uses: see src/db/functions/README.md. */
+/** An arbitrary number that no other lock uses; see src/db/functions/README.md. */
 const setupLock = 7_023_919
 
 function works(secret: string) {

@@ -1,6 +1,6 @@
 import { type Role, roles } from '../permissions.ts'
 
-/** A role, and for a member the name of its tenant. */
+/** A role and, for a member, the name of its tenant. */
 export interface GivenRole {
   role: Role
   tenant: string | undefined
@@ -9,8 +9,8 @@ export interface GivenRole {
 export type RoleMapping = ReadonlyMap<string, GivenRole>
 
 /**
- * Read `ops=owner,support=viewer,acme=member:acme`: values of a claim, and the role that each gives.
- * Undefined: the text has another form.
+ * Parses `ops=owner,support=viewer,acme=member:acme`, which maps values of a claim to roles. Returns
+ * undefined if the text is malformed.
  */
 export function readRoleMapping(text: string): RoleMapping | undefined {
   const mapping = new Map<string, GivenRole>()
@@ -24,7 +24,7 @@ export function readRoleMapping(text: string): RoleMapping | undefined {
   return mapping
 }
 
-/** The greatest role that the claim gives; undefined: none. */
+/** Returns the highest role that the claim grants, or undefined if it grants none. */
 export function roleFrom(mapping: RoleMapping, claim: unknown): GivenRole | undefined {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim]
   const given = values.flatMap((value) => {

@@ -23,19 +23,22 @@ import {
   type UserRow,
 } from './user-queries.ts'
 
-/** The people who may sign in by single sign-on. */
+/** Decides who can sign in with single sign-on. */
 export interface OidcPolicy {
-  /** Of e-mail addresses, in lower case; undefined: all domains of users who are known. */
+  /**
+   * Domains of e-mail addresses, in lower case. Undefined: any domain, but a new user then needs an
+   * invitation or a role from the claim.
+   */
   allowedDomains: readonly string[] | undefined
-  /** The claim that gives roles, and its mapping; undefined: roles are set here. */
+  /** The claim that determines roles, and its mapping. Undefined: roles are managed here. */
   roles: { claim: string; mapping: RoleMapping } | undefined
 }
 
 /**
- * Sign in the person that the issuer vouches for. A person is known by issuer and subject; the first time by
- * the verified e-mail address of a user. Anybody else becomes a new user: with the role of the claim, with
- * that of an invitation, or as a viewer in an allowed domain. The issuer asks for second factors itself.
- * Rejects `permission_denied`.
+ * Signs in a person whose identity the issuer has confirmed. A person is identified by issuer and subject,
+ * and the first time by the verified e-mail address of a user. Anyone else becomes a new user, with the role
+ * from the claim or from an invitation, or as a viewer if the domain is allowed. Second factors are left to
+ * the issuer. Rejects with `permission_denied`.
  */
 export async function signInPerson(
   people: People,
@@ -46,10 +49,10 @@ export async function signInPerson(
   return await people.database.admin.transact(async (tx) => {
     const email = person.email === undefined ? undefined : storedEmail(person.email)
     if (policy.allowedDomains !== undefined && !isIn(policy.allowedDomains, email))
-      throw refused('Its e-mail address is not verified, or not of an allowed domain.')
+      throw refused('The e-mail address is not verified or is not in an allowed domain.')
     const given = await givenRole(tx, policy, person)
     if (policy.roles !== undefined && given === undefined)
-      throw refused(`Its claim "${policy.roles.claim}" gives no role here.`)
+      throw refused(`The claim "${policy.roles.claim}" does not map to a role.`)
     const known =
       (await knownUser(tx, person, email)) ?? (await newUser(tx, { person, email, given, policy, browser }))
     if (known.disabledAt !== null) throw refused('The user is disabled.')
@@ -72,7 +75,7 @@ async function givenRole(
     roles === undefined ? undefined : roleFrom(roles.mapping, person.claims[roles.claim])
   if (given === undefined) return undefined
   const tenantId = given.tenant === undefined ? null : await tenantIdOf(tx, given.tenant)
-  if (tenantId === undefined) throw refused('The tenant of its role is not there.')
+  if (tenantId === undefined) throw refused('The tenant of the assigned role does not exist.')
   return { role: given.role, tenantId }
 }
 
@@ -86,9 +89,10 @@ async function knownUser(
   const found = await readUserByEmail(tx, email)
   const user = found === undefined ? undefined : await lockUser(tx, found.id)
   if (user === undefined) return undefined
-  // The address belonged to another person at the issuer: it does not open that person's account.
+  // The address previously belonged to another person at the issuer, whose account must stay closed to this
+  // one.
   if (await hasIdentity(tx, issuer, user.id))
-    throw refused('Another account of the issuer has its e-mail address.')
+    throw refused('The e-mail address is linked to another account of the issuer.')
   await addIdentity(tx, issuer, subject, user.id)
   return user
 }
@@ -105,7 +109,7 @@ async function newUser(
   tx: TypedTransaction,
   { person, email, given, policy, browser }: Newcomer,
 ): Promise<UserRow> {
-  if (email === undefined) throw refused('The issuer has not verified its e-mail address.')
+  if (email === undefined) throw refused('The issuer has not verified the e-mail address.')
   const invitation = await useInvitation(tx, email)
   const invited =
     invitation === undefined || invitation.role === null
@@ -113,12 +117,12 @@ async function newUser(
       : { role: invitation.role, tenantId: invitation.tenantId }
   const viewer: TenantRole = { role: 'viewer', tenantId: null }
   const role = given ?? invited ?? (policy.allowedDomains === undefined ? undefined : viewer)
-  if (role === undefined) throw refused('No one has invited it.')
+  if (role === undefined) throw refused('There is no invitation for the e-mail address.')
   const id = randomUUIDv7()
   await addUser(tx, { id, email, ...role, passwordHash: null })
   const user = await readUser(tx, id)
-  // Another transaction was faster, and this one cannot see its row yet.
-  if (user === undefined) throw refused('The user was just made by another sign-in: try again.')
+  // Another transaction was faster, and its row is not visible here yet.
+  if (user === undefined) throw refused('Another sign-in has just created the user. Try again.')
   await addIdentity(tx, person.issuer, person.subject, id)
   await writeAudit(tx, auditSourceOf(user, browser), {
     action: 'user.create',
@@ -132,7 +136,7 @@ async function newUser(
   return user
 }
 
-/** Give the user the role of the claim. The last owner stays an owner. */
+/** Gives the user the role from the claim. The last owner always remains an owner. */
 async function withRole(
   tx: TypedTransaction,
   user: UserRow,

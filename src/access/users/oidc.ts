@@ -9,20 +9,21 @@ export interface OidcSettings {
   clientSecret: string
 }
 
-/** The claims of the issuer on the person who signs in. They are checked. */
+/** The verified claims of the issuer about the person who signs in. */
 export interface Person {
   issuer: string
   subject: string
-  /** Undefined: the issuer has not verified it. */
+  /** Undefined if the issuer has not verified it. */
   email: string | undefined
   claims: Readonly<Record<string, unknown>>
 }
 
 export interface Begun {
-  /** Where the browser goes. */
+  /** The URL to redirect the browser to. */
   url: string
   /**
-   * The encrypted state that the browser keeps until the callback: a callback in another browser is refused.
+   * The encrypted state that the browser keeps until the callback, so that a callback in another browser is
+   * refused.
    */
   kept: string
 }
@@ -40,9 +41,9 @@ const requestSeconds = 10
 const owner = 'single sign-on'
 
 /**
- * Single sign-on by OpenID Connect: code flow with PKCE, state and nonce. openid-client checks the answers:
- * signature, issuer, audience, expiry and nonce. It is loaded, and the issuer is asked, when somebody signs
- * in.
+ * Single sign-on with OpenID Connect: code flow with PKCE, state and nonce. openid-client verifies the
+ * responses: signature, issuer, audience, expiry and nonce. It is loaded, and the issuer contacted, on the
+ * first sign-in.
  */
 export class Oidc {
   readonly #settings: OidcSettings
@@ -54,7 +55,7 @@ export class Oidc {
     this.#secrets = secrets
   }
 
-  /** `callback`: our address that the issuer sends the browser back to. */
+  /** `callback` is our URL to which the issuer sends the browser back. */
   async begin(callback: string, returnTo: string): Promise<Begun> {
     const client = await import('openid-client')
     const configuration = await this.#configuration()
@@ -75,12 +76,12 @@ export class Oidc {
   }
 
   /**
-   * `url`: our address as the browser called it, with the answer of the issuer. Rejects `unauthenticated` for
-   * an answer that does not hold, and `unavailable` when the issuer does not answer.
+   * `url` is our callback URL as the browser called it, with the issuer's response. Rejects with
+   * `unauthenticated` if the response is not valid, and with `unavailable` if the issuer does not respond.
    */
   async finish(url: URL, keptText: string): Promise<{ person: Person; returnTo: string }> {
     const { state, nonce, verifier, returnTo, endsAt } = this.#openKept(keptText)
-    if (endsAt < Date.now()) throw refused('It took too long.')
+    if (endsAt < Date.now()) throw refused('The sign-in took too long.')
     const client = await import('openid-client')
     const configuration = await this.#configuration()
     const checks = {
@@ -90,10 +91,10 @@ export class Oidc {
       idTokenExpected: true,
     }
     const tokens = await client.authorizationCodeGrant(configuration, url, checks).catch((cause: unknown) => {
-      throw isUnreachable(cause) ? away(cause) : refused('The answer of the issuer does not hold.', cause)
+      throw isUnreachable(cause) ? away(cause) : refused('The response from the issuer is not valid.', cause)
     })
     const claims = tokens.claims()
-    if (claims === undefined) throw refused('The issuer sent no ID token.')
+    if (claims === undefined) throw refused('The issuer did not send an ID token.')
     const { email, email_verified: isVerified } = claims
     return {
       person: {
@@ -110,11 +111,11 @@ export class Oidc {
     try {
       return kept.parse(JSON.parse(this.#secrets.open(Buffer.from(text, 'base64url'), owner)))
     } catch (cause) {
-      throw refused('This browser has not begun it.', cause)
+      throw refused('The sign-in was not started in this browser.', cause)
     }
   }
 
-  /** The issuer's description, asked for once; again after a failure. */
+  /** The issuer's metadata, fetched once, and again after a failure. */
   #configuration(): Promise<Configuration> {
     this.#discovered ??= this.#discover().catch((cause: unknown) => {
       this.#discovered = undefined
@@ -128,7 +129,8 @@ export class Oidc {
     const issuer = new URL(this.#settings.issuer)
     const isLoopback = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(issuer.hostname)
     const execute = [client.enableNonRepudiationChecks]
-    // An issuer on this machine, for trying it out. openid-client refuses plain HTTP to any other.
+    // For trying it out with an issuer on this machine. openid-client refuses plain HTTP for all other
+    // issuers.
     if (issuer.protocol === 'http:' && isLoopback) execute.push(client.allowInsecureRequests)
     const { clientId, clientSecret } = this.#settings
     return await client.discovery(issuer, clientId, clientSecret, undefined, {
@@ -146,7 +148,7 @@ function away(cause: unknown): GatewayError {
   return gatewayError('sso_issuer_away', {}, { cause, retryAfterSeconds: 5 })
 }
 
-/** A failure of the network, or of the issuer's server. */
+/** A failure of the network or of the issuer's server. */
 function isUnreachable(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false
   const { name } = cause

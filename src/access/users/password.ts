@@ -4,7 +4,7 @@ import { Bulkhead, inTurn } from '../../runtime/bulkhead.ts'
 import type { PeopleBounds } from './people.ts'
 
 /**
- * Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each.
+ * The parameters of scrypt, with N = 2^`log2N`. Each hash needs 2^`log2N` KiB of memory.
  * https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
  */
 const [r, p] = [8, 3]
@@ -14,17 +14,17 @@ const hashBytes = 32
 
 export const passwordCharacters = { least: 12, most: 256 } as const
 
-/** What is wrong with a new password; undefined: nothing. */
+/** Returns what is wrong with a new password, or undefined if it is acceptable. */
 export function weaknessOf(password: string, email: string): string | undefined {
   const { least, most } = passwordCharacters
   if (password.length < least || password.length > most) return `expected ${least} to ${most} characters`
-  if (!password.isWellFormed()) return 'expected text'
+  if (!password.isWellFormed()) return 'expected well-formed Unicode text'
   if (password.toLowerCase().includes(email.toLowerCase()))
-    return 'expected a password without the e-mail address'
+    return 'expected a password that does not contain the e-mail address'
   return undefined
 }
 
-/** What is stored instead of a password. */
+/** Returns the text that is stored instead of a password. */
 export async function hashPassword(
   password: string,
   { signInHashCost: log2N }: PasswordBounds,
@@ -34,8 +34,8 @@ export async function hashPassword(
 }
 
 /**
- * Whether the password has this hash. Without a hash it does the work of a new one, so that the time reveals
- * nothing.
+ * Whether the password matches the hash. Without a hash it does the same amount of work, so that the time
+ * reveals nothing.
  */
 export async function isPassword(
   password: string,
@@ -57,7 +57,7 @@ function storedForm(log2N: number, salt: Buffer, hash: Buffer): string {
   return ['scrypt', log2N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
 }
 
-/** Node has four threads for this, for files and for names: half of them stay free. */
+/** Node has four threads for hashing, file access and DNS look-ups. This leaves half of them free. */
 const hashing = new Bulkhead({
   running: 2,
   waiting: 64,

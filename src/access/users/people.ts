@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { UserRow } from './user-queries.ts'
 
-/** The services that the code for users needs. */
+/** The services that the code for users depends on. */
 export interface People {
   database: Pick<Database, 'admin' | 'keys'>
   secrets: UserSecrets
@@ -11,8 +11,8 @@ export interface People {
 }
 
 /**
- * Encrypts secrets of users, bound to their owner. `open` throws an Error for another SECRET_KEY and another
- * owner.
+ * Encrypts users' secrets and binds them to their owner. `open` throws an Error if the SECRET_KEY or the
+ * owner differs.
  */
 export interface UserSecrets {
   seal(secret: string, owner: string): Buffer
@@ -30,13 +30,13 @@ export interface PeopleBounds {
   invitationHours: number
 }
 
-/** Where a browser or a program is. */
+/** The origin of a call by a browser or a program. */
 export interface Origin {
   address: string
   userAgent: string
 }
 
-/** A user as the admin API shows it, without secrets. */
+/** Returns a user as shown by the admin API, without secrets. */
 export function shownUser(user: UserRow) {
   return {
     id: user.id,
@@ -51,7 +51,7 @@ export function shownUser(user: UserRow) {
   }
 }
 
-/** What the audit log keeps of a user. */
+/** Returns what the audit log stores about a user. */
 export function auditedUser(user: UserRow) {
   const { last_sign_in_at: _, ...rest } = shownUser(user)
   return rest

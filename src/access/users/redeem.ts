@@ -21,11 +21,11 @@ import {
 
 export interface Redeemed {
   password: string
-  /** For a set-up link only: an invitation or a reset link has the user's address. */
+  /** Only for a set-up link, because an invitation or a reset link is already for a certain address. */
   email: string | undefined
 }
 
-/** The purpose of a link. Rejects `unknown_path` for a link that does not work. */
+/** Finds a link by its secret. Rejects with `unknown_path` if the link is not valid. */
 export async function findLink(
   { database }: People,
   secret: string,
@@ -41,7 +41,10 @@ export async function findLink(
   return found
 }
 
-/** Use a link: make its user, or give the user a new password. It works once, and signs no one in. */
+/**
+ * Redeems a link: creates its user, or sets the user's new password. Each link works once and does not sign
+ * anyone in.
+ */
 export async function redeemLink(
   people: People,
   secret: string,
@@ -52,7 +55,7 @@ export async function redeemLink(
   if (found.link.purpose === 'setup' && given === undefined)
     throw invalid('email', 'expected your e-mail address')
   if (found.link.purpose !== 'setup' && given !== undefined && storedEmail(given) !== found.email)
-    throw invalid('email', 'the link is for another address; leave this out')
+    throw invalid('email', 'the link is for another address; omit this field')
   const email = found.email ?? storedEmail(given ?? '')
   const weakness = weaknessOf(password, email)
   if (weakness !== undefined) throw invalid('password', weakness)
@@ -97,19 +100,22 @@ async function apply(
     passwordHash,
   })
   if (!isNew && link.purpose === 'setup')
-    throw invalid('email', 'this address belongs to an existing user who is not an owner; use another')
-  // Single sign-on has made the user in the meantime.
+    throw invalid(
+      'email',
+      'this address belongs to an existing user who is not an owner; use another address',
+    )
+  // Single sign-on has created the user in the meantime.
   if (!isNew) throw deadLink()
   return await requireUser(tx, id)
 }
 
 async function requireUser(tx: TypedTransaction, id: string): Promise<UserRow> {
   const user = await readUser(tx, id)
-  if (user === undefined) throw new Error('a user was not stored')
+  if (user === undefined) throw new Error('the user was not stored')
   return user
 }
 
-/** The same error for a used link, an expired one, and one that never existed. */
+/** The same error for a used, an expired and a non-existent link. */
 function deadLink(): GatewayError {
   return gatewayError('link_dead')
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ownSecrets } from '../../canonical/own-secrets.ts'
 import { isWholeSecret, makeSecret as makeChecked } from '../checked-secret.ts'
 
-/** The first characters of a secret say what it is for. */
+/** The prefix of a secret, which identifies its purpose. */
 export const prefixes = {
   apiToken: ownSecrets.apiToken,
   session: ownSecrets.session,
@@ -19,12 +19,15 @@ export function isSecret(text: string, prefix: SecretPrefix): boolean {
   return isWholeSecret(text, prefix)
 }
 
-/** What is stored instead of a secret. The secret is random, so it cannot be guessed. */
+/**
+ * Returns the hash that is stored instead of a secret. A plain hash is sufficient, because secrets are
+ * random.
+ */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** The first characters, by which people recognise it. */
+/** Returns the first characters, by which people recognise the secret. */
 export function secretHint(secret: string): string {
   return `${secret.slice(0, 8)}…`
 }

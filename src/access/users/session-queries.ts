@@ -11,11 +11,11 @@ export interface NewSession {
   method: SessionRow['method']
   address: string
   userAgent: string
-  /** It ends at this age, used or not. */
+  /** The session ends at this age, whether used or not. */
   lifeMs: number
 }
 
-/** The session of this secret and its user, unless it has ended or the user is disabled. */
+/** Reads the session with this secret and its user, unless it has ended or the user is disabled. */
 export async function readSession(db: Queries, tokenHash: Buffer, idleMs: number) {
   const [row] = await db
     .select({
@@ -34,7 +34,7 @@ export async function readSession(db: Queries, tokenHash: Buffer, idleMs: number
   return row
 }
 
-/** Note the use of a session, at most once a minute. */
+/** Records the use of a session, at most once a minute. */
 export async function noteSessionUse(db: Queries, id: string): Promise<void> {
   await db
     .update(userSessions)
@@ -52,7 +52,7 @@ export async function addSession(db: Queries, { lifeMs, ...session }: NewSession
   })
 }
 
-/** The newest sessions of a user. */
+/** Lists the newest sessions of a user. */
 export async function listSessions(db: Queries, userId: string, idleMs: number) {
   return await db
     .select({
@@ -70,7 +70,7 @@ export async function listSessions(db: Queries, userId: string, idleMs: number) 
     .limit(200)
 }
 
-/** Returns whether there was such a session. */
+/** Returns false if there was no such session. */
 export async function endSession(db: Queries, id: string, userId: string): Promise<boolean> {
   const ended = await db
     .delete(userSessions)
@@ -79,18 +79,18 @@ export async function endSession(db: Queries, id: string, userId: string): Promi
   return ended.length > 0
 }
 
-/** A sign-in ends the session that the browser had before. */
+/** Ends the session that a browser had before a new sign-in. */
 export async function endSessionOf(db: Queries, tokenHash: Buffer): Promise<void> {
   await db.delete(userSessions).where(eq(userSessions.tokenHash, tokenHash))
 }
 
-/** End all sessions of a user, but this one. */
+/** Ends all sessions of a user, except the given one. */
 export async function endUserSessions(db: Queries, userId: string, except?: string): Promise<void> {
   const isOther = except === undefined ? undefined : ne(userSessions.id, except)
   await db.delete(userSessions).where(and(eq(userSessions.userId, userId), isOther))
 }
 
-/** Delete a few sessions that have ended. */
+/** Deletes a batch of sessions that have ended. */
 export async function forgetOldSessions(db: Queries): Promise<void> {
   const old = db
     .select({ id: userSessions.id })

@@ -30,31 +30,31 @@ import {
 export interface Credentials {
   email: string
   password: string
-  /** Of the app, or a recovery code; undefined: none yet. */
+  /** A code from the app, or a recovery code; undefined if none was given. */
   code: string | undefined
 }
 
 /** The browser that signs in. */
 export interface Browser extends Origin {
-  /** The secret of the session that it had before. */
+  /** The secret of the browser's previous session. */
   formerSession: string | undefined
-  /** The cookie by which we know a browser that has signed in before. */
+  /** The cookie by which a browser that has signed in before is recognised. */
   device: string | undefined
   requestId: string
 }
 
 export interface SignedIn {
   user: UserRow
-  /** For the cookie. It cannot be read later. */
+  /** The secret for the session cookie, which cannot be read later. */
   session: string
-  /** For the cookie by which we know the browser next time. */
+  /** The value for the cookie by which the browser is recognised next time. */
   device: string
 }
 
 /**
- * Sign in with a password, and a code where the user has a second factor. Rejects `unauthenticated`, with the
- * code `second_factor_required` where only the code is missing, and `rate_limited`. A wrong password, an
- * unknown account and a disabled one look the same, and are the same work.
+ * Signs in with a password, and with a code if the user has a second factor. Rejects with `unauthenticated`
+ * (with the code `second_factor_required` if only the code is missing) or `rate_limited`. A wrong password,
+ * an unknown account and a disabled account produce the same response and take the same amount of work.
  */
 export async function signIn(
   people: People,
@@ -72,13 +72,13 @@ export async function signIn(
     throw gatewayError('sign_in_refused')
   }
   if (found.totpConfirmedAt !== null && code === undefined) {
-    // Nothing was guessed: the password is right.
+    // The password is right, so this was not a guess.
     await database.admin.transact((tx) => giveBackAttempt(tx, counted))
     throw gatewayError('second_factor_required', {}, { field: 'code' })
   }
   const signedIn = await database.admin.transact(async (tx) => {
     const user = await lockUser(tx, found.id)
-    // Changed in the meantime.
+    // The user changed in the meantime.
     if (user === undefined || user.disabledAt !== null || user.passwordHash !== found.passwordHash)
       return undefined
     if (user.totpConfirmedAt !== null) await takeIn(tx, people, codes)
@@ -92,10 +92,10 @@ export async function signIn(
 }
 
 /**
- * The counters of a sign-in. A browser that has signed in to the account before has its own. All others are
- * counted by network, and by account and network together, so that no one can use up the attempts of a caller
- * elsewhere. Only a caller with the right password can try `codes`, which are short: they are counted by
- * account, over all networks.
+ * Returns the counters of a sign-in. A browser that has signed in to the account before has a counter of its
+ * own. All others are counted by network, and by account and network together, so that no one can use up the
+ * attempts of callers elsewhere. `codes` are short, but only a caller with the right password can try them,
+ * so they are counted by account across all networks.
  */
 function countersOf(
   { bounds, secrets }: People,
@@ -116,12 +116,12 @@ function countersOf(
   }
 }
 
-/** Rejects `rate_limited` where one of the counters is full. */
+/** Rejects with `rate_limited` if one of the counters is full. */
 async function requireAttempt(people: People, counted: readonly AttemptCounter[]): Promise<void> {
   await people.database.admin.transact((tx) => takeIn(tx, people, counted))
 }
 
-/** As `requireAttempt`, in a transaction. */
+/** Like `requireAttempt`, but within a transaction. */
 async function takeIn(
   tx: TypedTransaction,
   { bounds }: Pick<People, 'bounds'>,
@@ -132,7 +132,7 @@ async function takeIn(
   throw gatewayError('sign_in_attempts_spent', {}, { retryAfterSeconds: waitSeconds })
 }
 
-/** Whether the code is right, and not used before. A user without a second factor needs none. */
+/** Whether the code is right and has not been used before. True for a user without a second factor. */
 async function hasSecondFactor(
   { secrets }: Pick<People, 'secrets'>,
   tx: TypedTransaction,
@@ -146,7 +146,7 @@ async function hasSecondFactor(
   return step !== undefined && (await useTotpStep(tx, user.id, step))
 }
 
-/** Open a new session, always with a new secret, and end the one that the browser had. */
+/** Opens a new session, always with a new secret, and ends the browser's previous one. */
 export async function openSession(
   { bounds, secrets }: Pick<People, 'bounds' | 'secrets'>,
   tx: TypedTransaction,
@@ -179,8 +179,8 @@ export async function openSession(
 }
 
 /**
- * Ask for the password, and the code, of a user who is signed in. Attempts are counted by session. Rejects
- * `invalid_request`, and `rate_limited`.
+ * Requires a signed-in user to confirm the password, and the code if there is a second factor. Attempts are
+ * counted by session. Rejects with `invalid_request` or `rate_limited`.
  */
 export async function requirePassword(
   people: People,
@@ -192,20 +192,19 @@ export async function requirePassword(
   const counted = [{ subject: counterSubject('session', sessionId ?? user.id), most }]
   await requireAttempt(people, counted)
   if (!(await isPassword(password, user.passwordHash, people.bounds)))
-    throw invalid('password', 'it is wrong')
+    throw invalid('password', 'the password is wrong')
   const isWhole = await people.database.admin.transact(async (tx) => {
     if (!(await hasSecondFactor(people, tx, user, code))) return false
     await forgiveAttempt(tx, counted)
     return true
   })
-  if (!isWhole) throw invalid('code', 'expected a code of the second factor that was not used before')
+  if (!isWhole) throw invalid('code', 'expected a valid second-factor code that has not been used before')
 }
 
 /**
- * Write a line of the audit log, where there is such a user, and no more lines for an account in a window
- * than one network may make. It is the same work where none exists, so that the time of an answer does not
- * reveal whether there is: as many statements, and one that writes, because a commit without a write is
- * quicker.
+ * Writes a line of the audit log if the user exists, but within a window no more lines per account than one
+ * network could cause. The response time must not reveal whether the user exists, so the other case does the
+ * same work: the same number of statements, and one write, because a commit without a write would be faster.
  */
 async function noteRefusal(
   { database, bounds }: People,
@@ -228,7 +227,7 @@ async function noteRefusal(
   })
 }
 
-/** The user as the author of a line in the audit log, before there is a session. */
+/** The user as the author of an audit log line, before there is a session. */
 export function auditSourceOf(
   user: Pick<UserRow, 'id' | 'email'>,
   browser: Omit<Browser, 'formerSession' | 'device'>,

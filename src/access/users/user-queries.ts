@@ -8,12 +8,12 @@ export type UserChange = Partial<
   Pick<UserRow, 'role' | 'tenantId' | 'passwordHash' | 'disabledAt' | 'totpSecret' | 'totpConfirmedAt'>
 >
 
-/** An e-mail address as it is stored. */
+/** Returns an e-mail address in the form in which it is stored. */
 export function storedEmail(email: string): string {
   return email.trim().toLowerCase()
 }
 
-/** Other users do not count: one whom single sign-on has made cannot make an owner. */
+/** Users who are not owners do not count: a user created by single sign-on cannot create an owner. */
 export async function hasOwner(db: Queries): Promise<boolean> {
   return (await db.select({ id: users.id }).from(users).where(eq(users.role, 'owner')).limit(1)).length > 0
 }
@@ -28,13 +28,13 @@ export async function readUser(db: Queries, id: string): Promise<UserRow | undef
   return row
 }
 
-/** Locked until the end of the transaction. */
+/** Reads the user and locks the row until the end of the transaction. */
 export async function lockUser(db: Queries, id: string): Promise<UserRow | undefined> {
   const [row] = await db.select().from(users).where(eq(users.id, id)).for('update')
   return row
 }
 
-/** By e-mail address, after this one. */
+/** Lists users by e-mail address, starting after the given one. */
 export async function listUsers(db: Queries, limit: number, after: string | undefined): Promise<UserRow[]> {
   return await db
     .select()
@@ -52,7 +52,7 @@ export interface NewUser {
   passwordHash: string | null
 }
 
-/** Returns false when another user has the e-mail address. */
+/** Returns false if another user has the e-mail address. */
 export async function addUser(db: Queries, user: NewUser): Promise<boolean> {
   const added = await db.insert(users).values(user).onConflictDoNothing().returning({ id: users.id })
   return added.length > 0
@@ -66,13 +66,13 @@ export async function changeUser(db: Queries, id: string, change: UserChange): P
 }
 
 export async function deleteUser(db: Queries, id: string): Promise<void> {
-  // No one else may delete a shared one.
+  // Otherwise shared views would remain that no one else can delete.
   await db.delete(savedViews).where(eq(savedViews.userId, id))
   await db.delete(users).where(eq(users.id, id))
 }
 
 /**
- * Whether this user is the only owner who can sign in. It locks all owners, so that two of them cannot remove
+ * Whether this user is the only owner who can sign in. Locks all owners, so that two of them cannot remove
  * each other at the same time.
  */
 export async function isLastOwner(db: Queries, id: string): Promise<boolean> {
@@ -89,7 +89,7 @@ export async function noteSignIn(db: Queries, id: string): Promise<void> {
   await db.update(users).set({ lastSignInAt: sql`now()` }).where(eq(users.id, id))
 }
 
-/** Use the code of this time step. False: it, or a later one, was used before. */
+/** Uses the code of this time step. Returns false if it or a later code was used before. */
 export async function useTotpStep(db: Queries, id: string, step: number): Promise<boolean> {
   const used = await db
     .update(users)
@@ -99,7 +99,7 @@ export async function useTotpStep(db: Queries, id: string, step: number): Promis
   return used.length > 0
 }
 
-/** Use a recovery code. False: there is no such code. */
+/** Uses a recovery code. Returns false if there is no such code. */
 export async function useRecoveryCode(db: Queries, userId: string, codeHash: Buffer): Promise<boolean> {
   const used = await db
     .delete(recoveryCodes)
@@ -108,7 +108,7 @@ export async function useRecoveryCode(db: Queries, userId: string, codeHash: Buf
   return used.length > 0
 }
 
-/** The user's recovery codes are these, and no others. */
+/** Replaces all recovery codes of the user. */
 export async function putRecoveryCodes(
   db: Queries,
   userId: string,
@@ -119,7 +119,7 @@ export async function putRecoveryCodes(
     await db.insert(recoveryCodes).values(hashes.map((codeHash) => ({ userId, codeHash })))
 }
 
-/** The user with this account at an issuer. */
+/** Reads the user who is linked to this account at an issuer. */
 export async function readUserByIdentity(
   db: Queries,
   issuer: string,

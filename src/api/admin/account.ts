@@ -38,19 +38,21 @@ const factorCode = z.strictObject({ code }).meta({ id: 'SecondFactorCode' })
 
 const begun = z
   .object({
-    secret: z.string().describe('For an app that takes no pictures. Shown once.'),
-    uri: z.string().describe('`otpauth://`: show it as a picture (QR code) to the app.'),
+    secret: z.string().describe('The secret, for an app that cannot scan a QR code. Shown only once.'),
+    uri: z.string().describe('The `otpauth://` URI, which the app scans as a QR code.'),
   })
   .meta({ id: 'SecondFactor' })
 
 const confirmed = z
   .object({
     user,
-    recovery_codes: z.array(z.string()).describe('Each works once instead of a code. Shown once.'),
+    recovery_codes: z
+      .array(z.string())
+      .describe('Codes that can each be used once in place of a code from the app. Shown only once.'),
   })
   .meta({ id: 'RecoveryCodes' })
 
-/** Password and second factor of the user who calls. */
+/** Endpoints for the calling user's password and second factor. */
 export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   const { people } = context
   return [
@@ -58,7 +60,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       method: 'GET',
       path: '/admin/v1/account',
       area: 'self',
-      summary: 'The user who calls: whether there is a password, and a second factor',
+      summary: 'Get the calling user, including whether there is a password and a second factor',
       answer: user,
       async handle({ actor }) {
         return { body: userForAudit(await callerOf(people, actor.userId)) }
@@ -75,8 +77,8 @@ function passwordEndpoint(context: AuthenticateContext): AdminEndpoint {
     method: 'POST',
     path: '/admin/v1/password',
     area: 'self',
-    summary: 'Change the own password',
-    description: 'It ends all sessions of the user, and answers with a new one.',
+    summary: 'Change your password',
+    description: 'Ends all sessions of the user and starts a new one.',
     body: passwordChange,
     answer: user,
     async handle({ actor, request, requestId, body }) {
@@ -108,8 +110,8 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/second-factor',
       area: 'self',
-      summary: 'Begin to set up a second factor',
-      description: 'It is asked for only after POST /admin/v1/second-factor/confirm.',
+      summary: 'Start to set up a second factor',
+      description: 'The second factor is only required after POST /admin/v1/second-factor/confirm.',
       body: confirmation,
       answer: begun,
       async handle({ actor, request, requestId, body }) {
@@ -117,7 +119,7 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         requireHasPassword(found)
         if (found.totpConfirmedAt !== null)
           throw conflict(
-            'There is a second factor. Take it away first: POST /admin/v1/second-factor/disable.',
+            'There is already a second factor. Remove it first with POST /admin/v1/second-factor/disable.',
           )
         await requirePassword(people, found, { ...body, code: body.code }, actor.sessionId)
         const made = await makeTotp(found.email)
@@ -134,19 +136,19 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/second-factor/confirm',
       area: 'self',
-      summary: 'Show a code of the app: from now on each sign-in asks for one',
+      summary: 'Confirm the second factor with a code; each later sign-in requires one',
       body: factorCode,
       answer: confirmed,
       async change({ tx, actor, body, audit }) {
         const before = await lockUser(tx, actor.userId ?? '')
         if (before === undefined) throw notFound('such user')
         if (before.totpSecret === null || before.totpConfirmedAt !== null)
-          throw conflict('Nothing is to be confirmed. Begin with POST /admin/v1/second-factor.')
+          throw conflict('There is no second factor to confirm. Start with POST /admin/v1/second-factor.')
         const step = isTotpCode(body.code)
           ? await totpStep(people.secrets.open(before.totpSecret, before.id), body.code)
           : undefined
         if (step === undefined || !(await useTotpStep(tx, before.id, step)))
-          throw invalid('code', 'it is wrong; check the clock of the device')
+          throw invalid('code', 'the code is wrong; check the clock of the device')
         const recovery = makeRecoveryCodes()
         await putRecoveryCodes(
           tx,
@@ -172,7 +174,7 @@ function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/second-factor/disable',
       area: 'self',
-      summary: 'Take the own second factor away',
+      summary: 'Remove your second factor',
       body: confirmation,
       answer: user,
       async handle({ actor, request, requestId, body }) {
@@ -207,14 +209,14 @@ async function callerOf({ database }: People, id: AdminCall['actor']['userId']):
 function requireHasPassword(found: UserRow): void {
   if (found.passwordHash === null)
     throw conflict(
-      'You come by single sign-on, and have no password here. An owner can make a link that sets one.',
+      'You sign in with single sign-on and have no password here. An owner can create a link to set one.',
     )
 }
 
-/** The password was asked for outside of the transaction. */
+/** Must be called after the password has been checked, outside the transaction. */
 async function requireUnchanged(tx: TypedTransaction, found: UserRow): Promise<UserRow> {
   const user = await lockUser(tx, found.id)
   if (user === undefined || user.passwordHash !== found.passwordHash || user.disabledAt !== null)
-    throw conflict('The user was changed in the meantime. Sign in again.')
+    throw conflict('The user has been changed in the meantime. Sign in again.')
   return user
 }

@@ -13,7 +13,7 @@ const params = z.object({ id: uuidText })
 const flag = oneOfWords(['true', 'false'])
 const noEpisode = 'such episode'
 
-/** The times in which the condition of a rule held. */
+/** The periods in which the condition of a rule held. */
 export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 'reads'> }): AdminEndpoint[] {
   return [
     adminEndpoint({
@@ -21,16 +21,16 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
       path: '/admin/v1/alerts/episodes',
       area: 'alerts',
       tenants: 'own',
-      summary: 'The episodes of alerts, open and closed, with the state of their webhooks',
+      summary: 'List alert episodes, open and closed, with the state of their webhooks',
       query: z.strictObject({
         ...listParameters(['-opened_at']),
-        id: uuidText.optional().describe('Only this one.'),
+        id: uuidText.optional().describe('Only the episode with this id.'),
         rule_id: uuidText.optional(),
         kind: oneOfWords(alertKinds).optional(),
-        tenant_id: uuidText.optional().describe('Of the rule.'),
+        tenant_id: uuidText.optional().describe('Only episodes of rules of this tenant.'),
         open: flag.optional(),
         acknowledged: flag.optional(),
-        from: moment('first moment').optional().describe('Of the opening.'),
+        from: moment('first moment').optional().describe('Only episodes opened from this time on.'),
         to: moment('end').optional(),
       }),
       answer: pageSchema(alertEpisode).meta({ id: 'AlertEpisodeList' }),
@@ -65,8 +65,9 @@ export function alertEpisodesEndpoints({ database }: { database: Pick<Database, 
       path: '/admin/v1/alerts/episodes/{id}/acknowledge',
       area: 'alerts',
       tenants: 'own',
-      summary: 'Note that somebody knows of an episode',
-      description: 'The first one stays. It changes nothing of the episode, which closes by itself.',
+      summary: 'Acknowledge an episode',
+      description:
+        'Only the first acknowledgement is recorded. It does not affect the episode, which still closes on its own.',
       params,
       answer: alertEpisode,
       async change({ actor, tx, params: { id }, audit }) {

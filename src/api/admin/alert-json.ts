@@ -18,11 +18,13 @@ const fields = {
   condition: alertCondition,
   enabled: z.boolean(),
   resolve_after_seconds: integer(0, 86_400).describe(
-    'An episode closes when the condition has not held for this time, so that a value that goes up and down makes one episode.',
+    'An episode closes when the condition has not held for this many seconds, so that a fluctuating value causes a single episode.',
   ),
   webhook: webhook
     .nullable()
-    .describe('Where to POST when an episode opens and closes. Null: episodes are listed only.'),
+    .describe(
+      'The webhook that is called with POST when an episode opens or closes. Null if episodes are only listed.',
+    ),
 }
 
 export const alertRequest = z
@@ -36,7 +38,7 @@ export const alertRequest = z
       .nullable()
       .default(null)
       .describe(
-        "The rule watches this tenant only, and its members see it. A member's rule watches its own tenant.",
+        "Restricts the rule to this tenant, whose members can see it. A member's rule always belongs to its own tenant.",
       ),
   })
   .meta({ id: 'AlertRequest' })
@@ -58,13 +60,22 @@ export const alertRule = z
     id: z.uuid(),
     name: z.string(),
     kind,
-    tenant_id: z.uuid().nullable().describe('Null: of the operators, over all tenants.'),
+    tenant_id: z
+      .uuid()
+      .nullable()
+      .describe('The tenant of the rule. Null if the rule belongs to the operators and covers all tenants.'),
     condition: alertCondition,
     enabled: z.boolean(),
     resolve_after_seconds: z.int(),
-    webhook: z.object({ host: z.string() }).nullable().describe('The rest of its address is not shown.'),
+    webhook: z
+      .object({ host: z.string() })
+      .nullable()
+      .describe('The webhook. Only the host of its address is shown.'),
     created_at: z.iso.datetime(),
-    evaluated_at: z.iso.datetime().nullable().describe('Not a part of the ETag.'),
+    evaluated_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When the rule was last evaluated. Not part of the ETag.'),
   })
   .meta({ id: 'AlertRule' })
 
@@ -72,7 +83,7 @@ const secret = z
   .string()
   .nullable()
   .describe(
-    'The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only.',
+    'The secret that signs the webhooks, in the Standard Webhooks format. It is only shown in this response.',
   )
 
 export const alertWithSecret = alertRule
@@ -82,11 +93,11 @@ export const alertWithSecret = alertRule
 export const alertTestResult = z
   .object({
     delivered: z.boolean(),
-    status: z.int().nullable().describe('Of the answer; null: there was none.'),
+    status: z.int().nullable().describe('The status of the response. Null if there was none.'),
     answer: z
       .string()
       .nullable()
-      .describe('The begin of what the receiver said; null for a member of one tenant.'),
+      .describe('The beginning of the response body. Null for members of a tenant.'),
     problem: z.string().nullable(),
   })
   .meta({ id: 'AlertTest' })
@@ -94,15 +105,15 @@ export const alertTestResult = z
 export const alertEpisode = z
   .object({
     id: z.uuid(),
-    rule: z.object({ id: z.uuid(), name: z.string().describe('Its name then.'), kind }),
-    tenant_id: z.uuid().nullable().describe("The rule's."),
-    name: z.string().describe('What it is about, such as `channel openai-eu`.'),
+    rule: z.object({ id: z.uuid(), name: z.string().describe('The name of the rule at that time.'), kind }),
+    tenant_id: z.uuid().nullable().describe('The tenant of the rule.'),
+    name: z.string().describe('What the episode is about, such as `channel openai-eu`.'),
     state: z.enum(['open', 'closed']),
     opened_at: z.iso.datetime(),
     closed_at: z.iso.datetime().nullable(),
-    last_held_at: z.iso.datetime().describe('When the condition was last seen to hold.'),
-    summary: z.string().describe('The message at its opening.'),
-    value: z.string().describe('The newest value that was compared, with its unit.'),
+    last_held_at: z.iso.datetime().describe('When the condition was last found to hold.'),
+    summary: z.string().describe('The message when the episode opened.'),
+    value: z.string().describe('The latest value that was compared, with its unit.'),
     details: z.record(z.string(), z.unknown()),
     acknowledged: z.object({ at: z.iso.datetime(), by: z.string() }).nullable(),
     deliveries: z
@@ -112,11 +123,11 @@ export const alertEpisode = z
           summary: z.string(),
           state: z.enum(['pending', 'delivered', 'failed']),
           tries: z.int(),
-          problem: z.string().nullable().describe('Why the last try failed.'),
+          problem: z.string().nullable().describe('Why the last attempt failed.'),
           created_at: z.iso.datetime(),
         }),
       )
-      .describe('Its webhooks. None: the rule had no webhook.'),
+      .describe('The webhook deliveries of the episode. Empty if the rule had no webhook.'),
   })
   .meta({ id: 'AlertEpisode' })
 
@@ -135,13 +146,13 @@ export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
   }
 }
 
-/** The settings that admins may change, for the audit log. */
+/** The settings that admins can change, for the audit log. */
 export function ruleShown(row: RuleRow): Omit<z.output<typeof alertRule>, 'evaluated_at'> {
   const { evaluated_at: _, ...shown } = ruleJson(row)
   return shown
 }
 
-/** The address and the secret of a webhook are not shown. */
+/** Includes the version, because the webhook's address and secret are not shown. */
 export function ruleEtag(row: RuleRow): string {
   return etagOf(ruleShown(row), row.version)
 }

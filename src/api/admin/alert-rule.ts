@@ -11,18 +11,21 @@ import type { Queries } from '../../db/transactions.ts'
 import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../../webhooks/webhook-url.ts'
 import { conflict, notFound } from './refusals.ts'
 
-// The checks of a rule that need more than its body.
+// Checks of a rule that depend on more than its body.
 
 export const noRule = 'such alert rule'
 
-/** The rule, locked for a change; of the member's own tenant. */
+/** Reads the rule and locks it for a change. The caller checks the member's tenant. */
 export async function ruleToChange(tx: Queries, id: string): Promise<RuleRow> {
   const row = await findRule(tx, id, true)
   if (row === undefined) throw notFound(noRule)
   return row
 }
 
-/** Throws `invalid_request` where the condition is not for the rule's tenant, or names what is not there. */
+/**
+ * Throws `invalid_request` if the condition is not allowed for the rule's tenant or refers to something that
+ * does not exist.
+ */
 export async function checkCondition(
   tx: Queries,
   condition: AlertCondition,
@@ -40,7 +43,7 @@ export async function checkCondition(
   }
 }
 
-/** Throws `conflict` where there are as many rules as there may be. */
+/** Throws `conflict` if the maximum number of rules is reached. */
 export async function requireRoom(
   tx: Queries,
   tenantId: string | null,
@@ -49,10 +52,10 @@ export async function requireRoom(
   const { all, own } = await countRules(tx, tenantId)
   if (tenantId !== null && own >= alertTenantRulesMax)
     throw conflict(
-      `The tenant has ${own} alert rules, the most that it may have (ALERT_TENANT_RULES_MAX). Delete one first.`,
+      `The tenant already has ${own} alert rules, the maximum (ALERT_TENANT_RULES_MAX). Delete one first.`,
     )
   if (all >= alertRulesMax)
-    throw conflict(`There are ${all} alert rules, the maximum (ALERT_RULES_MAX). Delete one first.`)
+    throw conflict(`There are already ${all} alert rules, the maximum (ALERT_RULES_MAX). Delete one first.`)
 }
 
 export interface NewWebhook {
@@ -60,7 +63,7 @@ export interface NewWebhook {
   columns: Pick<RuleRow, 'webhookHost' | 'webhookSealed'>
 }
 
-/** Throws `invalid_request` for an address that no webhook may have. */
+/** Throws `invalid_request` for an address to which webhooks are not sent. */
 export function webhookTo(
   text: string,
   ruleId: string,
@@ -72,7 +75,7 @@ export function webhookTo(
   if (isRefusedHost(url, allowPrivate))
     throw invalid(
       'webhook.url',
-      `webhooks are not sent to the address ${url.hostname}. Give a host name or a public address`,
+      `webhooks are not sent to the address ${url.hostname}. Use a host name or a public address`,
     )
   const destination = newDestination(url.href)
   return {

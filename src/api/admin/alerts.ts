@@ -45,7 +45,7 @@ import { conflict, notFound } from './refusals.ts'
 export interface AdminAlertsContext {
   database: Pick<Database, 'reads'>
   alertCipher: DestinationCipher
-  /** Whether webhooks may go to loopback and private addresses. */
+  /** Whether webhooks can be sent to loopback and private addresses. */
   privateWebhooks: boolean
   bounds: { alertRulesMax: number; alertTenantRulesMax: number; webhookMs: number }
 }
@@ -55,7 +55,7 @@ const area = 'alerts' as const
 const tenants = 'own' as const
 const answerBytesMax = 256
 
-/** Rules of alerts: a condition, and a webhook. */
+/** Alert rules, each with a condition and a webhook. */
 export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -66,7 +66,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       path: '/admin/v1/alerts/{id}',
       area,
       tenants,
-      summary: 'A rule',
+      summary: 'Get an alert rule',
       params,
       answer: alertRule,
       async handle({ actor, params: { id }, signal }) {
@@ -83,8 +83,8 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       area,
       ifMatch: 'alert',
       tenants,
-      summary: 'Delete a rule',
-      description: 'Its episodes are closed, and stay in the list.',
+      summary: 'Delete an alert rule',
+      description: 'Its episodes are closed but stay in the list.',
       params,
       answer: z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'DeletedAlertRule' }),
       async change({ actor, tx, params: { id }, requireMatch, audit }) {
@@ -108,7 +108,7 @@ function ruleListEndpoint({ database }: AdminAlertsContext): AdminEndpoint {
     path: '/admin/v1/alerts',
     area,
     tenants,
-    summary: 'The rules of alerts',
+    summary: 'List alert rules',
     query: z.strictObject({
       ...listParameters(['-created_at', 'name']),
       kind: oneOfWords(alertKinds).optional(),
@@ -151,8 +151,8 @@ function newRuleEndpoint({
     path: '/admin/v1/alerts',
     area,
     tenants,
-    summary: 'Make a rule',
-    description: 'The answer has the secret that its webhooks are signed with, this time only.',
+    summary: 'Create an alert rule',
+    description: 'The response contains the secret that signs its webhooks. The secret is not shown again.',
     body: alertRequest,
     answer: alertWithSecret,
     statuses: [201],
@@ -195,9 +195,9 @@ function ruleChangeEndpoint({ alertCipher: cipher, privateWebhooks }: AdminAlert
     area,
     ifMatch: 'alert',
     tenants,
-    summary: 'Change a rule',
+    summary: 'Update an alert rule',
     description:
-      'A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.',
+      'A new webhook gets a new secret, which the response contains. Disabling a rule closes its episodes.',
     params,
     body: alertChange,
     answer: alertWithSecret,
@@ -238,8 +238,8 @@ function newSecretEndpoint({ alertCipher: cipher }: AdminAlertsContext): AdminEn
     area,
     ifMatch: 'alert',
     tenants,
-    summary: 'Make a new secret for the webhooks of a rule',
-    description: 'For 24 hours webhooks are signed with the former one too.',
+    summary: 'Rotate the webhook secret of an alert rule',
+    description: 'For 24 hours webhooks are also signed with the previous secret.',
     params,
     answer: alertWithSecret,
     async change({ actor, tx, params: { id }, requireMatch, audit }) {
@@ -270,7 +270,7 @@ function testMessageEndpoint({
     path: '/admin/v1/alerts/{id}/test',
     area,
     tenants,
-    summary: 'Send a test message to the webhook of a rule, once',
+    summary: 'Send one test message to the webhook of an alert rule',
     params,
     answer: alertTestResult,
     async handle({ actor, params: { id }, requestId, signal }) {
@@ -303,9 +303,9 @@ function testMessageEndpoint({
   })
 }
 
-/** Throws `conflict` where there is none, or it cannot be read. */
+/** Throws `conflict` if there is no webhook or it cannot be decrypted. */
 function destinationOf(cipher: DestinationCipher, row: RuleRow): Destination {
-  if (row.webhookSealed === null) throw conflict('The rule has no webhook. Give it one first.', 'webhook')
+  if (row.webhookSealed === null) throw conflict('The rule has no webhook. Add one first.', 'webhook')
   try {
     return openDestination(cipher, row.webhookSealed, row.id)
   } catch {

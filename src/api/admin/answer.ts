@@ -26,10 +26,12 @@ import { notFound } from './refusals.ts'
 import { watchCaller } from './watch-caller.ts'
 
 export interface AdminContext {
-  /** Resolves with the caller. Rejects `unauthenticated`, and `rate_limited` for one that guesses. */
+  /**
+   * Resolves to the caller. Rejects with `unauthenticated`, or with `rate_limited` for a caller that guesses.
+   */
   authenticate(request: Request): Promise<Actor>
   database: Pick<Database, 'admin'>
-  /** For answers that are kept for an Idempotency-Key. */
+  /** Encrypts responses that are stored for an Idempotency-Key. */
   answers: AnswerCipher
   bodies: Pick<BodyMemory, 'begin'>
   log: Log
@@ -39,8 +41,8 @@ const bodyBytesMax = 1024 * 1024
 const userAgentCharactersMax = 512
 
 /**
- * A route of the admin API. Errors are problem details. There is no row in the usage log: the audit log has
- * what was changed, and the log of the process has failures.
+ * Handles a route of the admin API. Errors are in the problem details format. Calls have no row in the usage
+ * log: the audit log records changes, and the log of the process contains failures.
  */
 export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
@@ -54,7 +56,7 @@ export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
     try {
       const actor = endpoint.area === 'open' ? anybody : await context.authenticate(request)
       permit(actor, endpoint)
-      // Files and streams of events may last for hours.
+      // Downloads and event streams can last for hours.
       if (endpoint.media !== undefined) {
         watch = watchCaller(actor, () => context.authenticate(request))
         signal = AbortSignal.any([signal, watch.signal])
@@ -76,7 +78,7 @@ async function answerCall(
   call: AdminCall,
 ): Promise<AdminAnswer | undefined> {
   const { request } = call
-  // Callers who sign in have no key: their bodies are on the account of their address.
+  // Callers who are signing in have no key yet, so their bodies are counted by address.
   const share = context.bodies.begin(`address ${clientAddressOf(request) ?? 'unknown'}`)
   try {
     const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request, share)
@@ -85,8 +87,8 @@ async function answerCall(
       query: request.query,
       body: bodyOf(endpoint, bytes),
     }
-    // Nothing has such a name.
-    if (!Object.values(came.params).every(isStorable)) throw notFound('resource with such a name')
+    // No resource can have such a name.
+    if (!Object.values(came.params).every(isStorable)) throw notFound('resource with this name')
     requireStorable(came.query, came.body)
     const checked = endpoint.check(came)
     if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
@@ -97,18 +99,15 @@ async function answerCall(
 }
 
 /**
- * The body, whose numbers are numbers: schemas check them, and rows keep them. A request that is passed on
- * keeps their digits instead. Throws `invalid_request`.
+ * Parses the body with ordinary numbers, which schemas check and rows store. In a request that is passed on,
+ * numbers keep their digits instead. Throws `invalid_request`.
  */
 export function bodyOf({ body, keepsDigits }: AdminEndpoint, bytes: Buffer): unknown {
   if (body === undefined) return undefined
   return parseJson(bytes, keepsDigits === true ? parseKeepingDigits : JSON.parse)
 }
 
-/**
- * Postgres keeps no NUL and no half of a surrogate pair. Throws `invalid_request`, with the member that has
- * one.
- */
+/** Postgres cannot store NUL or lone surrogates. Throws `invalid_request` that names the affected member. */
 function requireStorable(query: unknown, body: unknown): void {
   const left: { value: unknown; field: string }[] = [
     { value: query, field: 'query' },
@@ -117,7 +116,7 @@ function requireStorable(query: unknown, body: unknown): void {
   for (let one = left.pop(); one !== undefined; one = left.pop()) {
     const { value, field } = one
     if (typeof value === 'string' && !isStorable(value))
-      throw invalid(field, 'expected text without NUL and without half of a surrogate pair')
+      throw invalid(field, 'expected text without NUL and lone surrogates')
     if (typeof value !== 'object' || value === null) continue
     for (const [name, member] of Object.entries(value)) {
       left.push({ value: name, field })
@@ -126,7 +125,7 @@ function requireStorable(query: unknown, body: unknown): void {
   }
 }
 
-/** One transaction: the change, its lines in the audit log, and the answer for a repeat. */
+/** Runs one transaction with the change, its lines in the audit log and the response for repeated calls. */
 async function changeOnce(
   { database, answers }: AdminContext,
   endpoint: AdminEndpoint,
@@ -170,9 +169,9 @@ async function changeOnce(
       },
     })
     if (answer === undefined || (lines === 0 && !knowsRepeats))
-      throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
+      throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without writing to the audit log`)
     if (hasCompared !== (endpoint.ifMatch !== undefined))
-      throw new Error(`${endpoint.method} ${endpoint.path} does not do with if-match what it says`)
+      throw new Error(`${endpoint.method} ${endpoint.path} does not handle if-match as declared`)
     if (keyed !== undefined) await storeCallAnswer(tx, keyed, answer, answers)
     return { answer, isRepeat: false }
   }, terms)
@@ -219,7 +218,7 @@ function refuse(
       error.message,
     )
   if (response.destroyed) return
-  // The answer has begun: only a cut connection can tell the client that it is not whole.
+  // The response has begun, so closing the connection is the only way to signal that it is incomplete.
   if (response.headersSent) {
     response.destroy()
     return

@@ -21,9 +21,15 @@ const tokenRequest = z
   .strictObject({
     name: z.string().min(1).max(128),
     scopes: z.array(scope).min(1).max(64).describe('`keys:write` includes `keys:read`.'),
-    role: role.optional().describe("Default: the maker's. It has at most the maker's rights."),
-    tenant_id: z.uuid().nullable().optional().describe('With the role `member`: its tenant.'),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('Null: it does not expire.'),
+    role: role
+      .optional()
+      .describe("The role of the token, with at most the creator's rights. Default: the creator's role."),
+    tenant_id: z.uuid().nullable().optional().describe('The tenant, if the role is `member`.'),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .optional()
+      .describe('When the token expires. Null if it never does.'),
   })
   .meta({ id: 'ApiTokenRequest' })
 
@@ -31,25 +37,28 @@ const apiToken = z
   .object({
     id: z.uuid(),
     name: z.string(),
-    user_id: z.uuid().nullable().describe('Null: ADMIN_TOKEN has made it.'),
+    user_id: z
+      .uuid()
+      .nullable()
+      .describe('The user who created the token. Null if it was created with ADMIN_TOKEN.'),
     role,
     tenant_id: z.uuid().nullable(),
     scopes: z.array(z.string()),
-    hint: z.string().describe('Its first characters.'),
+    hint: z.string().describe('The first characters of the token.'),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable(),
-    used_at: z.iso.datetime().nullable().describe('Its last use, to the minute.'),
+    used_at: z.iso.datetime().nullable().describe('When the token was last used, to the minute.'),
     revoked_at: z.iso.datetime().nullable(),
   })
   .meta({ id: 'ApiToken' })
 
 const madeToken = apiToken
-  .extend({ token: z.string().describe('Shown once. Send it as bearer token.') })
+  .extend({ token: z.string().describe('The token, which is shown only once. Send it as a bearer token.') })
   .meta({ id: 'MadeApiToken' })
 
 /**
- * Tokens of programs. A user makes and sees its own, a token sees itself; owners and admins see all, owners
- * revoke all.
+ * API tokens for programs. Users create and see their own tokens, and a token sees itself. Owners and admins
+ * see all tokens; owners can revoke any of them.
  */
 export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoint[] {
   return [
@@ -57,7 +66,7 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       method: 'GET',
       path: '/admin/v1/api-tokens',
       area: 'any',
-      summary: 'API tokens of the caller; for readers of users: of all',
+      summary: 'List API tokens: your own, or all of them with the right to read users',
       query: z.strictObject({
         ...listParameters(['-created_at']),
         sort: z.literal('-created_at').default('-created_at'),
@@ -77,15 +86,15 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       path: '/admin/v1/api-tokens',
       area: 'any',
       verb: 'write',
-      summary: 'Make an API token',
+      summary: 'Create an API token',
       description:
-        'Its rights are those of its role, cut by its scopes, and never more than its maker has at the time.',
+        'The token has the rights of its role, limited by its scopes, and never more than its creator currently has.',
       body: tokenRequest,
       answer: madeToken,
       statuses: [201],
       async change({ tx, actor, body, audit }) {
         if (actor.kind === 'token')
-          throw notAllowed('An API token makes no other. Sign in, or use ADMIN_TOKEN.')
+          throw notAllowed('An API token cannot create another one. Sign in or use ADMIN_TOKEN.')
         const { role, tenantId } = boundOf(actor, body)
         if (tenantId !== null && !(await hasTenant(tx, tenantId)))
           throw invalid('tenant_id', 'there is no such tenant')
@@ -131,7 +140,7 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
   ]
 }
 
-/** Role and tenant of a new token: at most those of its maker. */
+/** Returns the role and tenant of a new token, which cannot exceed those of its creator. */
 function boundOf(
   actor: Actor,
   { role: asked, tenant_id: tenant }: z.output<typeof tokenRequest>,
@@ -150,13 +159,13 @@ function boundOf(
 function expiryOf(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null
   const expiresAt = new Date(text)
-  if (expiresAt.getTime() <= Date.now()) throw invalid('expires_at', 'expected a moment to come')
+  if (expiresAt.getTime() <= Date.now()) throw invalid('expires_at', 'expected a time in the future')
   return expiresAt
 }
 
 /**
- * The API tokens that the caller may see, or revoke. With the right on `users`: all. Else a user has its own
- * tokens, and a token only itself.
+ * Selects the API tokens that the caller can see or revoke. With the right on `users`, all of them. Otherwise
+ * a user has its own tokens, and a token only itself.
  */
 function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
   if (may(actor, 'users', verb)) return {}

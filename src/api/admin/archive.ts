@@ -18,39 +18,39 @@ const moment = z.iso.datetime().nullable()
 
 const archiveFile = z
   .object({
-    table: z.string().describe('The table that its rows come from.'),
-    day: z.iso.date().describe('In UTC.'),
+    table: z.string().describe('The table from which the rows come.'),
+    day: z.iso.date().describe('The day in UTC.'),
     part: count,
     state: z
       .enum(states)
       .describe(
-        '`writing`; `verified`: it is whole, and Postgres still has its rows; `dropped`: only the archive has them; `abandoned`: it is deleted.',
+        '`writing`; `verified`: the file is complete and Postgres still has its rows; `dropped`: only the archive has the rows; `abandoned`: the file has been deleted.',
       ),
     location: z
       .string()
       .nullable()
-      .describe('Its name below the directory or prefix; null: a day without rows.'),
+      .describe('The name of the file relative to the directory or prefix. Null for a day without rows.'),
     rows: count.nullable(),
     bytes: count.nullable(),
     sha256: z.string().nullable(),
     sums: z
       .record(z.string(), z.string())
       .nullable()
-      .describe('For each column the count of its values, and a sum that follows from them.'),
+      .describe('The number of values in each column, and a checksum of them.'),
     first_at: moment,
     last_at: moment,
     started_at: z.iso.datetime(),
     verified_at: moment,
     dropped_at: moment,
     abandoned_at: moment,
-    error: z.string().nullable().describe('Why it was abandoned.'),
+    error: z.string().nullable().describe('Why the file was abandoned.'),
   })
   .meta({ id: 'ArchiveFile' })
 
 const archiveState = z
   .object({
-    hot_days: count.describe('HOT_DAYS of this process; 0: nothing is archived.'),
-    next_pass_at: moment.describe('When the next pass is due; null: none has run.'),
+    hot_days: count.describe('The HOT_DAYS setting of this process; 0: nothing is archived.'),
+    next_pass_at: moment.describe('When the next pass is due. Null if none has run yet.'),
     totals: z.array(
       z.object({
         table: z.string(),
@@ -73,7 +73,7 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
       method: 'GET',
       path: '/admin/v1/archive',
       area: 'health',
-      summary: 'The days of the usage log that are archived, and their files',
+      summary: 'List the archived days of the usage log with their files',
       query: z.strictObject({
         ...listParameters(['-day']),
         table: oneOfWords(archivedTables).optional(),
@@ -118,11 +118,11 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
       method: 'POST',
       path: '/admin/v1/archive',
       area: 'data',
-      summary: 'Archive now: a worker begins within a minute',
+      summary: 'Start archiving (a worker begins within a minute)',
       answer: z.object({ due: z.boolean() }).meta({ id: 'ArchiveDue' }),
       async change({ tx, audit }) {
         if (bounds.hotDays === 0)
-          throw conflict('HOT_DAYS is not set, so nothing is archived. Set it and start again.')
+          throw conflict('HOT_DAYS is not set, so nothing is archived. Set it and restart the gateway.')
         await askForPass(tx)
         await audit({ action: 'archive.run', resource: 'archive', id: 'archive', after: { due: true } })
         return { status: 202, body: { due: true } }

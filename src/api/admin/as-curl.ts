@@ -1,7 +1,7 @@
 import type { ProtocolName } from '../../protocols/protocol.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
 
-/** A kept request. */
+/** A stored request. */
 export interface CurlRequest {
   endpoint: string
   client_protocol: string | null
@@ -10,17 +10,15 @@ export interface CurlRequest {
 }
 
 export interface AsCurl {
-  /**
-   * For a POSIX shell. It needs the variables TOLLGATE_KEY and, where PUBLIC_URL is not set, TOLLGATE_URL.
-   */
+  /** For a POSIX shell. Requires the variables TOLLGATE_KEY and, if PUBLIC_URL is not set, TOLLGATE_URL. */
   command: string
-  /** How the command differs from the request as the client sent it. */
+  /** How the command differs from the request that the client sent. */
   differs: string[]
 }
 
 /**
- * The request that a client would have to send. Null for a path that no model answers. The key is never kept:
- * a shell variable takes its place.
+ * Returns the request that a client would have to send, or null for a path that no model answers. The key is
+ * never stored, so a shell variable takes its place.
  */
 export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl | null {
   const endpoint = modelEndpoints.find(({ path }) => path === kept.endpoint)
@@ -40,21 +38,21 @@ export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl
     return { command: [...lines, '--data-binary @request.json'].join(continued), differs }
   }
   if (Buffer.byteLength(body) <= argumentBytesMax) {
-    // `--data-raw` reads no file where the body begins with @.
+    // `--data-raw` does not read a file if the body begins with @.
     return { command: [...lines, `--data-raw ${shellQuoted(body)}`].join(continued), differs }
   }
-  // Only a shell builtin takes an argument of this length.
+  // Only a shell builtin accepts an argument of this length.
   const sent = [...lines, '--data-binary @-'].join(continued)
   return { command: `printf %s ${shellQuoted(body)} | ${sent}`, differs }
 }
 
-/** A POSIX shell takes all characters between single quotes as they are. */
+/** A POSIX shell takes all characters between single quotes literally. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 const continued = ' \\\n  '
-/** Linux takes 128 KiB: MAX_ARG_STRLEN in execve(2). */
+/** Linux accepts 128 KiB: MAX_ARG_STRLEN in execve(2). */
 const argumentBytesMax = 96 * 1024
 
 function headersFor(protocol: ProtocolName): string[] {
@@ -65,11 +63,14 @@ function headersFor(protocol: ProtocolName): string[] {
 }
 
 function differencesOf({ payload }: CurlRequest): string[] {
-  if (payload === null) return ['The body is not kept: write it to request.json.']
-  if (payload.capture === 'shape') return ['Only the shape of the body is kept: its texts are placeholders.']
+  if (payload === null) return ['The body is not stored. Write it to request.json.']
+  if (payload.capture === 'shape')
+    return ['Only the shape of the body is stored. Its texts are placeholders.']
   const { body } = payload
   return [
-    ...(body.includes('[REDACTED ') ? ['Secrets of the body are placeholders.'] : []),
-    ...(/…\[\d+ bytes cut\]…/.test(body) ? ['The body is kept in part: long texts lack their middle.'] : []),
+    ...(body.includes('[REDACTED ') ? ['Secrets in the body are replaced by placeholders.'] : []),
+    ...(/…\[\d+ bytes cut\]…/.test(body)
+      ? ['Only part of the body is stored. The middle of long texts is missing.']
+      : []),
   ]
 }

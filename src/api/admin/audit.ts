@@ -13,18 +13,22 @@ const auditEntry = z
     actor: z.object({
       kind: z.enum(['operator', 'user', 'token', 'key', 'file', 'system']),
       id: z.uuid().nullable(),
-      name: z.string().describe('Its name then.'),
+      name: z.string().describe('The name of the author at that time.'),
     }),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
-    request_id: z.uuid().nullable().describe('`x-request-id` of the call.'),
-    action: z.string().describe('Resource and verb, such as `key.rotate`.'),
+    request_id: z.uuid().nullable().describe('The `x-request-id` of the call.'),
+    action: z.string().describe('The resource and the verb, such as `key.rotate`.'),
     resource: z.string(),
     resource_id: z.string(),
-    resource_name: z.string().nullable().describe('Its name then.'),
+    resource_name: z.string().nullable().describe('The name of the resource at that time.'),
     tenant_id: z.uuid().nullable(),
-    before: z.unknown().describe('Without secrets; null: it was not there.'),
-    after: z.unknown().describe('Without secrets; null: it no longer exists.'),
+    before: z
+      .unknown()
+      .describe('The resource before the change, without secrets. Null if it did not exist.'),
+    after: z
+      .unknown()
+      .describe('The resource after the change, without secrets. Null if it no longer exists.'),
   })
   .meta({ id: 'AuditEntry' })
 
@@ -36,10 +40,10 @@ export function auditEndpoints({ database }: { database: Pick<Database, 'reads'>
       path: '/admin/v1/audit',
       area: 'audit',
       tenants: 'own',
-      summary: 'What was changed, by whom, and from where',
+      summary: 'List what was changed, by whom and from where',
       query: z.strictObject({
         ...listParameters(['-created_at']),
-        id: uuidText.optional().describe('Of one line.'),
+        id: uuidText.optional().describe('Only the line with this id.'),
         action: text.optional(),
         resource: text.optional(),
         resource_id: text.optional(),

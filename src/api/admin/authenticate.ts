@@ -19,10 +19,10 @@ export interface AuthenticateContext {
 const useNotedMs = 60_000
 
 /**
- * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a
- * session. Without `adminToken` there is no break-glass token. Rejects `unauthenticated`, `rate_limited` for
- * a network that guesses ADMIN_TOKEN, and `permission_denied` for a change that another site may have made
- * the browser send.
+ * Identifies the caller of the admin API, by ADMIN_TOKEN or an API token as the bearer token, otherwise by a
+ * session cookie. Without `adminToken` there is no break-glass token. Rejects with `unauthenticated`, with
+ * `rate_limited` for a network that guesses ADMIN_TOKEN, and with `permission_denied` for a change that
+ * another site may have caused the browser to send.
  */
 export async function authenticateAdmin(
   context: AuthenticateContext,
@@ -33,7 +33,7 @@ export async function authenticateAdmin(
   if (authorization === undefined) return await bySession(context, request)
   const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
   if (scheme.toLowerCase() !== 'bearer') throw gatewayError('admin_caller_unknown')
-  // An API token is too long to guess, so it does not count as a guess.
+  // An API token is too long to be guessed, so it does not count as a guess.
   if (isSecret(token, prefixes.apiToken)) return await byApiToken(context.people, token)
   if (adminToken?.accepts(token, clientAddressOf(request)) === true) return operator
   throw gatewayError('admin_caller_unknown')
@@ -54,7 +54,7 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
   if (row === undefined) throw gatewayError('admin_caller_unknown')
   const role = row.userRole === null ? row.role : lesserRole(row.role, row.userRole)
   const tenantId = role === 'member' ? (row.userTenantId ?? row.tenantId) : null
-  // The token is for another tenant than the user's present one.
+  // The token is for a tenant other than the user's current one.
   if (row.tenantId !== null && tenantId !== row.tenantId) throw gatewayError('admin_caller_unknown')
   noteUse(people, row.usedAt, (db) => noteApiTokenUse(db, row.id))
   const scopes = row.scopes.filter(isScope)
@@ -65,7 +65,7 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
     name: row.name,
     role,
     tenantId,
-    // A token never does what its user may not do, whatever its own role is.
+    // A token can never do what its user cannot, whatever its own role is.
     scopes: row.userRole === null ? scopes : scopesWithin(row.userRole, scopes),
   }
 }
@@ -98,25 +98,27 @@ async function bySession(
   }
 }
 
-/** Runs in the background. If it fails, the next use is noted. */
+/** Runs in the background. If it fails, the next use is recorded instead. */
 function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Queries) => Promise<void>): void {
   if (usedAt !== null && Date.now() - usedAt.getTime() < useNotedMs) return
   database.keys
     .ask(({ db }) => note(db))
     .catch((cause: unknown) =>
-      log.info({ cause: String(cause) }, 'the use of a session or an API token was not noted'),
+      log.info({ cause: String(cause) }, 'cannot record the use of a session or an API token'),
     )
 }
 
-/** A sign-in, or another open endpoint, that another site has made the browser call. */
+/**
+ * Refuses a sign-in, or a call to another open endpoint, that another site has caused the browser to send.
+ */
 export function requireOwnSite(request: IncomingMessage, publicUrl: string | undefined): void {
   const origin = ownOrigin(request, publicUrl)
   if (siteOf(request, origin) === 'other') throw gatewayError('other_site', { origin })
 }
 
 /**
- * Where a browser says that a request comes from. `unknown`: it is not a browser, or an old one, or someone
- * typed the address. A page cannot write these headers.
+ * Returns the site that the browser reports as the origin of a request. `unknown`: not a browser, an old
+ * browser, or an address that was typed in. Pages cannot set these headers.
  * https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
  */
 export function siteOf({ headers }: IncomingMessage, ownOrigin: string): 'own' | 'other' | 'unknown' {

@@ -23,24 +23,24 @@ export type AdminBackgroundContext = Pick<
 
 const answer = z
   .object({
-    id: z.uuid().describe('The `x-request-id` of its request.'),
-    answer_id: z.string().describe('As its client knows it.'),
+    id: z.uuid().describe('The `x-request-id` of the request.'),
+    answer_id: z.string().describe('The id of the answer that the client received.'),
     ...{ tenant_id: z.uuid(), key_id: z.uuid(), group_id: z.uuid() },
     status: z.enum(jobStates),
     model: z.string(),
     ...jobTimes,
-    events: z.int().describe('Events that can be had again.'),
+    events: z.int().describe('The number of stored events, which can be replayed.'),
     runs: z.int(),
     ...jobCalls,
     ...jobEnd,
   })
   .meta({ id: 'AdminBackgroundAnswer' })
 const answers = pageSchema(answer).meta({ id: 'AdminBackgroundAnswerList' })
-const path = z.object({ id: z.string().describe('The `x-request-id` of its request.') })
+const path = z.object({ id: z.string().describe('The `x-request-id` of the request.') })
 
 /**
- * Answers in the background of all tenants, or of a member's own, until some time after their end. Their
- * content is not here.
+ * Background answers of all tenants, or of a member's own, until some time after they end. Their content is
+ * not available here.
  */
 export function adminBackgroundEndpoints(context: AdminBackgroundContext): AdminEndpoint[] {
   const { database, jobs } = context
@@ -50,7 +50,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
       path: '/admin/v1/background-answers',
       area: 'jobs',
       tenants: 'own',
-      summary: 'Answers that are made in the background, newest first',
+      summary: 'List background answers, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
         status: oneOfWords(jobStates).optional(),
@@ -82,7 +82,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
       path: '/admin/v1/background-answers/{id}',
       area: 'jobs',
       tenants: 'own',
-      summary: 'An answer that is made in the background',
+      summary: 'Get a background answer',
       params: path,
       answer,
       async handle({ actor, params: { id } }) {
@@ -94,8 +94,8 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
       path: '/admin/v1/background-answers/{id}/cancel',
       area: 'jobs',
       tenants: 'own',
-      summary: 'Cancel an answer that is made in the background',
-      description: 'One that has ended stays as it is.',
+      summary: 'Cancel a background answer',
+      description: 'An answer that has already ended is not changed.',
       params: path,
       answer,
       async change({ actor, params: { id }, audit }) {
@@ -118,8 +118,8 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
   async function ownJob(named: string, actor: Actor): Promise<Job> {
     const id = named.toLowerCase()
     const [job] = isId(id) ? await jobs.read([id]) : []
-    if (job?.kind !== 'answer') throw notFound('answer in the background of this id')
-    requireOwn(actor, job.tenantId, 'answer in the background of this id')
+    if (job?.kind !== 'answer') throw notFound('background answer with this id')
+    requireOwn(actor, job.tenantId, 'background answer with this id')
     return job
   }
 }

@@ -29,7 +29,7 @@ export type AdminCatalogContext = AdminBackgroundContext &
   AdminSettingsContext &
   TestGateway
 
-/** Models, channels and prices, and the state of the gateway. */
+/** Models, channels and prices, and the gateway's state as a file. */
 export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] {
   return [
     ...channelsEndpoints(context),
@@ -54,14 +54,14 @@ interface AdminExportContext {
   keeper: SecretKeeper
 }
 
-/** The state of the gateway as a file. */
+/** Returns the gateway's state as a file. */
 function exportEndpoint({ database, keeper }: AdminExportContext): AdminEndpoint {
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/export',
     area: 'settings',
-    summary: 'The state of the gateway as a gateway.yaml, without secrets',
-    description: 'Secrets are names of variables, which the head of the file lists.',
+    summary: 'Export the state of the gateway as a gateway.yaml, without secrets',
+    description: 'Secrets are replaced by variables, whose names are listed at the top of the file.',
     media: 'text/yaml',
     async handle({ response }) {
       const rows = await database.reads.ask(({ db }) => readExportRows(db), { withinMs: 30_000 })

@@ -13,8 +13,8 @@ import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { conflict, notFound } from './refusals.ts'
 
 const path = '/admin/v1/channels/{id}/credentials'
-const onePath = channelPath.extend({ credential: z.string().describe('Its id.') })
-const secret = z.string().describe('Write-only. Empty: the upstream wants none.')
+const onePath = channelPath.extend({ credential: z.string().describe('The id of the credential.') })
+const secret = z.string().describe('The secret (write-only). Empty if the upstream needs none.')
 const newCredential = z
   .strictObject({
     secret,
@@ -22,19 +22,19 @@ const newCredential = z
       .int()
       .min(0)
       .optional()
-      .describe('Its place in the order of use, 0 being first. Default: the last.'),
+      .describe('The position in the order of use, starting with 0. Default: the last position.'),
   })
   .meta({ id: 'NewChannelCredential' })
 const replacement = z.strictObject({ secret }).meta({ id: 'ChannelCredentialReplacement' })
 
-/** The credentials of a channel, one by one. */
+/** Endpoints for the individual credentials of a channel. */
 export function channelCredentialsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
   return [
     adminEndpoint({
       method: 'GET',
       path,
       area: 'catalog',
-      summary: 'The credentials of a channel, by their last four characters',
+      summary: 'List the credentials of a channel by their last four characters',
       params: channelPath,
       answer: credentialList,
       async handle({ params: { id } }) {
@@ -65,7 +65,7 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
       path: `${path}/{credential}`,
       area: 'catalog',
       ifMatch: 'channel',
-      summary: 'Replace a credential: the new one has its place in the order',
+      summary: 'Replace a credential, keeping its position in the order',
       params: onePath,
       body: replacement,
       answer: credentialList,
@@ -91,7 +91,7 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
         const rest = all.toSpliced(placeOf(all, credential), 1)
         if (rest.length === 0)
           throw conflict(
-            'It is the only credential of the channel. Add another one first, or disable the channel.',
+            'This is the only credential of the channel. Add another one first, or disable the channel.',
           )
         return await write(change, rest, tx, audit)
       },
@@ -113,16 +113,16 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
 function readable({ credentials, row }: StoredChannel): string[] {
   if (credentials !== undefined) return credentials
   throw conflict(
-    `Another SECRET_KEY has encrypted the credentials of channel "${row.name}". Send all of them as api_keys.`,
+    `The credentials of channel "${row.name}" were encrypted with another SECRET_KEY. Send all of them again as api_keys.`,
   )
 }
 
 function placeOf(all: readonly string[], id: string): number {
   const at = all.findIndex((one) => credentialNameOf(one) === id)
-  if (at < 0) throw notFound('credential of this id')
+  if (at < 0) throw notFound('credential with this id')
   return at
 }
 
 function known() {
-  return conflict('secret: the channel has this credential already', 'secret')
+  return conflict('secret: the channel already has this credential', 'secret')
 }

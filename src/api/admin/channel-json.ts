@@ -7,33 +7,35 @@ import { etagOf } from './etag.ts'
 
 export const managedBy = z
   .enum(['file', 'admin'])
-  .describe('`file`: gateway.yaml manages it, and changes are made there.')
+  .describe('`file`: managed by gateway.yaml, where changes must be made.')
 
 const credential = z
   .object({
-    id: z.string().describe('The first 8 hex digits of its SHA-256, as attempts in the usage log name it.'),
-    last_four: z.string().nullable().describe('Null where it is too short to show them.'),
+    id: z.string().describe('The first 8 hex digits of the SHA-256, as in the attempts of the usage log.'),
+    last_four: z.string().nullable().describe('Null if the credential is too short to show them.'),
   })
   .meta({ id: 'ChannelCredential' })
 
 export const credentialList = z
-  .object({ data: z.array(credential).describe('In the order of use.') })
+  .object({ data: z.array(credential).describe('The credentials in the order of use.') })
   .meta({ id: 'ChannelCredentialList' })
 
-/** A channel as the API shows it: the words of gateway.yaml without secrets, and its state. */
+/**
+ * A channel as shown by the API: its settings in the format of gateway.yaml, without secrets, and its state.
+ */
 export const channelAnswer = z
   .object({
     id: z.uuid(),
     name: z.string(),
     state: z
       .enum(['enabled', 'disabled', 'deleted'])
-      .describe('`deleted`: disabled, and its credentials are erased.'),
+      .describe('`deleted`: disabled, with its credentials erased.'),
     managed_by: managedBy,
-    protocols: z.record(z.string(), z.string()).describe('Base URL by protocol.'),
+    protocols: z.record(z.string(), z.string()).describe('The base URL of each protocol.'),
     vendor: z.string().nullable(),
     models: z
       .union([z.literal('*'), z.record(z.string(), z.unknown())])
-      .describe('As in gateway.yaml: "*", or the upstream\'s name by model.'),
+      .describe('As in gateway.yaml: "*", or a map from model to the upstream\'s name.'),
     traits: z.record(z.string(), z.unknown()).nullable(),
     priority: z.int(),
     weight: z.int(),
@@ -41,23 +43,27 @@ export const channelAnswer = z
     shared_state: z
       .enum(['allow', 'own'])
       .nullable()
-      .describe('Null: `allow` where one tenant alone reaches the channel, else `own`.'),
+      .describe('Null means `allow` if only one tenant reaches the channel, otherwise `own`.'),
     concurrency: z.int().nullable(),
     images: z.object({ concurrency: z.int().nullable(), per_minute: z.int().nullable() }),
     plain_members: z
       .array(z.string())
-      .describe('Members of requests for which its vendor adds no input that the body does not contain.'),
+      .describe('Request members for which the vendor adds no input beyond what the body contains.'),
     timeouts: z.record(z.string(), z.int()),
-    websocket: z.boolean().describe('Whether requests of `openai-responses` go by WebSocket.'),
-    proxy: z.string().nullable().describe('Without its user and password.'),
-    headers: z.array(z.string()).describe('Names of the extra headers. Their values are not shown.'),
+    websocket: z
+      .boolean()
+      .describe('Whether requests in the format `openai-responses` are sent over WebSocket.'),
+    proxy: z.string().nullable().describe('The URL of the proxy, without its user and password.'),
+    headers: z.array(z.string()).describe('The names of the additional headers. Their values are not shown.'),
     ca: z.string().nullable(),
     cert: z.string().nullable(),
-    has_key: z.boolean().describe('Whether there is a key to the certificate. It is not shown.'),
-    credentials: z.array(credential).describe('`api_keys`, in the order of use.'),
+    has_key: z.boolean().describe('Whether there is a private key for the certificate, which is not shown.'),
+    credentials: z.array(credential).describe('The `api_keys`, in the order of use.'),
     is_readable: z
       .boolean()
-      .describe('False: another SECRET_KEY has encrypted its secrets. Send api_keys and the others again.'),
+      .describe(
+        'False if the secrets were encrypted with another SECRET_KEY. Send api_keys and the other secrets again.',
+      ),
   })
   .meta({ id: 'Channel' })
 
@@ -93,8 +99,8 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
 }
 
 /**
- * Values of headers, the key of a certificate and the proxy's password are not shown: their sealed form is
- * new at each change.
+ * Includes the sealed form, which is new after each change, because the values of headers, the key of the
+ * certificate and the proxy's password are not shown.
  */
 export function channelEtag(stored: StoredChannel): string {
   return etagOf(channelJson(stored), stored.row.connectionSealed?.toString('base64url') ?? null)
@@ -104,7 +110,7 @@ export function credentialsJson(credentials: readonly string[]): z.output<typeof
   return credentials.map((secret) => ({ id: credentialNameOf(secret), last_four: lastFour(secret) }))
 }
 
-/** Of a shorter secret, the last four characters would reveal too much. */
+/** Four characters of a shorter secret would reveal too much. */
 const shownFrom = 12
 
 function lastFour(secret: string): string | null {

@@ -24,30 +24,32 @@ const upstreamModels = z
   .object({
     outcome: z
       .enum(['listed', 'no_list', 'failed'])
-      .describe('`no_list`: the upstream does not know the path of a list. `failed`: `error` says why.'),
-    protocol: z.string().nullable().describe('In which it was listed.'),
+      .describe('`no_list`: the upstream has no model list. `failed`: the reason is in `error`.'),
+    protocol: z.string().nullable().describe('The protocol in which the list was read.'),
     models: z
       .array(
         z.object({
-          id: z.string().describe("The upstream's name."),
-          context_length: z.int().nullable().describe('Null: the list does not say.'),
+          id: z.string().describe("The upstream's name for the model."),
+          context_length: z.int().nullable().describe('Null if the list does not state it.'),
           max_output_tokens: z.int().nullable(),
         }),
       )
-      .describe('By name, at most MODEL_LIST_NAMES_MAX.'),
-    is_cut: z.boolean().describe('The upstream lists more.'),
+      .describe('The models sorted by name, at most MODEL_LIST_NAMES_MAX.'),
+    is_cut: z.boolean().describe('True if the upstream lists more models.'),
     status: z
       .int()
       .nullable()
-      .describe("The upstream's, where it refused; null: it did not answer, or did not refuse."),
-    error: z.string().nullable().describe("What went wrong, and the upstream's own words, redacted."),
+      .describe(
+        "The upstream's status if it refused the call. Null if it did not refuse or did not respond.",
+      ),
+    error: z.string().nullable().describe("What went wrong, with the upstream's own message, redacted."),
   })
   .meta({ id: 'UpstreamModels' })
 
 const listing =
-  'It reads a list, with the first of `api_keys`, and saves nothing. Bounds: MODEL_LIST_MS, MODEL_LIST_BYTES_MAX.'
+  'Reads the list with the first of the `api_keys` and saves nothing. Limited by MODEL_LIST_MS and MODEL_LIST_BYTES_MAX.'
 
-/** What an upstream says that it serves, before there is a channel, and later. */
+/** Reads the models that an upstream reports, for an existing channel or one that is not saved yet. */
 export function channelModelsEndpoints(context: AdminChannelModelsContext): AdminEndpoint[] {
   const { database, keeper, bounds, config } = context
   const rowsNow = () => database.reads.ask(({ db }) => readAllRows(db))
@@ -56,8 +58,8 @@ export function channelModelsEndpoints(context: AdminChannelModelsContext): Admi
       method: 'POST',
       path: '/admin/v1/channels/upstream-models',
       area: 'catalog',
-      summary: 'The models that the upstream of a channel-to-be lists',
-      description: `The body is that of a new channel; \`name\` and \`models\` may be absent. ${listing}`,
+      summary: 'List the models of an upstream before its channel is created',
+      description: `The body is that of a new channel, except that \`name\` and \`models\` are optional. ${listing}`,
       body: asked,
       answer: upstreamModels,
       async handle(call) {
@@ -75,14 +77,14 @@ export function channelModelsEndpoints(context: AdminChannelModelsContext): Admi
       method: 'POST',
       path: '/admin/v1/channels/{id}/upstream-models',
       area: 'catalog',
-      summary: 'The models that the upstream of a channel lists',
-      description: `The channel may be disabled. ${listing}`,
+      summary: 'List the models of the upstream of a channel',
+      description: `The channel can be disabled. ${listing}`,
       params: channelPath,
       answer: upstreamModels,
       async handle(call) {
         const rows = await rowsNow()
         const { row, words } = foundChannel(rows, call.params.id, keeper)
-        // A stored channel goes where it may, whatever PRIVATE_ADDRESSES is now.
+        // A stored channel keeps its permitted addresses, whatever PRIVATE_ADDRESSES is now.
         const unsaved = unsavedChannel(words, rows, { bounds, keeper })
         const channel = row.isAddressBounded ? boundAddresses(unsaved) : unsaved
         await note(context, call, { id: row.id, name: row.name, after: { protocols: channel.protocols } })
@@ -92,7 +94,7 @@ export function channelModelsEndpoints(context: AdminChannelModelsContext): Admi
   ]
 }
 
-/** Before the call, which has a credential in it. */
+/** Written before the call, because the call contains a credential. */
 async function note(
   { database }: AdminChannelModelsContext,
   { actor, request, requestId }: AdminCall,
@@ -140,7 +142,7 @@ async function listed(
   }
 }
 
-/** An admin may know the hosts that the cause of a broken connection names. */
+/** Admins are allowed to see the host names in the cause of a broken connection. */
 function wordsOfFailure({ message, details, cause }: GatewayError, secrets: readonly string[]): string {
   if (typeof details?.said === 'string') return `${message} It said: ${details.said}`
   return cause instanceof Error ? `${message} ${redactText(cause.message, secrets)}` : message

@@ -39,12 +39,12 @@ export interface AdminChannelsContext extends ManagedContext {
   config: { privateAddresses?: readonly string[] | undefined }
 }
 
-export const channelPath = z.object({ id: z.string().describe('Its id, or its name.') })
+export const channelPath = z.object({ id: z.string().describe('The id or the name of the channel.') })
 const channelList = pageSchema(channelAnswer).meta({ id: 'ChannelList' })
 const deleted = z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'DeletedChannel' })
 const states = ['enabled', 'disabled', 'deleted'] as const
 
-/** Channels: the upstreams that requests go to. */
+/** Channels: the upstreams to which requests are sent. */
 export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
   return [
     channelListEndpoint(context),
@@ -52,7 +52,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       method: 'GET',
       path: '/admin/v1/channels/{id}',
       area: 'catalog',
-      summary: 'A channel',
+      summary: 'Get a channel',
       params: channelPath,
       answer: channelAnswer,
       async handle({ params: { id } }) {
@@ -66,9 +66,9 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       path: '/admin/v1/channels/{id}',
       area: 'catalog',
       ifMatch: 'channel',
-      summary: 'Change a channel',
+      summary: 'Update a channel',
       description:
-        'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default.',
+        'A JSON merge patch (RFC 7396) of the settings in the format of gateway.yaml. Absent settings stay unchanged; null restores the default.',
       params: channelPath,
       body: patchOf(channelEntry, 'ChannelPatch'),
       answer: channelAnswer,
@@ -83,8 +83,9 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       path: '/admin/v1/channels/{id}',
       area: 'catalog',
       ifMatch: 'channel',
-      summary: 'Delete a channel: it is disabled, and its credentials and offers are erased',
-      description: 'The usage log keeps its requests under its name. A new channel may have the name.',
+      summary: 'Delete a channel, erasing its credentials and offers',
+      description:
+        'The channel is disabled. Its requests stay in the usage log under its name, which a new channel can use again.',
       params: channelPath,
       answer: deleted,
       async change({ tx, params: { id }, requireMatch, audit }) {
@@ -110,13 +111,13 @@ function channelListEndpoint({ database, keeper }: AdminChannelsContext): AdminE
     method: 'GET',
     path: '/admin/v1/channels',
     area: 'catalog',
-    summary: 'The channels',
+    summary: 'List channels',
     query: z.strictObject({
       ...listParameters(['name', 'priority']),
-      state: oneOfWords(states).optional().describe('Default: all that are not deleted.'),
+      state: oneOfWords(states).optional().describe('Default: all channels that are not deleted.'),
       managed_by: oneOfWords(['file', 'admin']).optional(),
-      model: text.optional().describe('Only those that offer this model by its name.'),
-      search: text.optional().describe('A part of the name, in capital or small letters.'),
+      model: text.optional().describe('Only channels that offer this model by its name.'),
+      search: text.optional().describe('Part of the name, case-insensitive.'),
     }),
     answer: channelList,
     async handle({ query }) {
@@ -141,9 +142,9 @@ function newChannelEndpoint(context: AdminChannelsContext): AdminEndpoint {
     method: 'POST',
     path: '/admin/v1/channels',
     area: 'catalog',
-    summary: 'Make a channel',
+    summary: 'Create a channel',
     description:
-      'The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.',
+      'The body has the format of an entry of `channels` in gateway.yaml. The channel serves requests within a second.',
     body: membersSchema(channelEntry, 'ChannelRequest'),
     statuses: [201],
     answer: channelAnswer,
@@ -164,7 +165,10 @@ function switchEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
   const { bounds } = context
   return [
     { verb: 'enable' as const, summary: 'Enable a channel' },
-    { verb: 'disable' as const, summary: 'Disable a channel: it gets no requests, and keeps its settings' },
+    {
+      verb: 'disable' as const,
+      summary: 'Disable a channel, so that it receives no requests but keeps its settings',
+    },
   ].map(({ verb, summary }) =>
     adminChange({
       method: 'POST',
@@ -178,7 +182,7 @@ function switchEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
         const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
         const before = channelJson(stored)
         if (before.state === 'deleted') throw deletedChannel(stored)
-        // Rows that it refers to may have been deleted meanwhile.
+        // Entries that it refers to may have been deleted in the meantime.
         if (verb === 'enable') checkChannel(stored.words, rows, { name: stored.row.name, bounds })
         await setChannelDisabled(tx, stored.row.id, verb === 'disable')
         return await audited(audit, verb, before, await readAgain(tx, context, stored.row.id))
@@ -187,7 +191,7 @@ function switchEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
   )
 }
 
-/** A channel by its id or its name. Throws `unknown_path`. */
+/** Returns a channel by its id or name. Throws `unknown_path`. */
 export async function readChannel(
   { database, keeper }: Pick<AdminChannelsContext, 'database' | 'keeper'>,
   id: string,
@@ -200,12 +204,13 @@ export function foundChannel(rows: AllRows, id: string, keeper: SecretKeeper): S
   const row =
     rows.channels.find((one) => one.id === id.toLowerCase()) ?? rows.channels.find(({ name }) => name === id)
   const stored = row && channelIn(rows, row.id, keeper)
-  if (stored === undefined) throw notFound('channel of this id or name')
+  if (stored === undefined) throw notFound('channel with this id or name')
   return stored
 }
 
 /**
- * A channel that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it.
+ * Reads a channel in order to change it, together with all rows, which are locked. Throws if it is managed by
+ * gateway.yaml.
  */
 export async function channelToChange(
   tx: AdminChange['tx'],
@@ -220,7 +225,7 @@ export async function channelToChange(
   return { stored, rows }
 }
 
-/** Check new settings, write them and the audit log. */
+/** Checks new settings and writes them, with a line in the audit log. */
 export async function changeChannel(
   tx: Transaction,
   context: AdminChannelsContext,
@@ -232,7 +237,7 @@ export async function changeChannel(
   const { row } = stored
   if (isGone(stored)) throw deletedChannel(stored)
   const checked = checkChannel(words, rows, { name: row.name, bounds })
-  // A channel that was made before PRIVATE_ADDRESSES goes on, as long as it leads to the same place.
+  // A channel created before PRIVATE_ADDRESSES was set keeps working as long as its upstream does not change.
   const isSamePlace = placeWords.every((name) => isDeepStrictEqual(words[name], stored.words[name]))
   const channel = isSamePlace ? checked : boundPrivate(checked, config.privateAddresses)
   if (channel.name !== row.name) {
@@ -244,12 +249,12 @@ export async function changeChannel(
   return await audited(audit, 'change', channelJson(stored), await readAgain(tx, context, row.id))
 }
 
-/** Where a channel leads, and which private addresses it may have. */
+/** The settings that determine a channel's upstream and its permitted private addresses. */
 const placeWords = ['protocols', 'base_url', 'proxy', 'allow_private_address'] as const
 
 /**
- * New base URLs replace the old ones. The stored words always have base URLs, even if the admin stated only a
- * vendor.
+ * New base URLs replace the old ones. The stored settings always contain base URLs, even if the admin only
+ * stated a vendor.
  */
 function patched(words: Json, patch: Json): Json {
   const isElsewhere = patch.protocols === undefined && typeof patch.base_url === 'string'
@@ -283,22 +288,26 @@ async function audited(
 function refuseReferred(rows: AllRows, { row }: StoredChannel): void {
   const [referrer] = referrersOfChannel(rows, row.name)
   if (referrer !== undefined)
-    throw conflict(`${referrer} names channel "${row.name}": take it out there first.`, undefined, 'in_use')
+    throw conflict(
+      `${referrer} refers to channel "${row.name}". Remove the reference first.`,
+      undefined,
+      'in_use',
+    )
 }
 
-/** A channel that left gateway.yaml, or was deleted: its name is free. */
+/** True for a channel that was removed from gateway.yaml or deleted, so that its name is free. */
 function isGone({ row, credentials }: StoredChannel): boolean {
   return row.disabledAt !== null && (row.managedBy === 'file' || credentials?.length === 0)
 }
 
 function taken({ name }: { name: string }) {
   return conflict(
-    `name: there is a channel "${name}". Change that one, or take another name.`,
+    `name: there is already a channel "${name}". Change that one or choose another name.`,
     'name',
     'name_taken',
   )
 }
 
 function deletedChannel({ row }: StoredChannel) {
-  return conflict(`Channel "${row.name}" is deleted. Make a new one, which may have its name.`)
+  return conflict(`Channel "${row.name}" is deleted. Create a new one, which can have the same name.`)
 }

@@ -8,43 +8,49 @@ import type { TypedTransaction } from '../../db/transactions.ts'
 import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
 
 /**
- * An endpoint of the admin API: one entry. Its route, who may call it, its checks and its part of
- * /openapi.json are made from it. It has no row in the usage log; its changes are in the audit log.
+ * An entry that defines an endpoint of the admin API. Its route, its permissions, its checks and its part of
+ * /openapi.json are derived from the entry. Calls have no row in the usage log; changes are recorded in the
+ * audit log.
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
   area: RequiredArea
   verb: Verb
-  /** `own`: members may call it too, for their own tenant only. */
+  /** `own`: members can also call it, for their own tenant only. */
   tenants: 'all' | 'own'
   /**
-   * True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line
-   * of the audit log.
+   * True: the endpoint recognises repeated calls itself. No response is stored for the Idempotency-Key, and a
+   * repeated call does not write to the audit log.
    */
   knowsRepeats?: boolean
-  /** True: its body has a request that is passed on, whose numbers keep their digits. */
+  /** True: the body contains a request that is passed on, in which numbers keep their digits. */
   keepsDigits?: boolean
-  /** How long a change may take. Default: 5,000. */
+  /** The maximum duration of a change in milliseconds. Default: 5,000. */
   withinMs?: number
   /**
-   * The resource whose ETag `if-match` must have. Its `change` calls `requireMatch`. Undefined: it takes no
-   * `if-match`.
+   * The resource whose ETag is compared with `if-match`; its `change` calls `requireMatch`. Undefined: the
+   * endpoint does not support `if-match`.
    */
   ifMatch?: TaggedResource
-  /** Check parameters and body. Throws GatewayError `invalid_request` that names the bad field. */
+  /** Checks parameters and body. Throws GatewayError `invalid_request` that names the invalid field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
-  /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
+  /**
+   * Handles a read, or an action that changes no rows, with the output of `check`. Undefined: the endpoint
+   * changes rows.
+   */
   handle?(call: AdminCall & Checked): Promise<AdminAnswer | undefined>
-  /** Answers what `check` returned, in a transaction. */
+  /** Handles a change in a transaction, with the output of `check`. */
   change?(call: AdminChange & Checked): Promise<AdminAnswer>
   /**
-   * Tells others of a change, after its commit and before its answer. Not called for a repeat. It never
-   * rejects.
+   * Notifies others of a change, after it is committed and before the response is sent. Not called for a
+   * repeated call. Never rejects.
    */
   committed?(body: unknown): Promise<void>
 }
 
-/** What has an ETag. Credentials and offers are parts of their channel, and a price is one of its model. */
+/**
+ * Resources with an ETag. Credentials and offers are part of their channel, and a price is part of its model.
+ */
 export type TaggedResource =
   | 'tenant'
   | 'group'
@@ -62,31 +68,34 @@ interface Checked {
   body: unknown
 }
 
-/** A call of the admin API whose caller is known, and may make it. */
+/** A call of the admin API by an identified and authorised caller. */
 export interface AdminCall {
   actor: Actor
   request: Request
   response: Response
-  /** The id of the call, in `x-request-id`, the audit log and the process's log. */
+  /** The id of the call in `x-request-id`, the audit log and the log of the process. */
   requestId: string
   /**
-   * Aborts when the client has left; in an answer that is a file or a stream of events, also when the caller
-   * may no longer call.
+   * Aborts when the client disconnects. For downloads and event streams, it also aborts when the caller is no
+   * longer authorised.
    */
   signal: AbortSignal
 }
 
 /** A call that changes rows. */
 export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
-  /** Commits all of its writes or none. It may run again after a deadlock: change nothing but rows. */
+  /**
+   * Commits all of its writes or none. The change can run again after a deadlock, so it must only change
+   * rows.
+   */
   tx: TypedTransaction
   /**
-   * Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. Make
-   * the ETag from rows that the transaction has locked: of two changes at once, the second then sees what the
-   * first has committed.
+   * Throws `precondition_failed` if the client sent `if-match` and the resource now has another ETag. Compute
+   * the ETag from rows that the transaction has locked, so that the second of two concurrent changes sees
+   * what the first has committed.
    */
   requireMatch(etag: string): void
-  /** Write a line of the audit log. Each change writes one or more. */
+  /** Writes a line of the audit log. Each change writes at least one. */
   audit(entry: AuditEntry): Promise<void>
 }
 
@@ -94,7 +103,7 @@ export interface AdminAnswer<Body = unknown> extends Omit<OwnAnswer<Body>, 'stat
   /** Default: 200. */
   status?: 200 | 201 | 202
   body: Body
-  /** Of the resource, as `etagOf` makes it. */
+  /** The ETag of the resource, as returned by `etagOf`. */
   etag?: string
 }
 
@@ -104,15 +113,15 @@ interface Definition<
   Body extends z.ZodType | undefined,
 > extends Description {
   area: RequiredArea
-  /** Default: `read` for GET, `write` for all others. */
+  /** Default: `read` for GET, `write` for all other methods. */
   verb?: Verb
-  /** Default: `all`, which leaves members out. */
+  /** Default: `all`, which excludes members. */
   tenants?: 'all' | 'own'
   knowsRepeats?: boolean
   keepsDigits?: boolean
   withinMs?: number
   params?: Params
-  /** Default: any parameter is refused. */
+  /** By default, any parameter is refused. */
   query?: Query
   body?: Body
 }
@@ -134,7 +143,7 @@ interface ReadDefinition<
   Answer extends z.ZodType | undefined,
 > extends Definition<Params, Query, Body> {
   answer?: Answer
-  /** Undefined instead of an answer: the handler has sent the response itself. */
+  /** Returns undefined if the handler has sent the response itself. */
   handle(call: AdminCall & Asked<Params, Query, Body>): Promise<AnswerOf<Answer> | undefined>
 }
 
@@ -147,7 +156,7 @@ interface ChangeDefinition<
   answer?: Answer
   ifMatch?: TaggedResource
   change(call: AdminChange & Asked<Params, Query, Body>): Promise<AnswerOf<Answer>>
-  /** See `AdminEndpoint.committed`. Gets the body of the answer. */
+  /** See `AdminEndpoint.committed`. Receives the body of the response. */
   committed?(body: AnswerOf<Answer>['body']): Promise<void>
 }
 
@@ -169,12 +178,12 @@ type ChangeMaker = <
   definition: ChangeDefinition<Params, Query, Body, Answer>,
 ) => AdminEndpoint
 
-/** A read, or an action that changes no row. */
+/** Defines a read, or an action that changes no rows. */
 export const adminEndpoint: ReadMaker = (
   definition: ReadDefinition<z.ZodObject, z.ZodObject, z.ZodType | undefined, z.ZodType | undefined>,
 ) => entryOf(definition)
 
-/** A change of rows: one transaction together with its lines in the audit log and its Idempotency-Key. */
+/** Defines a change of rows: one transaction with its lines in the audit log and its Idempotency-Key. */
 export const adminChange: ChangeMaker = (
   definition: ChangeDefinition<z.ZodObject, z.ZodObject, z.ZodType | undefined, z.ZodType | undefined>,
 ) => entryOf(definition)

@@ -86,7 +86,7 @@ export function adminEndpoints(
     ...apiTokensEndpoints(context),
     ...erasuresEndpoints(context),
     ...archiveEndpoints(context),
-    // Before `/alerts/{id}`.
+    // Must come before `/alerts/{id}`.
     ...alertEpisodesEndpoints(context),
     ...adminAlertsEndpoints(context),
   ]

@@ -24,10 +24,10 @@ export interface AdminEntriesContext {
   log: Log
 }
 
-// Not the words of a list: a wrong name is an unknown tenant.
-const tenantParams = z.object({ id: z.string().describe('Its id, or its name.') })
+// Without the checks of list filters, because an invalid name is simply an unknown tenant.
+const tenantParams = z.object({ id: z.string().describe('The id or the name of the tenant.') })
 
-/** Operators book entries on tenants' accounts, and read their balances. */
+/** Endpoints with which operators book entries on tenants' accounts and read their balances. */
 export function adminEntriesEndpoints(context: AdminEntriesContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -38,7 +38,7 @@ export function adminEntriesEndpoints(context: AdminEntriesContext): AdminEndpoi
       area: 'money',
       path: '/admin/v1/tenants/{id}/balance',
       tenants: 'own',
-      summary: 'What a tenant has left',
+      summary: 'Get the balance of a tenant',
       params: tenantParams,
       answer: tenantBalance,
       async handle({ actor, params }) {
@@ -54,8 +54,8 @@ function newEntryEndpoint({ log }: AdminEntriesContext): AdminEndpoint {
     method: 'POST',
     area: 'money',
     path: '/admin/v1/tenants/{id}/entries',
-    summary: 'Book a top-up or an adjustment, once for each id',
-    description: '201; 200 when the very same entry was booked before.',
+    summary: 'Book a top-up or an adjustment, once per id',
+    description: 'Returns 201, or 200 if an identical entry was booked before.',
     params: tenantParams,
     body: entryRequest,
     answer: bookedEntry,
@@ -78,7 +78,7 @@ function newEntryEndpoint({ log }: AdminEntriesContext): AdminEndpoint {
             const balance_usd = usd(booking.balance.balanceNano)
             const line = { action: 'entry.book', resource: 'entry', id, name, tenantId: accountId }
             await audit({ ...line, after: { ...shown, balance_usd } })
-            log.info({ tenant: name, entry: id, kind, usd: usd(amountNano) }, 'an entry was booked')
+            log.info({ tenant: name, entry: id, kind, usd: usd(amountNano) }, 'booked an entry')
           }
           return {
             status: isNew ? 201 : 200,
@@ -88,14 +88,14 @@ function newEntryEndpoint({ log }: AdminEntriesContext): AdminEndpoint {
         case 'held':
           throw invalid(
             'amount_usd',
-            `running requests hold $${usd(booking.balance.heldNano)} of the balance of $${usd(booking.balance.balanceNano)}; take no more than what is beside that`,
+            `running requests hold $${usd(booking.balance.heldNano)} of the balance of $${usd(booking.balance.balanceNano)}; take at most the rest`,
           )
         case 'excessive':
-          throw invalid('amount_usd', 'no account holds more than $1000000000')
+          throw invalid('amount_usd', 'the balance of an account cannot exceed $1000000000')
         case 'conflict':
           throw taken(id, 'another entry')
         case 'taken':
-          throw taken(id, 'a request, whose charge bears it')
+          throw taken(id, 'the charge of a request')
         case 'unknown':
           throw noTenant(name)
       }
@@ -109,13 +109,13 @@ function entryListEndpoint({ database }: AdminEntriesContext): AdminEndpoint {
     area: 'money',
     path: '/admin/v1/tenants/{id}/entries',
     tenants: 'own',
-    summary: "The movements of a tenant's money",
-    description: 'Without `charges` and `kind` those that a request has made are left out.',
+    summary: 'List the entries of a tenant',
+    description: 'Charges of requests are only included if `charges` or `kind` is set accordingly.',
     params: tenantParams,
     query: z.strictObject({
       ...listParameters(['-created_at']),
       kind: oneOfWords(['opening', 'top_up', 'adjustment', 'charge']).optional(),
-      charges: yesOrNo.default(false).describe('With those that requests have made.'),
+      charges: yesOrNo.default(false).describe('Whether to include the charges of requests.'),
       from: moment('first moment').optional(),
       to: moment('end').optional(),
     }),
@@ -151,7 +151,7 @@ async function requireAccount({ money }: Pick<Database, 'money'>, called: string
       ? undefined
       : { id: tenant.id, name: tenant.name, ...balance }
   }, away)
-  // A member gets the same error for another tenant and for an unknown one.
+  // A member receives the same error for another tenant as for an unknown one.
   if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
     throw noTenant(called)
   return account
@@ -159,12 +159,12 @@ async function requireAccount({ money }: Pick<Database, 'money'>, called: string
 
 const away = {
   withinMs: 5_000,
-  unavailable: 'The database does not answer at the moment. Try again.',
+  unavailable: 'The database is not responding at the moment. Try again shortly.',
 }
 
 /**
- * The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is
- * known.
+ * The id of an entry without an id in its body. It is the same for the same Idempotency-Key, so that a
+ * repeated call is recognised.
  */
 function entryIdOf(request: IncomingMessage, accountId: string): string {
   const header = request.headers['idempotency-key']
@@ -172,7 +172,7 @@ function entryIdOf(request: IncomingMessage, accountId: string): string {
   const hex = createHash('sha256')
     .update(`${accountId} ${String(header)}`)
     .digest('hex')
-  // Version 8: made in a way of our own. https://www.rfc-editor.org/rfc/rfc9562#section-5.8
+  // Version 8: a custom format. https://www.rfc-editor.org/rfc/rfc9562#section-5.8
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 

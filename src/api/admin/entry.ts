@@ -4,7 +4,10 @@ import { nanoFromUsd } from '../../catalog/usd.ts'
 
 const noteCharactersMax = 1_000
 
-/** Nano-USD of a decimal with or without a minus; undefined: not a number, or too many decimals. */
+/**
+ * Parses a decimal, with or without a minus sign, as nano-USD. Returns undefined if it is not a number or has
+ * too many decimals.
+ */
 function nanoOf(text: string): bigint | undefined {
   const nano = nanoFromUsd(text.replace(/^-/, ''))
   return nano === undefined || !text.startsWith('-') ? nano : -nano
@@ -19,7 +22,7 @@ const amount = z
   .transform((text) => nanoOf(text) ?? 0n)
   .refine((nano) => nano !== 0n, 'expected an amount other than 0')
 
-/** A manual movement of money, as an operator asks for it. */
+/** A manual money movement as requested by an operator. */
 export const entryRequest = z
   .strictObject({
     id: z
@@ -27,11 +30,11 @@ export const entryRequest = z
       .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, expected('a UUID'))
       .transform((id) => id.toLowerCase())
       .optional()
-      .describe('An entry is booked once for its id. Default: made of the Idempotency-Key.'),
+      .describe('An entry is booked only once per id. Default: an id derived from the Idempotency-Key.'),
     kind: z
       .enum(['top_up', 'adjustment'])
-      .describe('A top-up brings money; an adjustment may take it as well.'),
-    amount_usd: amount.describe('USD, a decimal with at most 9 decimals.'),
+      .describe('A top-up adds money; an adjustment can also take money away.'),
+    amount_usd: amount.describe('USD as a decimal with at most 9 decimals.'),
     note: z
       .string()
       .refine(
@@ -42,23 +45,23 @@ export const entryRequest = z
   })
   .refine(({ kind, amount_usd }) => kind !== 'top_up' || amount_usd > 0n, {
     path: ['amount_usd'],
-    error: 'a top-up brings money; take some with an "adjustment"',
+    error: 'a top-up must be positive; use an "adjustment" to take money away',
   })
   .meta({ id: 'EntryRequest' })
 
-const usdText = z.string().describe('USD, an exact decimal.')
-const nanoText = z.string().describe('Nano-USD in decimal digits.')
+const usdText = z.string().describe('USD as an exact decimal.')
+const nanoText = z.string().describe('Nano-USD as decimal digits.')
 
 export const tenantBalance = z
   .object({
     tenant: z.string(),
     limited: z
       .boolean()
-      .describe('Whether requests are admitted by reservation; else they are only recorded.'),
+      .describe('Whether requests need a reservation to be admitted. If false, they are only recorded.'),
     balance_usd: usdText,
     balance_nano_usd: nanoText,
     held_usd: usdText,
-    held_nano_usd: nanoText.describe('Nano-USD that running requests hold.'),
+    held_nano_usd: nanoText.describe('The amount that running requests hold, in nano-USD.'),
   })
   .meta({ id: 'TenantBalance' })
 

@@ -9,26 +9,32 @@ export const erasureShown = z
     end_user: z
       .string()
       .nullable()
-      .describe('Null: all of the tenant, or the job has ended and forgotten it.'),
+      .describe(
+        'The end user. Null if the erasure covers the whole tenant, or if the job has ended and no longer stores it.',
+      ),
     end_user_sha256: z
       .string()
       .nullable()
-      .describe('Hexadecimal, to recognise the end user by; null: all of the tenant.'),
+      .describe(
+        'The SHA-256 of the end user in hexadecimal, by which it can be recognised. Null if the erasure covers the whole tenant.',
+      ),
     what: z.enum(['content', 'rows']),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime(),
     dry_run: z.boolean(),
     state: z.enum(['queued', 'running', 'waiting', 'succeeded', 'cancelled']),
-    waits_for: z.string().nullable().describe('What it must wait for; null: nothing.'),
-    error: z.string().nullable().describe('Why it could not continue; it tries again.'),
+    waits_for: z.string().nullable().describe('What the job is waiting for. Null if it is not waiting.'),
+    error: z.string().nullable().describe('Why the job could not continue. It will be retried.'),
     reached: z.iso.datetime().nullable().describe('The time of the rows that the current pass has reached.'),
     counts: z
       .record(z.string(), z.number())
       .describe(
-        'What is gone, by place; of a dry run, what would go. Rows without their content count as rows.',
+        'The number of removed items by place; for a dry run, the number that would be removed. Rows whose content was removed count as rows.',
       ),
-    not_reached: z.array(z.string()).describe('What no job reaches; empty until the job has succeeded.'),
-    actor: z.string().describe('Who asked for it.'),
+    not_reached: z
+      .array(z.string())
+      .describe('Places that no job can reach. Empty until the job has succeeded.'),
+    actor: z.string().describe('Who requested the erasure.'),
     created_at: z.iso.datetime(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
@@ -58,7 +64,7 @@ export function erasureJson(row: Erasure): z.output<typeof erasureShown> {
   }
 }
 
-/** The same for a row as drizzle reads it. */
+/** Like erasureJson, for a row read by drizzle. */
 export function erasureOfRow(row: typeof erasures.$inferSelect): z.output<typeof erasureShown> {
   return erasureJson({
     ...row,

@@ -6,7 +6,7 @@ import { isUuid } from './list.ts'
 
 type Row = typeof erasures.$inferSelect
 
-/** By id or name. */
+/** Returns a tenant by its id or name. */
 export async function tenantCalled(
   tx: TypedTransaction,
   called: string,
@@ -30,7 +30,7 @@ export async function addErasure(
     .values({
       ...values,
       id: randomUUIDv7(),
-      // The clock of Postgres decides which requests came before.
+      // The clock of Postgres determines which requests are older.
       toAt: sql`least(now(), ${toAt ?? null}::timestamptz)`,
       createdAt: sql`now()`,
       state: 'queued',
@@ -41,7 +41,7 @@ export async function addErasure(
   return row
 }
 
-/** Undefined: it has ended, or never was. */
+/** Returns undefined if the erasure has ended or never existed. */
 export async function cancelErasure(tx: TypedTransaction, id: string): Promise<Row | undefined> {
   const [row] = await tx
     .update(erasures)

@@ -14,26 +14,28 @@ export interface AdminErasuresContext {
   database: Pick<Database, 'reads'>
 }
 
-const moment = z.iso.datetime({ offset: true, error: 'expected a moment, such as 2026-11-01T00:00:00Z' })
+const moment = z.iso.datetime({ offset: true, error: 'expected a time such as 2026-11-01T00:00:00Z' })
 const erasureRequest = z
   .strictObject({
     tenant: z
       .string(expected('the id or the name of a tenant'))
       .min(1)
       .max(256)
-      .describe('Its id or its name.'),
+      .describe('The id or the name of the tenant.'),
     end_user: z
       .string()
       .min(1)
       .max(256)
       .nullish()
-      .describe('One end user of it, as `end_user` of the usage log. Default: all of the tenant.'),
+      .describe('One end user of the tenant, as in `end_user` of the usage log. Default: the whole tenant.'),
     what: z
       .enum(['content', 'rows'])
-      .describe('`content`: rows stay without it. `rows`: they go too; sums, balances and entries stay.'),
-    from: moment.nullish().describe('Requests that arrived at this moment or later. Default: all.'),
-    to: moment.nullish().describe('Requests that arrived before. Default, and at the latest: now.'),
-    dry_run: z.boolean().default(false).describe('True: count, and change nothing.'),
+      .describe(
+        '`content`: removes the content but keeps the rows. `rows`: also removes the rows; sums, balances and entries stay.',
+      ),
+    from: moment.nullish().describe('Only requests that arrived at this time or later. Default: all.'),
+    to: moment.nullish().describe('Only requests that arrived before this time. Default and maximum: now.'),
+    dry_run: z.boolean().default(false).describe('Whether to only count and change nothing.'),
   })
   .meta({ id: 'ErasureRequest' })
 
@@ -48,7 +50,7 @@ export function erasuresEndpoints(context: AdminErasuresContext): AdminEndpoint[
       method: 'GET',
       path: '/admin/v1/erasures',
       area: 'data',
-      summary: 'The erasures, the newest first',
+      summary: 'List erasures, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
         sort: z.literal('-created_at').default('-created_at'),
@@ -75,7 +77,7 @@ export function erasuresEndpoints(context: AdminErasuresContext): AdminEndpoint[
       method: 'GET',
       path: '/admin/v1/erasures/{id}',
       area: 'data',
-      summary: 'An erasure, with its progress and its report',
+      summary: 'Get an erasure with its progress and its report',
       params,
       answer: erasureShown,
       async handle({ params: { id }, signal }) {
@@ -88,15 +90,16 @@ export function erasuresEndpoints(context: AdminErasuresContext): AdminEndpoint[
       method: 'POST',
       path: '/admin/v1/erasures/{id}/cancel',
       area: 'data',
-      summary: 'Stop an erasure',
-      description: 'What it has removed stays removed.',
+      summary: 'Cancel an erasure',
+      description: 'What has already been removed stays removed.',
       params,
       answer: erasureShown,
       async change({ tx, params: { id }, audit }) {
         const before = await findErasure(tx, id)
         if (before === undefined) throw notFound('such erasure')
         const row = await cancelErasure(tx, id)
-        if (row === undefined) throw conflict(`The erasure has ended: ${before.state}.`)
+        if (row === undefined)
+          throw conflict(`The erasure has already ended with the state "${before.state}".`)
         const shown = erasureOfRow(row)
         await audit({
           action: 'erasure.cancel',
@@ -117,9 +120,9 @@ function newErasureEndpoint(): AdminEndpoint {
     method: 'POST',
     path: '/admin/v1/erasures',
     area: 'data',
-    summary: 'Remove the content or the rows of a tenant, or of an end user',
+    summary: 'Start to remove the content or the rows of a tenant or an end user',
     description:
-      'A worker does it, and the job reports what it removed from where and what it could not reach. It waits for requests of its time that still run.',
+      'A worker runs the job, which reports what it removed from where and what it could not reach. It waits for requests in the chosen period that are still running.',
     body: erasureRequest,
     answer: erasureShown,
     statuses: [202],
@@ -129,7 +132,7 @@ function newErasureEndpoint(): AdminEndpoint {
       const from = body.from == null ? null : new Date(body.from)
       const to = body.to == null ? undefined : new Date(body.to)
       if (from !== null && from.getTime() >= (to?.getTime() ?? Date.now()))
-        throw invalid('from', 'expected a moment before `to`, and in the past')
+        throw invalid('from', 'expected a time before `to` and in the past')
       const endUser = body.end_user ?? null
       const row = await addErasure(tx, {
         tenantId: tenant.id,
@@ -143,7 +146,7 @@ function newErasureEndpoint(): AdminEndpoint {
       })
       if (row === undefined) throw new Error('the job was not added')
       const shown = erasureOfRow(row)
-      // The audit log is never erased, so it must not have the name of the end user.
+      // The audit log is never erased, so it must not contain the name of the end user.
       const after = { ...shown, end_user: null }
       await audit({
         action: 'erasure.make',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A strong ETag of a resource as the API shows it. https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
- * `unshown` changes with what can be set and is not shown. It is not a secret itself: a hash of few possible
- * texts can be guessed.
+ * Returns a strong ETag of a resource as shown by the API.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3
+ * `unshown` changes with settings that can be set but are not shown. It must not be a secret itself, because
+ * a hash of a text with few possible values can be guessed.
  */
 export function etagOf(shown: unknown, unshown?: string | number | null): string {
   const text = JSON.stringify(unshown === undefined ? shown : [shown, unshown])
@@ -11,7 +12,8 @@ export function etagOf(shown: unknown, unshown?: string | number | null): string
 }
 
 /**
- * Whether a header `if-match` or `if-none-match` has the ETag; `*` has each. Weak ones count as strong here.
+ * Whether an `if-match` or `if-none-match` header contains the ETag; `*` matches any. Weak ETags are treated
+ * as strong.
  */
 export function hasEtag(header: string, etag: string): boolean {
   return header.split(',').some((part) => {

@@ -22,7 +22,7 @@ const adminFile = z
     key_id: z.uuid(),
     purpose: z.enum(purposes),
     filename: z.string(),
-    media_type: z.string().describe('As the bytes of the file say.'),
+    media_type: z.string().describe('The media type detected from the contents of the file.'),
     bytes: z.number().int(),
     sha256: z.string(),
     created_at: z.iso.datetime(),
@@ -32,7 +32,7 @@ const adminFile = z
 const fileList = pageSchema(adminFile).meta({ id: 'AdminFileList' })
 const path = z.object({ id: z.string() })
 
-/** Files of all tenants, or of a member's own, without their bytes. */
+/** Files of all tenants, or of a member's own, without their contents. */
 export function adminFilesEndpoints({ database, files }: AdminFilesContext): AdminEndpoint[] {
   return [
     adminEndpoint({
@@ -40,7 +40,7 @@ export function adminFilesEndpoints({ database, files }: AdminFilesContext): Adm
       path: '/admin/v1/files',
       area: 'jobs',
       tenants: 'own',
-      summary: 'Files that clients have uploaded, newest first',
+      summary: 'List the files that clients have uploaded, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
         tenant_id: uuidText.optional(),
@@ -74,7 +74,7 @@ export function adminFilesEndpoints({ database, files }: AdminFilesContext): Adm
       answer: adminFile,
       async change({ actor, tx, params: { id }, audit }) {
         const file = await ownFile(id, actor)
-        if (!(await hideFile(tx, file.id))) throw notFound('file of this id')
+        if (!(await hideFile(tx, file.id))) throw notFound('file with this id')
         const { tenantId, bytes, mime } = file
         await audit({
           action: 'file.delete',
@@ -91,8 +91,8 @@ export function adminFilesEndpoints({ database, files }: AdminFilesContext): Adm
 
   async function ownFile(id: string, actor: Actor): Promise<ClientFile> {
     const file = isFileId(id) ? await files.findAny(id) : undefined
-    if (file === undefined) throw notFound('file of this id')
-    requireOwn(actor, file.tenantId, 'file of this id')
+    if (file === undefined) throw notFound('file with this id')
+    requireOwn(actor, file.tenantId, 'file with this id')
     return file
   }
 }

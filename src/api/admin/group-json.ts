@@ -15,31 +15,33 @@ export const groupShown = z
     id: z.uuid(),
     name: z.string(),
     description: z.string().nullable(),
-    public: z.boolean().describe('Whether the public catalog shows its models and prices to everybody.'),
-    models: z.array(z.string()).describe('`*`: all models.'),
-    channels: z.array(z.string()).describe('`*`: all channels.'),
+    public: z
+      .boolean()
+      .describe('Whether the public catalog shows the models and prices of the group to everyone.'),
+    models: z.array(z.string()).describe('The models of the group; `*` means all models.'),
+    channels: z.array(z.string()).describe('The channels of the group; `*` means all channels.'),
     price_multiplier: z.string(),
     image_priority: z.int(),
-    capture_answers: z.boolean().describe('Whether the usage log keeps answers. A key may say otherwise.'),
+    capture_answers: z.boolean().describe('Whether the usage log keeps answers. Can be overridden per key.'),
     responses: keepingShown
       .extend({
         compact_model: z
           .string()
           .optional()
-          .describe("The model that sums up conversations. Absent: the client's."),
+          .describe("The model that summarises conversations. If absent, the client's model is used."),
       })
-      .describe('Whether answers are kept for later requests. A key may say otherwise.'),
+      .describe('Whether answers are kept for later requests. Can be overridden per key.'),
     client_gone: z.object({
       policy: z.enum(['drain', 'abort']),
       seconds: z.int(),
       unseen: z
         .enum(['estimate', 'hold'])
         .describe(
-          'Where money is limited and nothing of the answer had come: charged at once, or held first.',
+          'For a limited balance, if no part of the answer had arrived: whether its cost is charged at once or first held.',
         ),
     }),
-    limits: limitsShown.describe('Of each key that has none of its own.'),
-    total_limits: limitsShown.describe('Of all its keys together.'),
+    limits: limitsShown.describe('The limits of each key that has none of its own.'),
+    total_limits: limitsShown.describe('The limits of all keys of the group together.'),
     budget: budgetShown,
     managed_by: managedByShown,
   })

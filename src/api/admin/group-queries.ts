@@ -35,7 +35,7 @@ export function listGroups(db: Queries, filter: GroupFilter): Promise<GroupRow[]
     .limit(limit)
 }
 
-/** By its id or its name. */
+/** Returns a group by its id or name. */
 export async function findGroup(db: Queries, called: string): Promise<GroupRow | undefined> {
   const [row] = await db
     .select()
@@ -46,7 +46,7 @@ export async function findGroup(db: Queries, called: string): Promise<GroupRow |
   return row
 }
 
-/** As `findGroup`, locked until the end of the transaction. */
+/** Like `findGroup`, locked until the end of the transaction. */
 export async function lockGroup(tx: Queries, called: string): Promise<GroupRow | undefined> {
   const found = await findGroup(tx, called)
   if (found === undefined) return undefined
@@ -70,7 +70,7 @@ export async function changeGroup(
   return changed
 }
 
-/** The names that a group or a key can have in its lists. */
+/** Reads the names that the lists of a group or a key can contain. */
 export async function readNames(tx: Queries) {
   const live = await tx
     .select({ id: models.id, aliases: models.aliases })

@@ -28,7 +28,7 @@ export interface AdminGroupsContext extends ManagedContext {
   database: Pick<Database, 'reads'>
 }
 
-/** Groups of keys: what they may use, and at what price. */
+/** Key groups: what their keys can use, and at what price. */
 export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -37,7 +37,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       method: 'GET',
       path: '/admin/v1/groups/{id}',
       area: 'catalog',
-      summary: 'A group',
+      summary: 'Get a group',
       params: calledParams,
       answer: groupShown,
       async handle({ params: { id }, signal }) {
@@ -51,7 +51,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/groups',
       area: 'catalog',
-      summary: 'Make a group',
+      summary: 'Create a group',
       body: settingBody(groupSettings, { id: 'NewGroup', required: ['name'] }),
       statuses: [201],
       answer: groupShown,
@@ -72,7 +72,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       path: '/admin/v1/groups/{id}',
       area: 'catalog',
       ifMatch: 'group',
-      summary: 'Delete a group that no key is in',
+      summary: 'Delete a group without keys',
       params: calledParams,
       answer: deletedAnswer,
       async change({ tx, params: { id }, requireMatch, audit }) {
@@ -83,7 +83,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
         await refuseManaged(tx, context, row, { kind: 'group', name: row.name })
         if ((await groupsInUse(tx, [row.id])).size > 0)
           throw conflict(
-            `Keys are in the group "${row.name}", disabled and revoked ones included. Move them to another group first.`,
+            `There are keys in the group "${row.name}" (including disabled and revoked ones). Move them to another group first.`,
             undefined,
             'in_use',
           )
@@ -100,7 +100,7 @@ function groupListEndpoint({ database }: AdminGroupsContext): AdminEndpoint {
     method: 'GET',
     path: '/admin/v1/groups',
     area: 'catalog',
-    summary: 'Groups',
+    summary: 'List groups',
     query: z.strictObject({
       ...listParameters(['name', 'created_at']),
       ...nameFilters,
@@ -128,15 +128,15 @@ function groupChangeEndpoint(context: AdminGroupsContext): AdminEndpoint {
     path: '/admin/v1/groups/{id}',
     area: 'catalog',
     ifMatch: 'group',
-    summary: 'Change a group',
+    summary: 'Update a group',
     withinMs: budgetMs,
-    description: 'What is absent stays, null brings a default back.',
+    description: 'Absent settings stay unchanged; null restores the default.',
     params: calledParams,
     body: settingBody(groupSettings, { id: 'GroupChange' }),
     answer: groupShown,
     async change({ tx, params: { id }, body, requireMatch, audit }) {
       await lockRows(tx)
-      // One of the budgets may be new: see holdCharges.
+      // One of the budgets may be new; see holdCharges.
       if (body.budget !== undefined && body.budget !== null) await holdCharges(tx)
       const row = await requireGroup(tx, id)
       const before = groupJson(row)
@@ -165,7 +165,7 @@ async function requireGroup(tx: TypedTransaction, called: string): Promise<Group
   return row
 }
 
-/** The settings among what the API shows. */
+/** Picks the settings from a group as shown by the API. */
 function settingsIn(shown: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.keys(groupSettings.shape).map((name) => [name, shown[name]]))
 }
@@ -184,7 +184,7 @@ async function requireFreeName(
   })
   if (other === undefined || other.id === ownId) return
   await refuseManaged(tx, context, other, { kind: 'group', name })
-  throw conflict(`There is a group "${name}" already. Choose another name.`, 'name', 'name_taken')
+  throw conflict(`There is already a group "${name}". Choose another name.`, 'name', 'name_taken')
 }
 
 async function requireNames(

@@ -3,10 +3,10 @@ import { recentMinutes } from './health-queries.ts'
 
 const problem = z
   .object({
-    severity: z.enum(['bad', 'warning']).describe('`bad`: requests fail, or soon will.'),
-    what: z.string().describe('In plain words.'),
+    severity: z.enum(['bad', 'warning']).describe('`bad`: requests are failing or soon will be.'),
+    what: z.string().describe('A description of the problem.'),
     since: z.iso.datetime().nullable(),
-    where: z.string().describe('The part of the gateway, as `channel openai-eu`.'),
+    where: z.string().describe('The affected part of the gateway, such as `channel openai-eu`.'),
   })
   .meta({ id: 'HealthProblem' })
 
@@ -18,49 +18,49 @@ const time = z.iso.datetime()
 
 const breaker = z.object({
   state: z.enum(['open', 'half open']),
-  reason: z.string().describe('The last failure.'),
-  since: time.describe('When the first of these processes opened it.'),
-  open_until: time.describe('When the last of these processes tries the channel again.'),
-  openings: count.describe('The most in a row that a process has counted.'),
-  open_in: count.describe('Live processes in which it is open or half open.'),
-  processes: count.describe('All live processes.'),
+  reason: z.string().describe('The last failure that caused the breaker to open.'),
+  since: time.describe('When the first of these processes opened the breaker.'),
+  open_until: time.describe('When the last of these processes will try the channel again.'),
+  openings: count.describe('The maximum number of consecutive openings in any process.'),
+  open_in: count.describe('The number of live processes in which the breaker is open or half open.'),
+  processes: count.describe('The number of live processes.'),
 })
 
-/** `GET /admin/v1/health`. */
+/** The response of `GET /admin/v1/health`. */
 export const health = z
   .object({
     status: z.enum(['All well', 'problems']),
-    problems: z.array(problem).describe('What is wrong now, the worst first. Empty: all is well.'),
+    problems: z.array(problem).describe('The current problems, most severe first. Empty if there are none.'),
     database: z.object({
       reachable: z.boolean(),
       migrations: count.nullable(),
-      catalog_revision: count.nullable().describe('The number of the last change of the catalog.'),
+      catalog_revision: count.nullable().describe('The revision of the last change of the catalog.'),
       keys_revision: count.nullable(),
     }),
-    catalog: z.object({ revision: count.describe('The one that this process serves by.') }),
+    catalog: z.object({ revision: count.describe('The revision that this process uses.') }),
     channels: z.array(
       z.object({
         id: z.uuid(),
         name: z.string(),
         state: z.enum(['enabled', 'disabled', 'deleted']),
         is_readable: z.boolean(),
-        breaker: breaker.nullable().describe('Null: closed in all processes.'),
+        breaker: breaker.nullable().describe('Null if the breaker is closed in all processes.'),
         credentials: count,
         cooldowns: z
           .array(
             z.object({
-              credential: z.string().describe('Its id.'),
+              credential: z.string().describe('The id of the credential.'),
               last_four: z.string().nullable(),
-              model: z.string().nullable().describe('Null: for all models.'),
+              model: z.string().nullable().describe('The affected model. Null if all models are affected.'),
               why: z.enum(['limited', 'refused', 'forbidden']),
               left_ms: count,
             }),
           )
-          .describe('Of this process.'),
-        load: z.object({ running: count, most: count }).describe('Calls of this process.'),
+          .describe('The cooldowns in this process.'),
+        load: z.object({ running: count, most: count }).describe('The calls of this process to the channel.'),
         recent: z
           .object({ calls: count, failed: count, last_error: z.string().nullable() })
-          .describe(`Of the last ${recentMinutes} minutes, of all processes.`),
+          .describe(`The calls of all processes in the last ${recentMinutes} minutes.`),
       }),
     ),
     queues: z.object({
@@ -70,10 +70,12 @@ export const health = z
       answers: counts,
       webhooks: counts,
       probes: counts,
-      images_waiting: count.nullable().describe('Image jobs that wait, in the queue or before it.'),
+      images_waiting: count
+        .nullable()
+        .describe('The number of waiting image jobs, including those not yet in the queue.'),
       answers_waiting: count
         .nullable()
-        .describe('Answers in the background that wait, in the queue or before it.'),
+        .describe('The number of waiting background answers, including those not yet in the queue.'),
       webhooks_waiting: count.nullable(),
     }),
     ledger: z
@@ -86,14 +88,16 @@ export const health = z
         frames_set_aside: count,
         adoption_failed: z.array(z.object({ instance: z.string(), reason: z.string() })),
       })
-      .describe('Of this process.'),
+      .describe('The ledger of this process.'),
     sockets: z
       .object({
         open: count,
-        state_bytes: count.describe('What they remember of their last answers.'),
-        keys: z.array(z.object({ key_id: z.string(), open: count })).describe('Those with most, 20 at most.'),
+        state_bytes: count.describe('The memory used for the state of their last answers.'),
+        keys: z
+          .array(z.object({ key_id: z.string(), open: count }))
+          .describe('The keys with the most connections, at most 20.'),
       })
-      .describe('WebSockets of clients of this process.'),
+      .describe('The WebSocket connections of clients to this process.'),
     processes: z.array(
       z.object({ id: z.uuid(), host: z.string(), pid: count, started_at: time, heartbeat_at: time }),
     ),

@@ -1,16 +1,16 @@
 import { inProcesses } from '../../routing/breaker-queries.ts'
 import type { Health, HealthProblem } from './health-form.ts'
 
-/** With fewer calls, a rate of errors means nothing. */
+/** With fewer calls, an error rate is meaningless. */
 const callsLeast = 10
 const failedShare = 0.5
 const silentMs = 60_000
 
-/** What is wrong now, the worst first. Empty: all is well. */
+/** Returns the current problems, most severe first. */
 export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: number): HealthProblem[] {
   const { database, channels, queues, ledger, processes } = health
   const found: HealthProblem[] = [
-    ...(database.reachable ? [] : [bad('Postgres does not answer.', 'database')]),
+    ...(database.reachable ? [] : [bad('Postgres is not responding.', 'database')]),
     ...channels.flatMap((channel) => problemsOfChannel(channel)),
     ...(ledger.trouble === null ? [] : [bad(`The journal cannot be written: ${ledger.trouble}`, 'ledger')]),
     ...(ledger.status === 'near_bound' ? [bad('The journal is nearly full.', 'ledger')] : []),
@@ -25,7 +25,7 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
     ...(ledger.frames_set_aside > 0
       ? [
           warning(
-            `${ledger.frames_set_aside} frames of the journal are set aside: tollgate ledger inspect shows them.`,
+            `${ledger.frames_set_aside} journal frames have been set aside. Show them with tollgate ledger inspect.`,
             'ledger',
           ),
         ]
@@ -33,11 +33,11 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
     ...ledger.adoption_failed.map(({ instance, reason }) =>
       warning(`The journal of the dead process ${instance} cannot be adopted: ${reason}`, 'ledger'),
     ),
-    ...(queues.reachable ? [] : [bad('The queue of jobs does not answer.', 'queues')]),
+    ...(queues.reachable ? [] : [bad('The job queue is not responding.', 'queues')]),
     ...processes
       .filter(({ heartbeat_at }) => now - Date.parse(heartbeat_at) > silentMs)
       .map(({ id, host, pid, heartbeat_at }) =>
-        warning(`Process ${pid} on ${host} says nothing.`, `process ${id}`, heartbeat_at),
+        warning(`Process ${pid} on ${host} no longer sends a heartbeat.`, `process ${id}`, heartbeat_at),
       ),
   ]
   return found.toSorted((a, b) => Number(a.severity !== 'bad') - Number(b.severity !== 'bad'))
@@ -47,13 +47,17 @@ function problemsOfChannel(channel: Health['channels'][number]): HealthProblem[]
   const { name, state, breaker, is_readable, credentials, cooldowns, recent } = channel
   const where = `channel ${name}`
   if (state !== 'enabled') return []
-  if (!is_readable) return [bad('It is left out: another SECRET_KEY has encrypted its credentials.', where)]
+  if (!is_readable)
+    return [
+      bad('The channel is not used, because its credentials were encrypted with another SECRET_KEY.', where),
+    ]
   if (breaker !== null) {
-    // The last error of the same kind says more: why the upstream could not be reached.
+    // The last error of the same kind is more specific, because it states why the upstream could not be
+    // reached.
     const { last_error: last } = recent
     const why = last?.startsWith(`${breaker.reason}: `) ? last : breaker.reason
     const open = `${breaker.state}${inProcesses(breaker.open_in, breaker.processes)}`
-    return [bad(`Its breaker is ${open}: ${why}`, where, breaker.since)]
+    return [bad(`The breaker of the channel is ${open}: ${why}`, where, breaker.since)]
   }
   const refused = new Set(
     cooldowns.filter(({ why }) => why === 'refused').map(({ credential }) => credential),
@@ -63,7 +67,7 @@ function problemsOfChannel(channel: Health['channels'][number]): HealthProblem[]
     ...(refused.size > 0
       ? [
           (refused.size >= credentials ? bad : warning)(
-            `The upstream refuses ${refused.size} of its ${credentials} credentials.`,
+            `The upstream refuses ${refused.size} of the channel's ${credentials} credentials.`,
             where,
           ),
         ]
@@ -71,7 +75,7 @@ function problemsOfChannel(channel: Health['channels'][number]): HealthProblem[]
     ...(isFailing
       ? [
           warning(
-            `${recent.failed} of its last ${recent.calls} calls failed${recent.last_error === null ? '' : `, the last with ${recent.last_error}`}.`,
+            `${recent.failed} of the last ${recent.calls} calls failed${recent.last_error === null ? '' : `, the last one with ${recent.last_error}`}.`,
             where,
           ),
         ]

@@ -5,11 +5,11 @@ import { instances, jobs, revision } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { JobKind } from '../../jobs/job.ts'
 
-/** Calls that count as recent, and the most of them that are read. */
+/** The period of recent calls in minutes, and the maximum number of calls that are read. */
 export const recentMinutes = 10
 const recentMax = 20_000
 
-/** Live processes, and processes that should be alive. */
+/** Returns live processes, and processes that should be alive. */
 export function readInstances(db: Queries) {
   return db
     .select()
@@ -45,7 +45,8 @@ export interface RecentCalls {
 }
 
 /**
- * Calls of the last minutes by channel. Ids of requests are in the order of time: it reads the newest only.
+ * Returns the calls of the last minutes by channel. The ids of requests are in chronological order, so only
+ * the newest are read.
  */
 export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   const from = firstIdAt(Date.now() - recentMinutes * 60_000)
@@ -70,7 +71,7 @@ export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   }))
 }
 
-/** postgres.js returns the rows, `pg` an object with the rows. */
+/** postgres.js returns the rows, `pg` an object that contains them. */
 function toRows(result: unknown): Record<string, unknown>[] {
   if (Array.isArray(result)) return result
   const rows: unknown = typeof result === 'object' && result !== null && 'rows' in result ? result.rows : []

@@ -33,15 +33,15 @@ const resetAnswer = z
   .object({ channel: z.string(), breaker: z.literal('closed') })
   .meta({ id: 'ClosedBreaker' })
 
-/** Whether anything is wrong. */
+/** Reports whether anything is wrong. */
 export function healthEndpoints(context: AdminHealthContext): AdminEndpoint[] {
   return [
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/health',
       area: 'health',
-      summary: 'Is anything wrong?',
-      description: 'It answers when Postgres or the queue does not, and says so.',
+      summary: 'Get the health of the gateway and its current problems',
+      description: 'Also responds, with the problem, if Postgres or the queue is not responding.',
       answer: health,
       async handle() {
         return { body: await readHealth(context) }
@@ -53,7 +53,7 @@ export function healthEndpoints(context: AdminHealthContext): AdminEndpoint[] {
       area: 'health',
       summary: "Close a channel's breaker in all processes",
       description:
-        'Each process calls the channel again when it reads the change, as any change of the catalog: within a second while Postgres answers it. The breaker of a process opens again when its calls fail.',
+        'Each process uses the channel again as soon as it reads the change, which takes up to a second while it can reach Postgres. The breaker of a process opens again if its calls fail.',
       params: channelPath,
       answer: resetAnswer,
       async change({ tx, params: { id }, audit }) {
@@ -106,7 +106,7 @@ async function readHealth(context: AdminHealthContext): Promise<Health> {
 
 type Stored = NonNullable<Awaited<ReturnType<typeof readStored>>>
 
-/** Undefined: Postgres does not answer. */
+/** Returns undefined if Postgres does not answer. */
 async function readStored({ database }: AdminHealthContext) {
   const { reads } = database
   const within = { withinMs: answerMs }

@@ -19,7 +19,9 @@ export interface KeyedCall {
 const operator = '00000000-0000-0000-0000-000000000000'
 const visible = /^[\x21-\x7e]{1,255}$/
 
-/** Throws `invalid_request` for a wrong key. Undefined: the call has none. */
+/**
+ * Returns the call with its key, or undefined if it has none. Throws `invalid_request` for an invalid key.
+ */
 export function keyedCall(
   header: string | string[] | undefined,
   { actor, requestId, sent }: { actor: Actor; requestId: string; sent: readonly (string | Buffer)[] },
@@ -31,8 +33,8 @@ export function keyedCall(
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
     userId: actor.userId ?? operator,
-    // Tokens of one user may be for different tenants. No token may get the answer to another one, which may
-    // have a secret. No key has a space.
+    // A user can have tokens for different tenants. No token may receive the response to a call with another
+    // one, which may contain a secret. Keys contain no spaces.
     keyHash: createHash('sha256')
       .update(actor.kind === 'token' ? `${actor.id} ${key}` : key)
       .digest(),
@@ -48,9 +50,9 @@ const keptForm = z.object({
 })
 
 /**
- * Claim the key in the transaction of the change; undefined: it is the first call with it. Else returns the
- * first answer. While the first call still runs, this waits for its commit. Throws `idempotency_mismatch` if
- * the first call was another one.
+ * Claims the key in the transaction of the change. Returns undefined for the first call with the key,
+ * otherwise the stored response. While the first call is still running, this waits for its commit. Throws
+ * `idempotency_mismatch` if the first call was a different one.
  */
 export async function claimCall(
   tx: TypedTransaction,
@@ -75,7 +77,7 @@ export async function claimCall(
   return { status, body, ...(etag === undefined ? {} : { etag }) }
 }
 
-/** Keep the answer to the first call with its key. */
+/** Stores the response to the first call with its key. */
 export async function storeCallAnswer(
   tx: TypedTransaction,
   { userId, keyHash, requestId }: KeyedCall,

@@ -22,8 +22,10 @@ const adminJob = imageJob
   .extend({ tenant_id: z.uuid(), key_id: z.uuid(), group_id: z.uuid() })
   .meta({ id: 'AdminImageJob' })
 const jobList = pageSchema(adminJob).meta({ id: 'AdminImageJobList' })
-const path = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
-/** No index has models and channels: a search for them reads the jobs of a while. */
+const path = z.object({
+  id: z.string().describe('The id of the job, which is the `x-request-id` of its request.'),
+})
+/** There is no index on models and channels, so a search for them only reads the jobs of a limited period. */
 const searchedDays = 30
 
 /** Image jobs of all tenants, or of a member's own. */
@@ -35,16 +37,18 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       path: '/admin/v1/image-jobs',
       area: 'jobs',
       tenants: 'own',
-      summary: 'Image jobs, newest first',
+      summary: 'List image jobs, newest first',
       query: z.strictObject({
         ...listParameters(['-created_at']),
         status: oneOfWords(jobStates).optional(),
         tenant_id: uuidText.optional(),
         model: text.optional(),
-        channel: text.optional().describe('The name of a channel that was asked.'),
+        channel: text.optional().describe('The name of a channel that was called.'),
         from: moment('first moment')
           .optional()
-          .describe(`Default with model or channel: ${searchedDays} days ago.`),
+          .describe(
+            `Only jobs from this time on. Default, if model or channel is set: ${searchedDays} days ago.`,
+          ),
         to: moment('end').optional(),
       }),
       answer: jobList,
@@ -78,7 +82,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       path: '/admin/v1/image-jobs/{id}',
       area: 'jobs',
       tenants: 'own',
-      summary: 'An image job',
+      summary: 'Get an image job',
       params: path,
       answer: adminJob,
       async handle({ actor, request, params: { id } }) {
@@ -92,7 +96,8 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       area: 'jobs',
       tenants: 'own',
       summary: 'Cancel an image job',
-      description: 'One that has ended stays as it is. One that runs ends as soon as its worker sees it.',
+      description:
+        'A job that has already ended is not changed. A running job ends as soon as its worker notices.',
       params: path,
       answer: adminJob,
       async change({ actor, request, params: { id }, audit }) {
@@ -114,8 +119,8 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
   async function ownJob(named: string, actor: Actor): Promise<Job> {
     const id = named.toLowerCase()
     const [job] = isId(id) ? await jobs.read([id]) : []
-    if (job?.kind !== 'image') throw notFound('image job of this id')
-    requireOwn(actor, job.tenantId, 'image job of this id')
+    if (job?.kind !== 'image') throw notFound('image job with this id')
+    requireOwn(actor, job.tenantId, 'image job with this id')
     return job
   }
 }

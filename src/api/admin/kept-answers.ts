@@ -17,18 +17,22 @@ const formats = ['openai-responses', 'anthropic-messages'] as const
 
 const keptAnswer = z
   .object({
-    id: z.string().describe('As its client knows it. Only its tenant has it once.'),
+    id: z
+      .string()
+      .describe('The id of the answer that the client received. It is only unique within its tenant.'),
     ...{ tenant_id: z.uuid(), key_id: z.uuid() },
     protocol: z.enum(formats),
     model: z.string(),
-    previous_id: z.string().nullable().describe('The answer that it continues.'),
+    previous_id: z.string().nullable().describe('The id of the answer that it continues.'),
     bytes: z.int(),
     created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime().describe('One that others continue stays as long as one of them.'),
+    expires_at: z.iso
+      .datetime()
+      .describe('When the answer expires. An answer that others continue is kept as long as any of them.'),
   })
   .meta({ id: 'AdminKeptAnswer' })
 const keptList = pageSchema(keptAnswer).meta({ id: 'AdminKeptAnswerList' })
-const tenantPath = z.object({ id: z.string().describe('Of the tenant: its id, or its name.') })
+const tenantPath = z.object({ id: z.string().describe('The id or the name of the tenant.') })
 const answerPath = tenantPath.extend({ answer: z.string() })
 
 /** Answers that the gateway keeps for a tenant. Their content cannot be read here. */
@@ -39,7 +43,7 @@ export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoin
       path: '/admin/v1/tenants/{id}/kept-answers',
       area: 'jobs',
       tenants: 'own',
-      summary: 'Answers that are kept for a tenant, newest first, without their content',
+      summary: 'List the kept answers of a tenant, newest first, without their content',
       params: tenantPath,
       query: z.strictObject({
         ...listParameters(['-created_at']),
@@ -68,13 +72,13 @@ export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoin
       area: 'jobs',
       tenants: 'own',
       summary: 'Delete a kept answer',
-      description: 'Answers that continue it cannot be continued any more.',
+      description: 'Answers that continue it can no longer be continued themselves.',
       params: answerPath,
       answer: keptAnswer,
       async change({ actor, tx, params, audit }) {
         const tenantId = await ownTenant(params.id, actor)
         const gone = await dropAnswer(tx, tenantId, params.answer)
-        if (gone === undefined) throw notFound('kept answer of this id')
+        if (gone === undefined) throw notFound('kept answer with this id')
         const { protocol, bytes } = gone
         await audit({
           action: 'kept_answer.delete',
@@ -91,8 +95,8 @@ export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoin
 
   async function ownTenant(named: string, actor: Actor): Promise<string> {
     const tenant = await database.reads.ask(({ db }) => findTenant(db, named), { owner: 'admin' })
-    if (tenant === undefined) throw notFound('tenant of this id or name')
-    requireOwn(actor, tenant.id, 'tenant of this id or name')
+    if (tenant === undefined) throw notFound('tenant with this id or name')
+    requireOwn(actor, tenant.id, 'tenant with this id or name')
     return tenant.id
   }
 }

@@ -10,7 +10,7 @@ import { conflict } from './refusals.ts'
 
 const graceSecondsMax = 30 * 24 * 3600
 
-/** Rotate and revoke. All processes follow within a second. */
+/** Endpoints to rotate and revoke keys. All processes follow within a second. */
 export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   return [
     adminChange({
@@ -19,15 +19,15 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       area: 'keys',
       ifMatch: 'key',
       tenants: 'own',
-      summary: 'Give a key a new secret',
+      summary: 'Rotate the secret of a key',
       description:
-        'The answer has the new secret, this once. The former one works for `grace_seconds` more. While it does, a second rotation needs `grace_seconds` 0, which ends both of the earlier ones.',
+        'The response contains the new secret, which is not shown again. The previous secret keeps working for `grace_seconds`. During that time another rotation requires `grace_seconds` 0, which ends both earlier secrets.',
       params: keyParams,
       body: z
         .strictObject({
           grace_seconds: integer(0, graceSecondsMax)
             .default(0)
-            .describe('How long the former secret works still.'),
+            .describe('How long the previous secret keeps working, in seconds.'),
         })
         .meta({ id: 'KeyRotation' }),
       answer: madeKey,
@@ -38,7 +38,7 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
         const { formerSecretUntil } = row
         if (graceMs > 0 && formerSecretUntil !== null && formerSecretUntil.getTime() > Date.now())
           throw conflict(
-            `The secret before the last rotation of key "${row.name}" works until ${formerSecretUntil.toISOString()}. Wait for that, or send grace_seconds 0, which ends it now.`,
+            `The previous secret of key "${row.name}" works until ${formerSecretUntil.toISOString()}. Wait until then, or send grace_seconds 0 to end it now.`,
             'grace_seconds',
           )
         const secret = makeKeySecret()
@@ -59,8 +59,9 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       area: 'keys',
       ifMatch: 'key',
       tenants: 'own',
-      summary: 'Refuse a key permanently',
-      description: 'The usage log still names it. `disabled` refuses a key temporarily.',
+      summary: 'Revoke a key permanently',
+      description:
+        'The key is refused from then on, but stays in the usage log. Set `disabled` to refuse a key temporarily.',
       params: keyParams,
       answer: keyShown,
       async change({ tx, actor, params: { id }, requireMatch, audit }) {

@@ -19,32 +19,52 @@ export const keyShown = z
     name: z.string(),
     group: z.string(),
     group_id: z.uuid(),
-    hint: z.string().describe('The start of its secret.'),
+    hint: z.string().describe('The first characters of the secret.'),
     capture: z.enum(['none', 'shape', 'content']),
-    capture_answers: z.boolean().nullable().describe('Null: as its group.'),
-    responses: keepingShown.nullable().describe('Null: as its group.'),
+    capture_answers: z
+      .boolean()
+      .nullable()
+      .describe('Whether the usage log keeps answers. Null if the setting of the group applies.'),
+    responses: keepingShown
+      .nullable()
+      .describe('Whether answers are kept for later requests. Null if the setting of the group applies.'),
     usage_scope: z.enum(['tenant', 'key']),
     strict: z.boolean(),
-    sub_keys: z.int().nullable().describe('How many sub-keys it may have at once; null: it may make none.'),
-    parent_id: z.uuid().nullable().describe('The key that made it; null: an admin or a file.'),
-    allowed_models: z.array(z.string()).nullable().describe('Null: all models of its group.'),
-    allowed_cidrs: z.array(z.string()).nullable().describe('Null: any address.'),
-    limits: limitsShown.nullable().describe('Null: those of its group.'),
+    sub_keys: z
+      .int()
+      .nullable()
+      .describe('The maximum number of sub-keys at a time. Null if the key cannot create any.'),
+    parent_id: z
+      .uuid()
+      .nullable()
+      .describe('The parent key that created it. Null if it was created by an admin or a file.'),
+    allowed_models: z
+      .array(z.string())
+      .nullable()
+      .describe('The allowed models. Null if all models of the group are allowed.'),
+    allowed_cidrs: z
+      .array(z.string())
+      .nullable()
+      .describe('The allowed CIDR blocks. Null if any address is allowed.'),
+    limits: limitsShown.nullable().describe('The limits of the key. Null if those of its group apply.'),
     budget: budgetShown,
-    expires_at: z.iso.datetime().nullable().describe('Null: never.'),
+    expires_at: z.iso.datetime().nullable().describe('When the key expires. Null if it never does.'),
     former_secret_until: z.iso
       .datetime()
       .nullable()
-      .describe('Until then the secret before the last rotation works too.'),
+      .describe('When the secret before the last rotation stops working.'),
     disabled: z.boolean(),
     disabled_at: z.iso.datetime().nullable(),
     disabled_by: z
       .enum(['admin', 'member'])
       .nullable()
       .describe(
-        'Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled.',
+        'Who disabled the key. A member cannot enable a key that an admin or a file has disabled. Null if the key is enabled.',
       ),
-    revoked_at: z.iso.datetime().nullable().describe('It is disabled permanently.'),
+    revoked_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When the key was revoked, which disables it permanently.'),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),
   })
@@ -82,21 +102,21 @@ export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
   }
 }
 
-/** In the list alone: a key whose ETag changes with each use could not be changed. */
+/** Only in the list: if the last use were part of the ETag, a key in use could not be changed. */
 export const keyListed = keyShown
   .extend({
     last_used_at: z.iso
       .datetime()
       .nullable()
-      .describe('When its last request began, to the minute. Null: none is known.'),
-    last_network: z.string().nullable().describe('The /24 (IPv6: the /48) of its last request.'),
+      .describe('When the last request of the key began, to the minute. Null if none is known.'),
+    last_network: z.string().nullable().describe('The /24 network (for IPv6, the /48) of the last request.'),
     new_network: z
       .string()
       .nullable()
       .describe(
-        'The network that was new last: the key was used from others before. Null: it was used from one only.',
+        'The network that was most recently used for the first time. Null if the key has been used from only one network.',
       ),
-    new_network_at: z.iso.datetime().nullable().describe('When its first request from there began.'),
+    new_network_at: z.iso.datetime().nullable().describe('When the first request from that network began.'),
   })
   .meta({ id: 'ListedKey' })
 
@@ -116,7 +136,7 @@ function disabledBy({ disabledAt, disabledByMember, revokedAt }: KeyWithNames): 
   return disabledByMember ? 'member' : 'admin'
 }
 
-/** The settings among what the API shows. */
+/** Picks the settings from a key as shown by the API. */
 export function keySettingsIn(shown: z.output<typeof keyShown>): Record<string, unknown> {
   const members: Record<string, unknown> = shown
   return Object.fromEntries(
@@ -127,5 +147,5 @@ export function keySettingsIn(shown: z.output<typeof keyShown>): Record<string, 
 }
 
 export const madeKey = keyShown
-  .extend({ secret: z.string().describe('It is shown this once. We do not store it.') })
+  .extend({ secret: z.string().describe('The secret, which is shown only once because it is not stored.') })
   .meta({ id: 'MadeKey' })

@@ -7,18 +7,18 @@ import type { PagePosition, SortOrder } from './list.ts'
 
 const columns = { ...getTableColumns(keys), tenant: tenants.name, group: groups.name }
 
-/** With the names of its tenant and its group. */
+/** A key with the names of its tenant and its group. */
 export type KeyWithNames = KeyRow & { tenant: string; group: string }
 
-/** With its last use, which no ETag counts. */
+/** A key with its last use, which is not part of the ETag. */
 export type ListedKey = KeyWithNames & { use: typeof keyUses.$inferSelect | null }
 
 export interface KeyFilter {
-  /** Id of a tenant, whatever `tenant` says. */
+  /** The id of a tenant, in addition to `tenant`. */
   tenantId?: string | undefined
-  /** Id or name. */
+  /** A tenant's id or name. */
   tenant?: string | undefined
-  /** Id or name. */
+  /** A group's id or name. */
   group?: string | undefined
   name?: string | undefined
   search?: string | undefined
@@ -28,7 +28,7 @@ export interface KeyFilter {
   revoked?: boolean | undefined
   /** Exclusive. */
   expires_before?: Date | undefined
-  /** As `networkOf` writes it. */
+  /** In the form returned by `networkOf`. */
   network?: string | undefined
   /** Inclusive. */
   new_network_since?: Date | undefined
@@ -94,13 +94,13 @@ export async function findKey(db: Queries, id: string): Promise<KeyWithNames | u
   return row
 }
 
-/** As `findKey`, locked until the end of the transaction. */
+/** Like `findKey`, locked until the end of the transaction. */
 export async function lockKey(tx: Queries, id: string): Promise<KeyWithNames | undefined> {
   await tx.select({ id: keys.id }).from(keys).where(eq(keys.id, id)).for('update')
   return await findKey(tx, id)
 }
 
-/** The key of a tenant with this name. */
+/** Returns the key of a tenant with this name. */
 export async function findNamesake(
   tx: Queries,
   { tenantId, name }: { tenantId: string; name: string },
@@ -110,8 +110,8 @@ export async function findNamesake(
 }
 
 /**
- * The keys of a tenant in a group, but `but`: those that say what an admin has given to members. Revoked keys
- * do not, nor keys that an admin has disabled, nor sub-keys, which their parents bound.
+ * Returns the keys of a tenant in a group, except `but`, that show what an admin has granted to members. Does
+ * not include revoked keys, keys disabled by an admin, or sub-keys, which are limited by their parents.
  */
 export function readPeers(
   tx: Queries,
@@ -129,7 +129,7 @@ export function readPeers(
   )
 }
 
-/** Whether a key has, or had before its last rotation, the secret with this hash. */
+/** Whether a key has the secret with this hash, or had it before its last rotation. */
 export async function isSecretTaken(tx: Queries, hash: Buffer): Promise<boolean> {
   const now = await tx.select({ id: keys.id }).from(keys).where(eq(keys.secretHash, hash))
   const former = await tx.select({ id: keys.id }).from(keys).where(eq(keys.formerSecretHash, hash))

@@ -22,15 +22,18 @@ const limitState = z.object({
   of: z
     .enum(['key', 'parent', 'group', 'tenant'])
     .describe(
-      'Whose limit it is: `key` also where the group sets it for each key, `parent` of a sub-key: the key that made it.',
+      'Whose limit it is. `key` also covers limits that the group sets for each key; `parent` is the parent of a sub-key.',
     ),
   limit: z.enum(['requests_per_minute', 'tokens_per_minute', 'concurrency']),
   allowed: z.int(),
   left: z
     .int()
     .nullable()
-    .describe('Null for `concurrency`: running requests are not counted for this answer.'),
-  full_in_ms: z.int().nullable().describe('How long until nothing of it is used, without more requests.'),
+    .describe('Null for `concurrency`, because running requests are not counted for this response.'),
+  full_in_ms: z
+    .int()
+    .nullable()
+    .describe('The milliseconds until the limit is fully available again, if there are no more requests.'),
 })
 
 const keyUsage = z
@@ -38,19 +41,24 @@ const keyUsage = z
     limits: z.array(limitState),
     budgets: z
       .array(budgetState)
-      .describe('Of the key, of the key that made it, and of its group, as far as Postgres has the charges.'),
-    balance: z.object(restOfMoney).nullable().describe("The tenant's; null where it has no limit."),
+      .describe(
+        'The budgets of the key, of its parent key and of its group, based on the charges that have reached Postgres.',
+      ),
+    balance: z
+      .object(restOfMoney)
+      .nullable()
+      .describe('The balance of the tenant. Null if it is not limited.'),
   })
   .meta({ id: 'KeyUsage' })
 
-/** What is left of each limit, budget and balance that bounds a key. */
+/** Returns what is left of each limit, budget and balance that applies to a key. */
 export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): AdminEndpoint {
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/keys/{id}/usage',
     area: 'keys',
     tenants: 'own',
-    summary: 'What is left of the limits and budgets of a key',
+    summary: 'Get what is left of the limits and budgets of a key',
     params: keyParams,
     answer: keyUsage,
     async handle({ actor, params: { id }, signal }) {
@@ -91,7 +99,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
         },
         { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) },
       ]
-      // All sub-keys and their maker share its limits.
+      // All sub-keys share these limits with their parent.
       const shared: LimitScope | undefined = parent && {
         kind: 'key',
         id: parent.id,
@@ -113,8 +121,8 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
 }
 
 /**
- * Takes one request without tokens, and gives it back at once: the buckets report what is left only when a
- * request takes from them.
+ * Takes one request without tokens and gives it back at once, because the buckets only report what is left
+ * when a request is taken.
  */
 async function stateOf(
   limits: Pick<Limits, 'take'>,

@@ -45,15 +45,17 @@ export interface AdminKeysContext extends ManagedContext {
   catalog: Pick<Catalog, 'snapshot'>
 }
 
-export const keyParams = z.object({ id: uuidText.describe('Its id.') })
+export const keyParams = z.object({ id: uuidText.describe('The id of the key.') })
 
 /** A network of `key_networks`. */
 const networkText = text
   .transform((called) => networkOf(called.replace(/\/\d{1,3}$/, '')))
-  .refine((network) => network !== undefined, expected('an address, or a network as a key shows it'))
-  .describe('Keys that were used from this network, or from that of this address, in the last 90 days.')
+  .refine((network) => network !== undefined, expected('an address, or a network as shown for a key'))
+  .describe(
+    'Only keys that were used from this network, or the network of this address, in the last 90 days.',
+  )
 
-const tenantMember = z.string().describe('Its tenant: id or name.')
+const tenantMember = z.string().describe('The id or the name of the tenant.')
 const newKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
   id: 'NewKey',
   leaveOut: ['secret'],
@@ -64,7 +66,10 @@ const importedKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
   required: ['tenant', 'name', 'secret'],
 })
 
-/** No admin deletes a key: the usage log still names it. A revoked one is refused permanently. */
+/**
+ * Endpoints for keys. Keys are never deleted, because the usage log still refers to them. A revoked key is
+ * refused permanently.
+ */
 export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -74,7 +79,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys/{id}',
       area: 'keys',
       tenants: 'own',
-      summary: 'A key',
+      summary: 'Get a key',
       params: keyParams,
       answer: keyShown,
       async handle({ actor, params: { id }, signal }) {
@@ -90,9 +95,9 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys',
       area: 'keys',
       tenants: 'own',
-      summary: 'Make a key',
+      summary: 'Create a key',
       description:
-        'The answer has its secret, this once. A repeat with the same Idempotency-Key shows it again.',
+        'The response contains the secret, which is only shown again for a repeated call with the same Idempotency-Key.',
       body: newKey,
       statuses: [201],
       answer: madeKey,
@@ -106,8 +111,8 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/keys/import',
       area: 'keys',
-      summary: 'Make a key with the secret that it has elsewhere',
-      description: 'For keys of another gateway, whose clients keep their secrets.',
+      summary: 'Import a key with its existing secret',
+      description: 'For keys of another gateway, so that clients can keep their secrets.',
       body: importedKey,
       statuses: [201],
       answer: keyShown,
@@ -128,20 +133,20 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
     path: '/admin/v1/keys',
     area: 'keys',
     tenants: 'own',
-    summary: 'Keys',
+    summary: 'List keys',
     query: z.strictObject({
       ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at']),
       ...nameFilters,
-      tenant: text.optional().describe('Id or name.'),
-      group: text.optional().describe('Id or name.'),
-      hint: text.optional().describe('The start of the secret, as a key shows it.'),
+      tenant: text.optional().describe('The id or the name of the tenant.'),
+      group: text.optional().describe('The id or the name of the group.'),
+      hint: text.optional().describe('The hint of a key, as shown in the list.'),
       disabled: yesOrNo.optional(),
       revoked: yesOrNo.optional(),
       expires_before: moment('first moment').optional(),
       network: networkText.optional(),
       new_network_since: moment('first moment')
         .optional()
-        .describe('Keys that were used from a further network since then.'),
+        .describe('Only keys that have been used from a new network since this time.'),
     }),
     answer: pageSchema(keyListed).meta({ id: 'KeyList' }),
     async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
@@ -167,9 +172,10 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
     area: 'keys',
     ifMatch: 'key',
     tenants: 'own',
-    summary: 'Change a key',
+    summary: 'Update a key',
     withinMs: budgetMs,
-    description: 'What is absent stays, null brings a default back. A revoked key can get another name only.',
+    description:
+      'Absent settings stay unchanged; null restores the default. A revoked key can only be renamed.',
     params: keyParams,
     body: settingBody(keySettings, { id: 'KeyChange', leaveOut: ['secret'] }),
     answer: keyShown,
@@ -181,7 +187,7 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
       const shared = ofParent.find((member) => body[member] !== undefined)
       if (row.parentId !== null && shared !== undefined)
         throw conflict(
-          `The key "${row.name}" is a sub-key: it has "${shared}" from the key that made it.`,
+          `The key "${row.name}" is a sub-key, which takes "${shared}" from its parent key. Change it there.`,
           shared,
         )
       const entry = merged(keyEntry, keySettingsIn(before), body)
@@ -193,7 +199,7 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
         wanted: entry.allowedModels ?? [],
         before: row.allowedModels ?? [],
       })
-      // An admin who disables what a member has disabled takes it over.
+      // If an admin disables a key that a member has disabled, it counts as disabled by the admin.
       const takesOver = row.disabledAt === null || (body.disabled === true && actor.tenantId === null)
       const changed = await changeKey(tx, id, {
         name: entry.name,
@@ -208,12 +214,12 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
   })
 }
 
-/** Settings that a sub-key shares with its parent, or does not have. */
+/** Settings that a sub-key shares with its parent or does not have. */
 const ofParent = ['group', 'capture', 'capture_answers', 'responses', 'strict', 'sub_keys']
 
 type Call = Pick<AdminChange, 'tx' | 'actor' | 'audit'>
 
-/** Throws `conflict` where its name is taken. */
+/** Throws `conflict` if the name is taken. */
 async function makeKey(
   context: AdminKeysContext,
   { tx, actor, audit, body }: Call & { body: Settings },
@@ -236,7 +242,7 @@ async function makeKey(
     before: [],
   })
   const secretHash = context.keys.hashOf(secret)
-  if (await isSecretTaken(tx, secretHash)) throw conflict('Another key has this secret.', 'secret')
+  if (await isSecretTaken(tx, secretHash)) throw conflict('Another key already has this secret.', 'secret')
   const id = randomUUIDv7()
   await addKeys(tx, [
     {
@@ -257,14 +263,14 @@ async function makeKey(
   return row
 }
 
-/** The line of the audit log that a change of a key has. */
+/** Returns the audit log line for a change of a key. */
 export function keyLine({ id, name, tenantId }: KeyWithNames, action: string) {
   return { action, resource: 'key', id, name, tenantId }
 }
 
 /**
- * Lock a key that the caller may change. Throws `unknown_path`, `precondition_failed`, or `conflict` where
- * the file manages it.
+ * Locks a key that the caller is allowed to change. Throws `unknown_path`, `precondition_failed`, or
+ * `conflict` if the file manages the key.
  */
 export async function lockOwnKey(
   context: ManagedContext,
@@ -288,16 +294,16 @@ export async function lockOwnKey(
 }
 
 export function isRevoked({ name }: KeyWithNames) {
-  return conflict(`The key "${name}" is revoked, which is final. Make another key.`)
+  return conflict(`The key "${name}" is revoked, which is final. Create another key.`)
 }
 
 /** Whether a member leaves the key disabled. */
 const isDisabling = ({ tenantId }: Actor, { disabled }: KeyEntry) => disabled && tenantId !== null
 
-/** Throws `permission_denied` where a member enables what an admin has disabled. */
+/** Throws `permission_denied` if a member enables a key that an admin has disabled. */
 function requireEnabler({ tenantId }: Actor, row: KeyWithNames, { disabled }: KeyEntry): void {
   if (tenantId === null || row.disabledAt === null || row.disabledByMember || disabled) return
-  throw notAllowed(`An admin has disabled the key "${row.name}": ask an admin to enable it.`)
+  throw notAllowed(`The key "${row.name}" was disabled by an admin. Ask an admin to enable it.`)
 }
 
 const isBudget = ({ budget }: Settings) => budget !== undefined && budget !== null
@@ -314,16 +320,16 @@ async function requireFreeName(
   await refuseManaged(tx, context, other, { kind: 'key', name, tenant })
   throw conflict(
     other.revokedAt === null
-      ? `The tenant "${tenant}" has a key "${name}" already. Choose another name.`
-      : `The tenant "${tenant}" had a key "${name}", which is revoked. Choose another name, or give that key another one.`,
+      ? `The tenant "${tenant}" already has a key "${name}". Choose another name.`
+      : `The tenant "${tenant}" has a revoked key "${name}". Choose another name or rename that key.`,
     'name',
     'name_taken',
   )
 }
 
 /**
- * The names that a key of the group may list. A member gets the same error for an unknown model and for one
- * of other groups.
+ * Returns the names that the lists of a key in the group can contain. A member receives the same error for an
+ * unknown model and for one of other groups.
  */
 async function namesFor(
   { catalog }: Pick<AdminKeysContext, 'catalog'>,
@@ -336,7 +342,10 @@ async function namesFor(
   return onlyModels(names, new Set(own.map(({ id }) => id)))
 }
 
-/** The group of a key. For a member, group, limits and budget have bounds: see `requireMemberBounds`. */
+/**
+ * Returns the id of the key's group. For a member, the group, limits and budget are restricted; see
+ * `requireMemberBounds`.
+ */
 async function groupOf(
   { tx, actor }: { tx: TypedTransaction; actor: Actor },
   entry: KeyEntry,

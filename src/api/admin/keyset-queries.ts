@@ -15,9 +15,9 @@ import {
 import { momentAt, noCursor, type PagePosition, type SortOrder } from './list.ts'
 
 /**
- * The order of a list, and the condition of the page after `place`. `columns` are those that it can be
- * sorted by; null sorts last. Any other sort is that by `id`: UUIDs of version 7 have the order of their
- * times.
+ * Returns the order of a list and the condition for the page after `place`. `columns` are those that the list
+ * can be sorted by; null sorts last. Any other sort is by `id`, because version 7 UUIDs are in chronological
+ * order.
  */
 export function keyset(
   { by, descending }: SortOrder,
@@ -38,12 +38,15 @@ export function keyset(
   return { orderBy, behind: or(and(isNotNull(column), later(column, value)), isTie, isNull(column)) }
 }
 
-/** Whether a name has this text in it, in small or capital letters. */
+/** Whether a name contains this text, ignoring case. */
 export function hasText(column: PgColumn, search: string | undefined): SQL | undefined {
   return search === undefined ? undefined : sql`position(lower(${search}) in lower(${column})) > 0`
 }
 
-/** By its id or by its name. Where a name looks like the id of another row, the id counts: see `idFirst`. */
+/**
+ * Matches a row by its id or name. If a name looks like the id of another row, the id takes precedence; see
+ * `idFirst`.
+ */
 export function isCalled({ id, name }: { id: PgColumn; name: PgColumn }, called: string): SQL | undefined {
   return uuid.test(called) ? or(eq(id, called), eq(name, called)) : eq(name, called)
 }

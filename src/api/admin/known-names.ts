@@ -4,7 +4,7 @@ import type { readNames } from './group-queries.ts'
 
 type Names = Awaited<ReturnType<typeof readNames>>
 
-/** The names without the other models and their aliases. */
+/** The names without those of other models and their aliases. */
 export function onlyModels({ channels, models, modelOf }: Names, ids: ReadonlySet<string>): Names {
   return {
     channels,
@@ -13,17 +13,20 @@ export function onlyModels({ channels, models, modelOf }: Names, ids: ReadonlySe
   }
 }
 
-/** Throws `invalid_request` for an unknown model. Names in `before` were checked earlier. */
+/** Throws `invalid_request` for an unknown model. Names in `before` have already been checked. */
 export function requireModels(names: Names, { field, wanted, before }: NamesChange): void {
   requireKnown(names.models, { field, wanted, before }, (name) => noModel(names, name))
 }
 
-/** Throws `invalid_request` for an unknown channel. Names in `before` were checked earlier. */
+/** Throws `invalid_request` for an unknown channel. Names in `before` have already been checked. */
 export function requireChannels({ channels }: Names, change: NamesChange): void {
   requireKnown(channels, change, (name) => `there is no channel "${name}"`)
 }
 
-/** Throws `invalid_request` for a model of compactions that does not exist, or that the group may not use. */
+/**
+ * Throws `invalid_request` for a compaction model that does not exist or that the group is not allowed to
+ * use.
+ */
 export function requireSummaries(names: Names, models: readonly string[], compactModel: string): void {
   const field = 'responses.compact_model'
   if (compactModel === '*' || !names.models.has(compactModel))
@@ -34,7 +37,9 @@ export function requireSummaries(names: Names, models: readonly string[], compac
 
 function noModel({ modelOf }: Names, name: string): string {
   const id = modelOf.get(name)
-  return id === undefined ? `there is no model "${name}"` : `"${name}" is an alias: write "${id}", its model`
+  return id === undefined
+    ? `there is no model "${name}"`
+    : `"${name}" is an alias; use the model id "${id}" instead`
 }
 
 interface NamesChange {

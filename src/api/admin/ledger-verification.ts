@@ -23,35 +23,48 @@ const verification = z
     id: z.uuid(),
     state: z
       .enum(['running', 'ended', 'cancelled', 'failed'])
-      .describe('`ended`: it has looked at everything, and `holds` says what came of it.'),
-    holds: z.boolean().nullable().describe('Whether every rule holds; null: it has not ended.'),
-    since: z.string().nullable().describe('The month from which on it looks; null: at everything.'),
+      .describe('`ended`: everything has been checked, and the result is in `holds`.'),
+    holds: z.boolean().nullable().describe('Whether all rules hold. Null until the verification has ended.'),
+    since: z
+      .string()
+      .nullable()
+      .describe('The month from which on data is checked. Null if everything is checked.'),
     started_by: z.string(),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),
     progress: z.object({
-      done: count.describe('Steps; each is a statement of its own, and some take minutes.'),
-      of: count.describe('0: not counted yet.'),
-      doing: z.string().nullable().describe('The rule that is checked now.'),
+      done: count.describe(
+        'The number of completed steps. Each step is one statement, and some take minutes.',
+      ),
+      of: count.describe('The total number of steps; 0 if not counted yet.'),
+      doing: z.string().nullable().describe('The rule that is being checked.'),
     }),
-    requests: count.nullable().describe('How many requests it has looked at; null: it has not ended.'),
-    orphaned: count.nullable().describe('Those whose process died: their cost is unknown.'),
+    requests: count
+      .nullable()
+      .describe('The number of requests that were checked. Null until the verification has ended.'),
+    orphaned: count
+      .nullable()
+      .describe('The number of requests whose process died, so that their cost is unknown.'),
     findings: z
       .array(
         z.object({
-          rule: z.string().describe('In words: what must hold.'),
-          differences: count.describe('What does not fit; 0: the rule holds.'),
-          samples: z.array(z.string()).describe('A few of them.'),
+          rule: z.string().describe('A description of the rule.'),
+          differences: count.describe('The number of differences found; 0 if the rule holds.'),
+          samples: z.array(z.string()).describe('Some of the differences.'),
         }),
       )
       .nullable()
-      .describe('All rules; null: it has not ended.'),
-    error: z.string().nullable().describe('Why it failed.'),
+      .describe('The results of all rules. Null until the verification has ended.'),
+    error: z.string().nullable().describe('Why the verification failed.'),
   })
   .meta({ id: 'LedgerVerification' })
 
 const answer = z
-  .object({ verification: verification.nullable().describe('The last one; null: there was none.') })
+  .object({
+    verification: verification
+      .nullable()
+      .describe('The current or last verification. Null if there has been none.'),
+  })
   .meta({ id: 'LastLedgerVerification' })
 
 const asked = z
@@ -61,17 +74,20 @@ const asked = z
       .regex(/^\d{4}-(0[1-9]|1[0-2])$/, { error: 'expected a month such as "2026-10"' })
       .nullish()
       .describe(
-        'Leaves out what is older than this month (UTC). Balances are checked all the same. Default: nothing is left out.',
+        'Data older than this month (UTC) is not checked, except for balances. Default: everything is checked.',
       ),
   })
   .meta({ id: 'LedgerVerificationRequest' })
 
 const path = '/admin/v1/ledger/verification'
-const within = { withinMs: 5_000, unavailable: 'The database does not answer at the moment. Try again.' }
+const within = {
+  withinMs: 5_000,
+  unavailable: 'The database is not responding at the moment. Try again shortly.',
+}
 
 /**
- * Recompute the ledger: start it, read how far it is and what it has found, cancel it. One runs at a time, in
- * any process.
+ * Endpoints to verify the ledger: start a verification, read its progress and results, cancel it. Only one
+ * runs at a time, in any process.
  */
 export function ledgerVerificationEndpoints({
   database,
@@ -82,7 +98,7 @@ export function ledgerVerificationEndpoints({
       method: 'GET',
       area: 'health',
       path,
-      summary: 'The verification of the ledger that runs, or the last one',
+      summary: 'Get the running or last verification of the ledger',
       answer,
       async handle() {
         return { body: bodyOf(await database.reads.ask(({ db }) => readVerification(db), within)) }
@@ -94,7 +110,7 @@ export function ledgerVerificationEndpoints({
       path,
       summary: 'Verify the ledger',
       description:
-        'Recomputes every sum from its parts, as `tollgate ledger verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.',
+        'Recomputes every sum from its parts, like `tollgate ledger verify`, on a connection of its own. The ledger is not changed. Returns 409 while a verification is running.',
       body: asked,
       statuses: [202],
       answer,
@@ -105,7 +121,8 @@ export function ledgerVerificationEndpoints({
           since: since === null ? null : `${since}-01`,
           startedBy: actor.name,
         })
-        if (!isFirst) throw conflict('The ledger is being verified already. Wait for its end, or cancel it.')
+        if (!isFirst)
+          throw conflict('A verification of the ledger is already running. Wait for it to end, or cancel it.')
         await audit({ action: 'ledger.verify', resource: 'ledger', id, after: { since } })
         return { status: 202, body: bodyOf(await readVerification(tx)) }
       },
@@ -119,14 +136,14 @@ export function ledgerVerificationEndpoints({
       method: 'POST',
       area: 'health',
       path: `${path}/cancel`,
-      summary: 'Cancel the verification that runs',
+      summary: 'Cancel the running verification',
       description:
-        'The process that runs it ends it, with its statement, within a few seconds. 409 while none runs.',
+        'The process that runs the verification stops it, including its current statement, within a few seconds. Returns 409 if none is running.',
       statuses: [202],
       answer,
       async change({ tx, audit }) {
         const id = await unwantVerification(tx)
-        if (id === undefined) throw conflict('The ledger is not being verified.')
+        if (id === undefined) throw conflict('No verification of the ledger is running.')
         await audit({ action: 'ledger.cancel_verification', resource: 'ledger', id })
         return { status: 202, body: bodyOf(await readVerification(tx)) }
       },
@@ -149,6 +166,8 @@ function verificationJson(row: StoredVerification): z.output<typeof verification
     started_at: row.startedAt.toISOString(),
     ended_at: row.endedAt?.toISOString() ?? null,
     progress: { done: row.stepsDone, of: row.steps, doing: row.doing },
-    error: isSilent ? 'The process that ran it gives no sign any more. Start it again.' : row.error,
+    error: isSilent
+      ? 'The process that ran the verification no longer responds. Start a new verification.'
+      : row.error,
   }
 }

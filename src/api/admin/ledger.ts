@@ -20,58 +20,63 @@ const ledgerState = z
   .object({
     status: z
       .enum(['ready', 'degraded', 'lagging', 'near_bound'])
-      .describe('As `/readyz` tells it: the last two are not ready.'),
+      .describe('The status as reported by `/readyz`. The last two mean that the process is not ready.'),
     postgres: z.enum(['reached', 'away']),
     unshipped: z
       .object({
-        rows: count.describe('Rows whose end Postgres may not have yet.'),
+        rows: count.describe('The number of rows whose end may not be in Postgres yet.'),
         bytes: count,
-        oldest_ms: count.describe('Age of the oldest part; 0: Postgres has all of it.'),
+        oldest_ms: count.describe('The age of the oldest part. 0 if everything is in Postgres.'),
       })
-      .describe('The part of the journal of this process that Postgres does not have.'),
+      .describe("The part of this process's journal that is not in Postgres yet."),
     others: z
       .enum(['moving', 'standing'])
       .nullable()
       .describe(
-        'Whether Postgres takes the rows of other processes; null: no row has waited long, so it was not checked.',
+        'Whether Postgres accepts the rows of other processes. Null if no row has waited long, so this was not checked.',
       ),
     journal: z.object({
       bytes: count,
-      bytes_max: count.describe('JOURNAL_BYTES_MAX.'),
-      trouble: z.string().nullable().describe('Why it cannot be written; null: it can.'),
+      bytes_max: count.describe('The JOURNAL_BYTES_MAX setting.'),
+      trouble: z.string().nullable().describe('Why the journal cannot be written. Null if it can.'),
     }),
     journals: z
       .array(z.string())
-      .describe('The processes whose journals are in the folder of this process, itself included.'),
+      .describe('The processes whose journals are in the directory of this process, including itself.'),
     adoption: z.object({
-      current: z.string().nullable().describe('The dead process whose journal is being shipped; null: none.'),
+      current: z
+        .string()
+        .nullable()
+        .describe('The dead process whose journal is being shipped. Null if there is none.'),
       failed: z
         .array(z.object({ instance: z.string(), reason: z.string() }))
-        .describe('Journals that cannot be adopted now.'),
+        .describe('The journals that currently cannot be adopted.'),
     }),
     set_aside: z.object({
       count,
-      ids: z.array(z.string()).describe('The first 100 of them, as `tollgate ledger inspect` names them.'),
+      ids: z
+        .array(z.string())
+        .describe('The ids of the first 100 frames, as used by `tollgate ledger inspect`.'),
     }),
     holds: z
       .object({
         ages: z.array(
           z.object({
-            under_seconds: count.nullable().describe('The bound of the age; null: it has none.'),
+            under_seconds: count.nullable().describe('The upper bound of the age. Null if there is none.'),
             count,
-            nano_usd: z.string().describe('Nano-USD in decimal digits.'),
+            nano_usd: z.string().describe('Nano-USD as decimal digits.'),
           }),
         ),
-        complete: z.boolean().describe('False: there are more than the 100,000 that were counted.'),
+        complete: z.boolean().describe('False if there are more than the 100,000 holds that were counted.'),
       })
       .nullable()
       .describe(
-        'The money that requests hold, by age, over all processes; null: Postgres did not answer in two seconds.',
+        'The money that requests hold in all processes, by age. Null if Postgres did not answer within two seconds.',
       ),
   })
   .meta({ id: 'LedgerState' })
 
-/** The state of the ledger of this process. */
+/** Reports the state of the ledger of this process. */
 export function adminLedgerEndpoint({
   database,
   ledger,
@@ -83,7 +88,7 @@ export function adminLedgerEndpoint({
     area: 'health',
     path: '/admin/v1/ledger',
     summary:
-      'How far Postgres is behind this process, the journals on its disk, and the money that requests hold',
+      'Get how far Postgres is behind this process, the journals on its disk, and the money that requests hold',
     answer: ledgerState,
     async handle() {
       const holds = await holdAges(database).catch(() => undefined)

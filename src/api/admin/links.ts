@@ -24,7 +24,11 @@ const invitationRequest = z
   .strictObject({
     email,
     role,
-    tenant_id: z.uuid().nullable().default(null).describe('Of a member; null for all other roles.'),
+    tenant_id: z
+      .uuid()
+      .nullable()
+      .default(null)
+      .describe('The tenant of a member. Null for all other roles.'),
   })
   .meta({ id: 'InvitationRequest' })
 
@@ -40,33 +44,44 @@ const link = z.object({
 
 export const madeLink = link
   .extend({
-    token: z.string().describe('Shown once. Anyone who has it can use it: see POST /admin/v1/links/use.'),
+    token: z
+      .string()
+      .describe(
+        'The token, which is shown only once. Anyone who has it can use it with POST /admin/v1/links/use.',
+      ),
     url: z
       .string()
-      .describe('The page of the console that uses it. The part after the `#` is in no proxy log.'),
+      .describe(
+        'The console page that uses the token. The part after the `#` does not appear in proxy logs.',
+      ),
   })
   .meta({ id: 'MadeLink' })
 
 const openLink = z
   .object({
     purpose: z.enum(['setup', 'invitation', 'reset']),
-    email: z.string().nullable().describe('Null: a set-up link, whose user says it.'),
+    email: z
+      .string()
+      .nullable()
+      .describe('The address of the user. Null for a set-up link, whose user chooses it.'),
     expires_at: z.iso.datetime(),
   })
   .meta({ id: 'OpenLink' })
 
-const linkToken = z.string().describe('The token of the link. In a body, no log of a proxy has it.')
+const linkToken = z
+  .string()
+  .describe('The token of the link. It is sent in the body so that it does not appear in proxy logs.')
 const showRequest = z.strictObject({ token: linkToken }).meta({ id: 'ShowLinkRequest' })
 
 const useRequest = z
   .strictObject({
     password: newPassword,
-    email: email.optional().describe('For a set-up link.'),
+    email: email.optional().describe('The address of the user. Only for a set-up link.'),
     token: linkToken,
   })
   .meta({ id: 'UseLinkRequest' })
 
-/** Links that work once: invitations, resets, and the set-up link of the first start. */
+/** Links that work once: invitations, password resets, and the set-up link of the first start. */
 export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   return [...invitationsEndpoints(context), ...useEndpoints(context)]
 }
@@ -79,7 +94,8 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       path: '/admin/v1/invitations',
       area: 'users',
       summary: 'Invite a user',
-      description: 'The link works once, and ends with the next one for the address. It is shown only now.',
+      description:
+        'The link works once, is replaced by the next one for the same address, and is not shown again.',
       body: invitationRequest,
       answer: madeLink,
       statuses: [201],
@@ -93,7 +109,10 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         if (tenantId !== null && !(await hasTenant(tx, tenantId)))
           throw invalid('tenant_id', 'there is no such tenant')
         if ((await readUserByEmail(tx, email)) !== undefined)
-          throw conflict('There is a user with this address. Change its role instead.', 'email')
+          throw conflict(
+            'There is already a user with this address. Change the role of that user instead.',
+            'email',
+          )
         await endLinks(tx, { purpose: 'invitation', email })
         await forgetOldLinks(tx)
         const lifeMs = people.bounds.invitationHours * 3_600_000
@@ -121,7 +140,7 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'GET',
       path: '/admin/v1/invitations',
       area: 'users',
-      summary: 'Invitations and resets that are not used yet',
+      summary: 'List unused invitations and password resets',
       answer: z.object({ data: z.array(link) }).meta({ id: 'LinkList' }),
       async handle() {
         const rows = await people.database.keys.ask(({ db }) => listLinks(db))
@@ -132,12 +151,12 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'DELETE',
       path: '/admin/v1/invitations/{id}',
       area: 'users',
-      summary: 'Take back an invitation or a reset',
+      summary: 'Delete an invitation or a password reset',
       params: z.object({ id: uuidText }),
       answer: deleted,
       async change({ tx, params, audit }) {
         const row = await deleteLink(tx, params.id)
-        if (row === undefined) throw notFound('such open link')
+        if (row === undefined) throw notFound('such unused link')
         await audit({
           action: `${row.purpose}.delete`,
           resource: 'invitation',
@@ -158,7 +177,7 @@ function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/links/show',
       area: 'open',
-      summary: 'What a link is for',
+      summary: 'Get the purpose of a link',
       body: showRequest,
       answer: openLink,
       async handle({ body: { token } }) {
@@ -170,8 +189,8 @@ function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/links/use',
       area: 'open',
-      summary: 'Use a link: set the password',
-      description: 'It works once. Sign in afterwards with POST /admin/v1/session.',
+      summary: 'Use a link to set the password',
+      description: 'A link works once. Sign in afterwards with POST /admin/v1/session.',
       body: useRequest,
       answer: user,
       async handle({ body: { token, password, email }, request, requestId }) {

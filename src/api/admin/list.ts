@@ -10,21 +10,21 @@ const pageRows = 50
 const once = z.string({ error: 'given more than once' })
 
 /**
- * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that a list can be
- * sorted by, the default first; a minus before a name reverses the order, as in `-created_at`.
+ * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that the list can
+ * be sorted by, the default first. A minus before a name reverses the order, as in `-created_at`.
  */
 export function listParameters<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
   const [first] = sorts
   const words = sorts.flatMap((name) => (name.startsWith('-') ? [name, name.slice(1)] : [name, `-${name}`]))
   return {
-    limit: wholeNumber(1, pageRowsMax).default(pageRows).describe('Rows on a page.'),
-    cursor: once.optional().describe('`next_cursor` of the page before, with the same `sort`.'),
-    sort: oneOfWords(words).default(first).describe('A minus before the name turns the order round.'),
+    limit: wholeNumber(1, pageRowsMax).default(pageRows).describe('The maximum number of rows per page.'),
+    cursor: once.optional().describe('The `next_cursor` of the previous page, with the same `sort`.'),
+    sort: oneOfWords(words).default(first).describe('The sort order. A minus before the name reverses it.'),
   }
 }
 
 export interface SortOrder {
-  /** The name without its minus. */
+  /** The name without the minus. */
   by: string
   descending: boolean
 }
@@ -33,9 +33,9 @@ export function orderOf(sort: string): SortOrder {
   return sort.startsWith('-') ? { by: sort.slice(1), descending: true } : { by: sort, descending: false }
 }
 
-/** Where the next page begins: after the row with this value and id. */
+/** The position of the next page: after the row with this value and id. */
 export interface PagePosition {
-  /** Of the column that the list is sorted by, as JSON; null sorts last. */
+  /** The value in the column that the list is sorted by, as JSON; null sorts last. */
   value: string | number | null
   id: string
 }
@@ -47,7 +47,7 @@ export function cursorAt(sort: string, { value, id }: PagePosition): string {
   return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
 }
 
-/** Throws `invalid_request` for a cursor of another sort, and for a text that is not a cursor. */
+/** Throws `invalid_request` for a cursor of another sort, or a text that is not a cursor. */
 export function placeAt(sort: string, cursor: string | undefined): PagePosition | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))
@@ -61,14 +61,14 @@ export function placeAt(sort: string, cursor: string | undefined): PagePosition 
   return { value, id }
 }
 
-/** The same for a list of rows with UUIDs. */
+/** Like placeAt, for a list of rows with UUIDs. */
 export function rowPlaceAt(sort: string, cursor: string | undefined): PagePosition | undefined {
   const place = placeAt(sort, cursor)
   if (place !== undefined && !uuid.test(place.id)) throw noCursor()
   return place
 }
 
-/** The value of a list that is sorted by a moment. */
+/** Returns the value of a list that is sorted by time. */
 export function momentAt({ value }: PagePosition): Date {
   const read = typeof value === 'string' && isoMoment.test(value) ? new Date(value) : undefined
   if (read === undefined || !isKnownToPostgres(read)) throw noCursor()
@@ -77,14 +77,14 @@ export function momentAt({ value }: PagePosition): Date {
 
 const isoMoment = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T/
 
-/** For values that no page can have given. */
+/** For values that cannot have come from a page. */
 export function noCursor() {
-  return invalid('cursor', 'expected next_cursor of the page before, with the same sort')
+  return invalid('cursor', 'expected the next_cursor of the previous page, with the same sort')
 }
 
 /**
- * Postgres keeps no NUL and no lone surrogate. What a request has of them is refused before; what it has
- * encoded is not.
+ * Postgres cannot store NUL and lone surrogates. They are refused earlier in a request, but not inside an
+ * encoded cursor.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
@@ -98,7 +98,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** A page of at most `limit` rows, of one more that was read, and its cursor. */
+/** Returns a page of at most `limit` rows and its cursor, from rows of which one more was read. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { limit, sort }: { limit: number; sort: string },
@@ -109,7 +109,7 @@ export function pageOf<Row>(
   return { data, next_cursor: last === undefined ? null : cursorAt(sort, placeOf(last)) }
 }
 
-/** The shape of a page. */
+/** The schema of a page. */
 export function pageSchema<Row extends z.ZodType>(row: Row) {
   return z.object({
     data: z.array(row),
@@ -117,7 +117,7 @@ export function pageSchema<Row extends z.ZodType>(row: Row) {
   })
 }
 
-/** A filter that takes a UUID. */
+/** A filter by UUID. */
 export const uuidText = once
   .refine((text) => uuid.test(text), expected('a UUID'))
   .transform((text) => text.toLowerCase())

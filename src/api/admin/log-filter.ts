@@ -4,22 +4,22 @@ import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '
 import { isStorable } from './list.ts'
 
 /**
- * The filters of the usage log for admins: one parameter for each column, and one with `not_` before its
- * name, which leaves out the rows that the first would show. A parameter may be given several times: a row
- * matches if it has one of the values.
+ * The admin filters of the usage log: one parameter per column, and one with the prefix `not_` that excludes
+ * the rows that the first one would show. A parameter can be given several times; a row matches if it has any
+ * of the values.
  */
 
 const valuesMax = 32
 const valueLengthMax = 256
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Undefined: not valid. Null: the column has no value. */
+/** Undefined: the text is not valid. Null: the column has no value. */
 type Read<Value> = (text: string) => Value | null | undefined
 
-/** A parameter before it has its name and its `not`. */
+/** A filter before its name and its negation are known. */
 interface Filter {
-  /** The condition for these texts; undefined where one of them is not valid. */
+  /** Returns the condition for these texts, or undefined if one of them is not valid. */
   read(texts: readonly string[]): Test | undefined
-  /** What is expected, for the error message. */
+  /** The expected form, for the error message. */
   form: string
   description: string
 }
@@ -46,17 +46,17 @@ const asUuid: Read<string> = (text) => (uuid.test(text) ? text.toLowerCase() : u
 const asBoolean: Read<boolean> = (text) => (text === 'true' ? true : text === 'false' ? false : undefined)
 
 const words = (description: string, ...columns: LogColumn[]) =>
-  filter('a text', description, asText, (values) => ({ test: 'is', columns, values }))
+  filter('text', description, asText, (values) => ({ test: 'is', columns, values }))
 const ids = (description: string, column: LogColumn) =>
   filter('a UUID', description, asUuid, (values) => ({ test: 'is', columns: [column], values }))
 const named = (kind: NamedKind) =>
-  filter('a name', `The ${kind}'s name, now or at any time before.`, asText, (names) => ({
+  filter('a name', `The name of the ${kind}, now or at any earlier time.`, asText, (names) => ({
     test: 'named',
     kind,
     names,
   }))
 const part = (description: string, column: LogColumn) =>
-  filter('a text', `${description} Any part of it, in capital or small letters.`, asText, (parts) => ({
+  filter('text', `${description} Matches any part of it, case-insensitive.`, asText, (parts) => ({
     test: 'contains',
     column,
     parts,
@@ -64,7 +64,7 @@ const part = (description: string, column: LogColumn) =>
 const range = (description: string, column: LogColumn) =>
   filter(
     'a number, or a range such as 100..500, 100.. or ..500',
-    `${description} A number, or a range such as \`100..500\`, \`100..\` or \`..500\`, with both its ends.`,
+    `${description} A number, or an inclusive range such as \`100..500\`, \`100..\` or \`..500\`.`,
     (text) => rangeOf(text, wholeNumber),
     (ranges) => ({ test: 'between', column, ranges }),
   )
@@ -85,13 +85,13 @@ const statuses = (description: string, column: LogColumn) =>
 
 const cost = filter(
   'an amount in USD, or a range such as 0.01..2',
-  'Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends.',
+  'The cost in USD. An amount, or an inclusive range such as `0.01..2`, `1..` or `..0.5`.',
   (text) => rangeOf(text, nanoUsd),
   (ranges) => ({ test: 'between', column: 'cost_nano', ranges }),
 )
 const uncharged = filter(
   'true or false',
-  'Whether a part of the cost was not charged, because no more was held.',
+  'Whether part of the cost was not charged because too little was held.',
   asBoolean,
   (values): Test => ({ test: 'uncharged', values }),
 )
@@ -101,14 +101,14 @@ const address = filter(
   readBlock,
   (blocks): Test => ({ test: 'within', column: 'client_address', blocks }),
 )
-const stream = filter('true or false', 'Whether the client asked for a stream.', asBoolean, (values) => ({
+const stream = filter('true or false', 'Whether the client requested a stream.', asBoolean, (values) => ({
   test: 'is',
   columns: ['stream'],
   values,
 }))
 const tag = filter(
   'a tag',
-  'A tag; several: all of them.',
+  'A tag of the request. With several tags, a request must have all of them.',
   asText,
   (tags): Test => ({ test: 'tagged', tags }),
 )
@@ -119,52 +119,52 @@ const filters = {
   key: named('key'),
   key_id: ids('The key.', 'key_id'),
   group: named('group'),
-  group_id: ids('The group that the key was in.', 'group_id'),
+  group_id: ids('The group of the key at that time.', 'group_id'),
   request_id: ids('The `x-request-id` of the response.', 'id'),
   endpoint: words('The path that was called.', 'endpoint'),
   client_protocol: words('The format that the client speaks.', 'client_protocol'),
-  upstream_protocol: words('The format in which the upstream was asked.', 'upstream_protocol'),
+  upstream_protocol: words('The format in which the upstream was called.', 'upstream_protocol'),
   model: words('The model, as requested or as served.', 'requested_model', 'served_model'),
-  requested_model: words('The model that the client asked for.', 'requested_model'),
+  requested_model: words('The model that the client requested.', 'requested_model'),
   served_model: words('The model that answered.', 'served_model'),
-  channel: words('The channel that answered, or was asked last.', 'channel'),
+  channel: words('The channel that answered or was called last.', 'channel'),
   stream,
   status: statuses('A status such as `429`, a class such as `4xx` or a range such as `500..504`.', 'status'),
   outcome: words('`succeeded`, `refused`, `failed`, `cancelled` or `orphaned`.', 'outcome'),
   error_kind: words('The kind of the error.', 'error_kind'),
-  error_reason: words('Which refusal or failure it was: a word of the list of errors.', 'error_reason'),
+  error_reason: words('The reason code of the refusal or failure.', 'error_reason'),
   error: part('The message of the error.', 'error_message'),
-  upstream_status: statuses('The status that the upstream gave with an error.', 'error_upstream_status'),
+  upstream_status: statuses('The status of an upstream error.', 'error_upstream_status'),
   finish_reason: words('Why the answer ended.', 'finish_reason'),
   usage_source: words('`upstream`, `partial`, `estimated`, `none` or `implausible`.', 'usage_source'),
   stream_end: words('`complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`.', 'stream_end'),
-  upstream_request_id: words("The upstream's id of the last call.", 'upstream_request_id'),
+  upstream_request_id: words("The upstream's id for the last call.", 'upstream_request_id'),
   idempotency_key: words("The request's `idempotency-key`.", 'idempotency_key'),
-  end_user: words('The user that the client named.', 'end_user'),
-  session: words('The conversation, or run of an agent.', 'session'),
+  end_user: words('The end user that the client named.', 'end_user'),
+  session: words('The conversation or agent run.', 'session'),
   tag,
   client_address: address,
   user_agent: part("The client's `user-agent`.", 'user_agent'),
-  note: part('What translation changed: a path, an action or a reason.', 'notes'),
-  cost_fact: part('What the cost depends on besides tokens.', 'cost_facts'),
-  price_id: ids('The price of the row.', 'price_id'),
-  price_multiplier: words('The multiplier of that price, as decimal.', 'price_multiplier'),
+  note: part('A change made by translation: its path, action or reason.', 'notes'),
+  cost_fact: part('A fact, other than tokens, that the cost depends on.', 'cost_facts'),
+  price_id: ids('The id of the price that was applied.', 'price_id'),
+  price_multiplier: words('The multiplier of the price, as a decimal.', 'price_multiplier'),
   cost_usd: cost,
   uncharged,
   input_tokens: range('Input tokens at the full rate.', 'input_tokens'),
   cache_read_tokens: range('Input tokens from the cache.', 'cache_read_tokens'),
   cache_write_tokens: range('Input tokens written to the cache.', 'cache_write_tokens'),
   output_tokens: range('Output tokens, without reasoning.', 'output_tokens'),
-  reasoning_tokens: range('Output tokens of reasoning.', 'reasoning_tokens'),
-  images: range('Images delivered.', 'images'),
-  queue_ms: range('Milliseconds until the first call upstream.', 'queue_ms'),
+  reasoning_tokens: range('Output tokens used for reasoning.', 'reasoning_tokens'),
+  images: range('The number of images delivered.', 'images'),
+  queue_ms: range('Milliseconds until the first upstream call.', 'queue_ms'),
   first_token_ms: range('Milliseconds until the first content.', 'first_token_ms'),
   total_ms: range('Milliseconds until the end.', 'total_ms'),
-  attempts: range('Calls upstream.', 'attempt_count'),
-  folded: range('How many requests the row represents.', 'folded'),
+  attempts: range('The number of upstream calls.', 'attempt_count'),
+  folded: range('The number of requests that the row represents.', 'folded'),
 } satisfies Record<string, Filter>
 
-/** The parameter of a filter, given once or several times. */
+/** The parameter of a filter, which can be given once or several times. */
 function parameter({ read, form, description }: Filter, not: boolean) {
   return z
     .unknown()
@@ -179,10 +179,13 @@ function parameter({ read, form, description }: Filter, not: boolean) {
       if (texts.length > valuesMax)
         context.addIssue({
           code: 'custom',
-          message: `expected at most ${valuesMax} of them, got ${texts.length}`,
+          message: `expected at most ${valuesMax} values, got ${texts.length}`,
         })
       else if (test === undefined)
-        context.addIssue({ code: 'custom', message: `expected ${form}, or nothing for rows that have none` })
+        context.addIssue({
+          code: 'custom',
+          message: `expected ${form}, or an empty value for rows without one`,
+        })
       else return { not, ...test }
       return z.NEVER
     })
@@ -190,12 +193,12 @@ function parameter({ read, form, description }: Filter, not: boolean) {
       type: 'array',
       items: { type: 'string', maxLength: valueLengthMax },
       maxItems: valuesMax,
-      description: not ? `Without the rows that the filter without \`not_\` shows.` : description,
+      description: not ? `Excludes the rows that the filter without \`not_\` would show.` : description,
     })
     .optional()
 }
 
-/** For the query of an endpoint, besides its other parameters. */
+/** For the query of an endpoint, next to its other parameters. */
 export const filterParameters: Readonly<Record<string, ReturnType<typeof parameter>>> = Object.fromEntries(
   Object.entries<Filter>(filters).flatMap(([name, each]) => [
     [name, parameter(each, false)],
@@ -203,10 +206,10 @@ export const filterParameters: Readonly<Record<string, ReturnType<typeof paramet
   ]),
 )
 
-/** The filters alone, as a saved view keeps them. */
+/** Only the filters, as stored in a saved view. */
 export const adminFilterQuery = z.strictObject(filterParameters)
 
-/** The filter of a query with `filterParameters`. It ignores other parameters. */
+/** Returns the filter of a query with `filterParameters`. Other parameters are ignored. */
 export function filterFrom(query: Partial<Record<string, unknown>>): AdminFilter {
   return {
     conditions: Object.keys(filterParameters).flatMap((name) => {

@@ -9,9 +9,9 @@ const belonging = (what: string) =>
   z
     .object({ id: z.uuid(), name: z.string().nullable() })
     .nullable()
-    .describe(`The ${what}, under its name of then; null where it is not known.`)
+    .describe(`The ${what}, with its name at that time. Null if it is not known.`)
 
-/** A row of the usage log as admins see it in lists. */
+/** A row of the usage log as shown to admins in lists. */
 export const logRow = rowSchema(requestColumns, ['list'])
   .extend({
     tenant: belonging('tenant'),
@@ -22,7 +22,7 @@ export const logRow = rowSchema(requestColumns, ['list'])
   })
   .meta({ id: 'LogRow' })
 
-/** `showsRouting`: whether its reader may know of channels. */
+/** `showsRouting`: whether the reader is allowed to see channels. */
 export function logRowJson(row: LogRow, names: NamesOf, showsRouting: boolean): Record<string, unknown> {
   const nameOf = (kind: 'tenant' | 'key' | 'group', id: string | null) =>
     id === null ? null : { id, name: names.of(kind, id, row.created_at) }

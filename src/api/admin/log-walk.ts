@@ -18,20 +18,20 @@ export interface WalkContext {
   database: Pick<Database, 'log'>
   archive: Archive
   bounds: { logQueryMs: number }
-  /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
+  /** `shipNow` ships the newest rows, so that they are found. It is limited in time and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
-  /** Whether tenants see the names of channels, and attempts. */
+  /** Whether tenants can see channel names and attempts. */
   showsRouting: boolean
 }
 
-/** The times of a query of the log. */
+/** The period of a log query. */
 export const logTimes = {
   from: moment('first moment')
     .optional()
-    .describe('Requests from this moment on. Default: all that are kept.'),
+    .describe('Only requests from this time on. Default: all stored requests.'),
   to: moment('end')
     .optional()
-    .describe('Requests before this moment; a day is meant to its end. Default: now.'),
+    .describe('Only requests before this time. A date includes the whole day. Default: now.'),
 }
 
 interface Asked {
@@ -39,18 +39,18 @@ interface Asked {
   to?: Date | undefined
 }
 
-/** The error for an admin when Postgres does not answer a query of the log. */
+/** The error for an admin if Postgres does not answer a log query. */
 export const logAway = {
-  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. No data is lost. Try again shortly.',
   retryAfterSeconds: 5,
 }
 
-/** Asks the usage log for this actor. Queries of one actor take turns. */
+/** Queries the usage log for this actor. Queries of one actor take turns. */
 export function askLogAs(database: Pick<Database, 'log'>, actor: Actor): AskLog {
   return askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
 }
 
-/** A walk through the rows of the log that the actor may see. */
+/** Starts a walk through the rows of the log that the actor can see. */
 export async function beginWalk(context: WalkContext, actor: Actor, query: Asked, signal: AbortSignal) {
   const { clock, database, archive, bounds, ledger } = context
   await ledger.shipNow()
@@ -67,7 +67,10 @@ export async function beginWalk(context: WalkContext, actor: Actor, query: Asked
   return { ask, clock, filter, ...times, signal, older: olderDays(archive) }
 }
 
-/** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */
+/**
+ * Returns the filter of a query, with names resolved to ids and restricted to the rows that the actor can
+ * see.
+ */
 export async function adminFilterOf(
   ask: AskLog,
   context: Pick<WalkContext, 'showsRouting'>,
@@ -81,7 +84,7 @@ export async function adminFilterOf(
   return await ask((sql) => withIds(sql, own === undefined ? filter : ofTenant(filter, own)), terms)
 }
 
-/** Throws `invalid_request` where `to` is not after `from`. */
+/** Throws `invalid_request` if `to` is not after `from`. */
 export function requireOrder({ from, to }: Asked): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw invalid('to', 'expected a time after "from"')

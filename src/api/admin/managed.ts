@@ -4,13 +4,13 @@ import type { TypedTransaction } from '../../db/transactions.ts'
 import { conflict } from './refusals.ts'
 
 export interface ManagedContext {
-  /** The gateway.yaml of this process; undefined: it has none. */
+  /** The gateway.yaml of this process; undefined if it has none. */
   gatewayFile: { readonly own: OwnFile } | undefined
 }
 
 /**
- * Throws `conflict` where gateway.yaml manages the row: the next time that the file is applied it would undo
- * the change. The message names the file and, where this process reads it, the line of the entry.
+ * Throws `conflict` if gateway.yaml manages the row, because applying the file again would undo the change.
+ * The message names the file and, if this process reads it, the line of the entry.
  */
 export async function refuseManaged(
   tx: TypedTransaction,
@@ -21,5 +21,5 @@ export async function refuseManaged(
   if (managedBy !== 'file') return
   const place = await placeOfEntry(await readFileInForce(tx), gatewayFile?.own, entry)
   const what = entry.kind === 'prices' ? 'the prices' : `${entry.kind} "${entry.name}"`
-  throw conflict(`${place} manages ${what}: change it there.`, undefined, 'managed_elsewhere')
+  throw conflict(`${what} is managed by ${place}. Change it there.`, undefined, 'managed_elsewhere')
 }

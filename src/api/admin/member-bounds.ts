@@ -31,9 +31,9 @@ const names = [
 ] as const
 
 /**
- * Throws `invalid_request` where a member of a tenant gives a key more than an admin has given: more than the
- * key has, or, for a new key and in another group, more than any of the tenant's keys in that group has.
- * Without such a key, the group is refused.
+ * Throws `invalid_request` if a member of a tenant gives a key more than an admin has granted: more than the
+ * key already has or, for a new key or another group, more than any of the tenant's keys in that group has.
+ * If the tenant has no key in the group, the group is refused.
  */
 export async function requireMemberBounds(
   tx: TypedTransaction,
@@ -46,7 +46,7 @@ export async function requireMemberBounds(
     entry: KeyEntry
     group: GroupRow
     tenantId: string
-    /** Undefined: the key is new. */
+    /** Undefined for a new key. */
     before: KeyWithNames | undefined
   },
 ): Promise<void> {
@@ -65,14 +65,14 @@ export async function requireMemberBounds(
     const shown = typeof most === 'bigint' ? usd(most) : most
     throw invalid(
       fields[name],
-      `expected at most ${shown}, which is what an admin has given: ask one for more`,
+      `expected at most ${shown}, the maximum that an admin has granted; ask an admin for more`,
     )
   }
 }
 
-/** A member gets the same error for an unknown group, so that it cannot find out the names of groups. */
+/** A member receives the same error for an unknown group, so that it cannot find out the names of groups. */
 export function noKeyIn(group: string) {
-  return invalid('group', `no key of your tenant is in the group "${group}": ask an admin`)
+  return invalid('group', `your tenant has no key in the group "${group}"; ask an admin for one`)
 }
 
 /** A key without limits of its own has those of its group. */

@@ -13,23 +13,26 @@ import { membersSchema } from './words.ts'
 
 const priceVersion = z
   .object({
-    id: z.uuid().describe('Rows of the usage log name the version that they were paid by.'),
-    created_at: z.iso.datetime().describe('From this moment it is in force, until the next version.'),
-    source: z.string().describe('`gateway.yaml`, or who has set it.'),
-    price: z.record(z.string(), z.unknown()).nullable().describe('In the words of gateway.yaml; null: none.'),
+    id: z.uuid().describe('The id of the version, to which rows of the usage log refer.'),
+    created_at: z.iso.datetime().describe('When the version took effect. It applies until the next version.'),
+    source: z.string().describe('`gateway.yaml`, or who set the price.'),
+    price: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The price in the format of gateway.yaml. Null if there is none.'),
   })
   .meta({ id: 'PriceVersion' })
 
 const versionList = pageSchema(priceVersion).meta({ id: 'PriceVersionList' })
 
-/** The versions of a model's price. A version never changes: a new price is a new one. */
+/** The versions of a model's price. A version never changes: a new price is a new version. */
 export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint[] {
   return [
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/models/{id}/prices',
       area: 'catalog',
-      summary: "The versions of a model's price",
+      summary: "List the versions of a model's price",
       params: modelPath,
       query: z.strictObject(listParameters(['-created_at'])),
       answer: versionList,
@@ -57,7 +60,8 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
       area: 'catalog',
       ifMatch: 'model',
       summary: 'Set a new price',
-      description: 'It is in force within a second, for requests that begin then. Former versions stay.',
+      description:
+        'The price applies within a second, to requests that begin afterwards. Earlier versions are kept.',
       params: modelPath,
       body: membersSchema(priceEntry, 'PriceRequest'),
       statuses: [201],
@@ -67,7 +71,7 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
         const price = checked(priceEntry, body)
         const version = await writePrice(tx, id, price, priceAuthor(actor))
         const [written] = await listPrices(tx, { modelId: id, version, descending: true, limit: 1 })
-        if (written === undefined) throw new Error('a price that was written is not there')
+        if (written === undefined) throw new Error('the price was not written')
         const after = versionJson(written.row)
         await audit({
           action: 'model.price',

@@ -26,7 +26,9 @@ export interface AdminModelsContext extends ManagedContext {
   catalog: Pick<Catalog, 'snapshot'>
 }
 
-export const modelPath = z.object({ id: z.string().describe('Its id; write a slash in it as %2F.') })
+export const modelPath = z.object({
+  id: z.string().describe('The id of the model, with slashes encoded as %2F.'),
+})
 const words = z.record(z.string(), z.unknown())
 
 const modelAnswer = z
@@ -38,18 +40,20 @@ const modelAnswer = z
     fallbacks: z.array(z.string()),
     plain_members: z
       .array(z.string())
-      .describe('Members of requests for which no vendor adds input that the body does not contain.'),
+      .describe('Request members for which no vendor adds input beyond what the body contains.'),
     context_length: z.int().nullable(),
     max_output_tokens: z.int().nullable(),
     images: words.nullable(),
     traits: words.nullable(),
     price: words
       .nullable()
-      .describe('In force on all channels, in the words of gateway.yaml; null: it has none.'),
+      .describe(
+        'The price on all channels, in the format of gateway.yaml. Null if the model has no price of its own.',
+      ),
     price_version: z
       .object({
         id: z.uuid(),
-        source: z.string().describe('`gateway.yaml`, or who has set it.'),
+        source: z.string().describe('`gateway.yaml`, or who set the price.'),
         created_at: z.iso.datetime(),
       })
       .nullable(),
@@ -61,14 +65,14 @@ const modelDetails = modelAnswer
   .extend({
     library_prices: z
       .array(z.object({ channel: z.string(), upstream_model: z.string(), source: z.string(), price: words }))
-      .describe("In force where the model has no price of its own: the library's, by channel."),
+      .describe("The library's prices by channel, which apply if the model has no price of its own."),
   })
   .meta({ id: 'AdminModelDetails' })
 
 const modelList = pageSchema(modelAnswer).meta({ id: 'AdminModelList' })
 const deleted = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedModel' })
 
-/** Models: the names that clients ask for, with their prices. */
+/** Models: the names that clients request, with their prices. */
 export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint[] {
   const { database, catalog } = context
   return [
@@ -77,7 +81,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       method: 'GET',
       path: '/admin/v1/models/{id}',
       area: 'catalog',
-      summary: 'A model, with its price in force',
+      summary: 'Get a model with its current price',
       params: modelPath,
       answer: modelDetails,
       async handle({ params: { id } }) {
@@ -95,9 +99,9 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       path: '/admin/v1/models/{id}',
       area: 'catalog',
       ifMatch: 'model',
-      summary: 'Change a model',
+      summary: 'Update a model',
       description:
-        'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default. Another price is a new version.',
+        'A JSON merge patch (RFC 7396) of the settings in the format of gateway.yaml. Absent settings stay unchanged; null restores the default. A changed price creates a new version.',
       params: modelPath,
       body: patchOf(modelEntry, 'ModelPatch'),
       answer: modelAnswer,
@@ -105,7 +109,10 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
         const merged = mergePatch(known, body)
         if (merged.id !== id)
-          throw conflict('id: a model keeps its id. Make another one, or give it an alias.', 'id')
+          throw conflict(
+            'id: the id of a model cannot be changed. Create another model or add an alias.',
+            'id',
+          )
         await writeModel(tx, checkModel(merged, rows), { rows, source: priceAuthor(actor) })
         return await audited(tx, audit, 'change', before, id)
       },
@@ -116,14 +123,18 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       path: '/admin/v1/models/{id}',
       area: 'catalog',
       ifMatch: 'model',
-      summary: 'Delete a model that nothing names: it is disabled, as one that leaves gateway.yaml',
+      summary: 'Delete a model that nothing refers to (it is disabled, like one removed from gateway.yaml)',
       params: modelPath,
       answer: deleted,
       async change({ tx, params: { id }, requireMatch, audit }) {
         const { rows, before } = await modelToChange(tx, context, id, requireMatch)
         const [referrer] = referrersOfModel(rows, id)
         if (referrer !== undefined)
-          throw conflict(`${referrer} names model "${id}": take it out there first.`, undefined, 'in_use')
+          throw conflict(
+            `${referrer} refers to model "${id}". Remove the reference first.`,
+            undefined,
+            'in_use',
+          )
         await setModelDisabled(tx, id, true)
         await audit({ action: 'model.delete', resource: 'model', id, name: id, before })
         return { body: { id, deleted: true as const } }
@@ -137,12 +148,12 @@ function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
     method: 'GET',
     path: '/admin/v1/models',
     area: 'catalog',
-    summary: 'The models',
+    summary: 'List models',
     query: z.strictObject({
       ...listParameters(['id', 'created_at']),
       state: oneOfWords(['enabled', 'disabled']).optional(),
       managed_by: oneOfWords(['file', 'admin']).optional(),
-      search: text.optional().describe('A part of the id, in capital or small letters.'),
+      search: text.optional().describe('Part of the id, case-insensitive.'),
     }),
     answer: modelList,
     async handle({ query }) {
@@ -172,9 +183,9 @@ function newModelEndpoint(): AdminEndpoint {
     method: 'POST',
     path: '/admin/v1/models',
     area: 'catalog',
-    summary: 'Make a model',
+    summary: 'Create a model',
     description:
-      'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
+      'The body has the format of an entry of `models` in gateway.yaml. Channels offer the model if they list it.',
     body: membersSchema(modelEntry, 'ModelRequest'),
     statuses: [201],
     answer: modelAnswer,
@@ -182,7 +193,11 @@ function newModelEndpoint(): AdminEndpoint {
       const rows = await rowsToChange(tx)
       const former = rows.models.find(({ id }) => id === body.id)
       if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
-        throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id', 'name_taken')
+        throw conflict(
+          `id: there is already a model "${former.id}". Change or enable that one.`,
+          'id',
+          'name_taken',
+        )
       const model = checkModel(body, rows)
       await writeModel(tx, model, { rows, source: priceAuthor(actor) })
       if (former !== undefined) await setModelDisabled(tx, model.id, false)
@@ -196,7 +211,7 @@ function switchEndpoints(context: AdminModelsContext): AdminEndpoint[] {
     { verb: 'enable' as const, summary: 'Enable a model' },
     {
       verb: 'disable' as const,
-      summary: 'Disable a model: it cannot be requested, and it keeps its settings',
+      summary: 'Disable a model, so that it cannot be requested but keeps its settings',
     },
   ].map(({ verb, summary }) =>
     adminChange({
@@ -217,7 +232,10 @@ function switchEndpoints(context: AdminModelsContext): AdminEndpoint[] {
   )
 }
 
-/** A model that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it. */
+/**
+ * Reads a model in order to change it, together with all rows, which are locked. Throws if it is managed by
+ * gateway.yaml.
+ */
 export async function modelToChange(
   tx: AdminChange['tx'],
   context: ManagedContext,
@@ -232,7 +250,7 @@ export async function modelToChange(
   return { rows, row, before, known: modelIn(rows, id)?.words ?? {} }
 }
 
-/** The author of a price, for `source` of its row. */
+/** Returns the author of a price, for the column `source`. */
 export function priceAuthor({ name }: AdminChange['actor']): string {
   return `admin API, ${name}`
 }
@@ -250,7 +268,7 @@ async function audited(
   return { body: after, etag: etagOf(after) }
 }
 
-/** A model as the API shows it. Its ETag is made from this. */
+/** A model as shown by the API. Its ETag is computed from this. */
 export async function readModelAnswer(
   tx: AdminChange['tx'],
   id: string,
@@ -261,7 +279,7 @@ export async function readModelAnswer(
 
 export function rowOf(rows: AllRows, id: string): AllRows['models'][number] {
   const row = rows.models.find((one) => one.id === id)
-  if (row === undefined) throw notFound('model of this id')
+  if (row === undefined) throw notFound('model with this id')
   return row
 }
 

@@ -34,10 +34,12 @@ const offerAnswer = z
     channel: z.string(),
     channel_id: z.uuid(),
     model: z.string(),
-    upstream_model: z.string().describe('"*": the name that the client wrote.'),
-    state: z.enum(['enabled', 'disabled']).describe('Of its channel and its model.'),
+    upstream_model: z
+      .string()
+      .describe('The upstream\'s name for the model. "*" means that the client\'s name is passed through.'),
+    state: z.enum(['enabled', 'disabled']).describe('`disabled` if the channel or the model is disabled.'),
     managed_by: managedBy,
-    traits: words.nullable().describe('Stated for this offer.'),
+    traits: words.nullable().describe('The traits stated for this offer.'),
     protocols: z.record(
       z.string(),
       z.record(
@@ -47,7 +49,7 @@ const offerAnswer = z
           from: z
             .enum(['vendor', 'family', 'refusal', 'probe', 'file', 'admin'])
             .describe(
-              'The place that decides it: our tables of vendors and families of models, a verdict, or settings.',
+              'The source of the value: our tables of vendors and model families, a verdict, or a setting.',
             ),
         }),
       ),
@@ -55,7 +57,7 @@ const offerAnswer = z
     price: z
       .object({ source: z.string(), price: words })
       .nullable()
-      .describe("What an answer is paid by: the model's own price, or the library's."),
+      .describe("The price of answers: the model's own price, or the library's."),
     verdicts: z.array(
       z.object({
         protocol: z.string(),
@@ -72,13 +74,13 @@ const offerAnswer = z
 const offerList = pageSchema(offerAnswer).meta({ id: 'OfferList' })
 const offerForm = z.strictObject({ upstream: z.string(), traits: traitEntry.optional() })
 const onePath = channelPath.extend({
-  model: z.string().describe('Of the offer; write a slash in it as %2F.'),
+  model: z.string().describe('The model of the offer, with slashes encoded as %2F.'),
 })
 const offered = z
   .object({ channel: z.string(), models: z.union([z.literal('*'), words]) })
   .meta({ id: 'ChannelOffers' })
 
-/** Offers: which channel serves which model, under what name, and what it can do there. */
+/** Offers: which channel serves which model, under what name, and with what capabilities. */
 export function offersEndpoints(context: AdminChannelsContext & AdminModelsContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -86,7 +88,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       method: 'GET',
       path: '/admin/v1/offers',
       area: 'catalog',
-      summary: 'The offers: model by channel, with traits, prices and verdicts',
+      summary: 'List offers (models by channel) with traits, prices and verdicts',
       query: z.strictObject({
         ...listParameters(['model', 'channel']),
         channel: text.optional().describe('The name of a channel.'),
@@ -123,7 +125,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       path: '/admin/v1/channels/{id}/offers/{model}',
       area: 'catalog',
       ifMatch: 'channel',
-      summary: 'Offer a model on a channel, or change its offer',
+      summary: 'Offer a model on a channel, or change the offer',
       params: onePath,
       body: membersSchema(offerForm, 'OfferRequest'),
       answer: offered,
@@ -139,13 +141,13 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       path: '/admin/v1/channels/{id}/offers/{model}',
       area: 'catalog',
       ifMatch: 'channel',
-      summary: 'Take a model off a channel',
+      summary: 'Remove a model from a channel',
       params: onePath,
       answer: offered,
       async change({ tx, params: { id, model }, requireMatch, audit }) {
         const change = await channelToChange(tx, context, id, requireMatch)
         const { [model]: gone, ...models } = asMap(change.stored.words.models)
-        if (gone === undefined) throw notFound('offer of this model on the channel')
+        if (gone === undefined) throw notFound('offer for this model on the channel')
         return await changeModels({ tx, audit }, context, change, models)
       },
     }),
@@ -153,7 +155,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       method: 'GET',
       path: '/admin/v1/channels/{id}/offers',
       area: 'catalog',
-      summary: 'The models of a channel',
+      summary: 'List the models of a channel',
       params: channelPath,
       answer: offered,
       async handle({ params: { id } }) {
@@ -169,7 +171,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
   ]
 }
 
-/** Gives a channel these models instead of its own. */
+/** Replaces the models of a channel. */
 async function changeModels(
   { tx, audit }: Pick<AdminChange, 'tx' | 'audit'>,
   context: AdminChannelsContext,

@@ -20,13 +20,13 @@ export interface OidcConfig {
 const callbackPath = '/admin/v1/oidc/callback'
 const keptSeconds = 600
 
-/** Single sign-on, where OIDC_ISSUER is set. */
+/** Single sign-on, if OIDC_ISSUER is set. */
 export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfig }): AdminEndpoint[] {
   const { people, publicUrl, config } = context
   const oidc = oidcOf(config, people)
   const policy = policyOf(config)
   const required = () => {
-    if (oidc === undefined) throw notFound('single sign-on here: OIDC_ISSUER is not set')
+    if (oidc === undefined) throw notFound('single sign-on, because OIDC_ISSUER is not set')
     return oidc
   }
   return [
@@ -34,7 +34,7 @@ export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfi
       method: 'GET',
       path: '/admin/v1/sign-in',
       area: 'open',
-      summary: 'How one can sign in here',
+      summary: 'Get the available ways to sign in',
       answer: z
         .object({ password: z.literal(true), single_sign_on: z.boolean() })
         .meta({ id: 'SignInMethods' }),
@@ -46,13 +46,13 @@ export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfi
       method: 'GET',
       path: '/admin/v1/oidc/start',
       area: 'open',
-      summary: 'Begin a single sign-on: leads the browser to the issuer',
+      summary: 'Start single sign-on by redirecting the browser to the issuer',
       query: z.object({
         return_to: z
           .string()
-          .regex(/^\/(?![/\\])[\x21-\x7e]{0,1000}$/, 'expected a path of this server')
+          .regex(/^\/(?![/\\])[\x21-\x7e]{0,1000}$/, 'expected a path on this server')
           .default('/')
-          .describe('The path of this server that the browser comes back to.'),
+          .describe('The path on this server to which the browser returns.'),
       }),
       async handle({ request, response, query }) {
         const origin = ownOrigin(request, publicUrl)
@@ -70,7 +70,7 @@ export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfi
       method: 'GET',
       path: callbackPath,
       area: 'open',
-      summary: 'The end of a single sign-on: the issuer leads the browser here',
+      summary: 'Complete single sign-on (the issuer redirects the browser here)',
       query: z.looseObject({}),
       async handle({ request, response, requestId }) {
         const origin = ownOrigin(request, publicUrl)
@@ -78,7 +78,7 @@ export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfi
         const kept = cookieOf(request, oidcCookie, isSecure)
         if (kept === undefined)
           throw notAllowed(
-            'This browser has not begun a single sign-on. Begin with GET /admin/v1/oidc/start.',
+            'This browser has not started single sign-on. Start with GET /admin/v1/oidc/start.',
           )
         const gone = cookieHeader(oidcCookie, undefined, { isSecure, seconds: 0 })
         response.setHeader('set-cookie', gone)

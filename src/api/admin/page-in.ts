@@ -1,8 +1,8 @@
 import { orderOf, pageOf, placeAt } from './list.ts'
 
 /**
- * A page of rows that are in memory, sorted by a value, then by name or id. For lists that a process holds
- * whole anyway.
+ * Returns a page of rows that are in memory, sorted by a value and then by name or id. For lists that a
+ * process holds completely anyway.
  */
 export function pageIn<Row>(
   rows: readonly Row[],
@@ -23,7 +23,7 @@ export function pageIn<Row>(
   return { data: page.data.map(({ row }) => row), next_cursor: page.next_cursor }
 }
 
-/** Whether a name has `part` in it, in capital or small letters. Undefined: every name has it. */
+/** Whether a name contains `part`, ignoring case. Every name matches if `part` is undefined. */
 export function hasPart(name: string, part: string | undefined): boolean {
   return part === undefined || name.toLowerCase().includes(part.toLowerCase())
 }

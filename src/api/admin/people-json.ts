@@ -3,7 +3,7 @@ import { roles, scopes, verbs } from '../../access/permissions.ts'
 import { passwordCharacters } from '../../access/users/password.ts'
 import { expected } from '../../canonical/checked.ts'
 
-// Shapes that the endpoints of users share.
+// Schemas that the endpoints of users share.
 
 export const email = z
   .string()
@@ -13,14 +13,17 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .meta({ format: 'email' })
 
-/** A password at a sign-in. It has no lower bound, so that no error reveals anything about it. */
+/** The password at a sign-in. It has no minimum length, so that no error reveals anything about it. */
 export const givenPassword = z.string().max(passwordCharacters.most)
 
 export const newPassword = z
   .string()
   .describe(`${passwordCharacters.least} to ${passwordCharacters.most} characters.`)
 
-export const code = z.string().max(64).describe('Six digits of the app, or a recovery code. Each works once.')
+export const code = z
+  .string()
+  .max(64)
+  .describe('Six digits from the app, or a recovery code. Each can be used once.')
 
 export const role = z.enum(roles)
 export const scope = z.enum(scopes)
@@ -30,8 +33,8 @@ export const user = z
     id: z.uuid(),
     email: z.string(),
     role,
-    tenant_id: z.uuid().nullable().describe('The tenant of a member; null: all tenants.'),
-    has_password: z.boolean().describe('False: the user comes by single sign-on only.'),
+    tenant_id: z.uuid().nullable().describe('The tenant of a member. Null for all tenants.'),
+    has_password: z.boolean().describe('False if the user can only sign in with single sign-on.'),
     has_second_factor: z.boolean(),
     disabled_at: z.iso.datetime().nullable(),
     last_sign_in_at: z.iso.datetime().nullable(),
@@ -42,13 +45,13 @@ export const user = z
 export const session = z
   .object({
     kind: z.enum(['operator', 'user', 'token']),
-    id: z.uuid().nullable().describe('Of the user, or of the API token; null: the operator.'),
+    id: z.uuid().nullable().describe('The id of the user or the API token. Null for the operator.'),
     name: z.string(),
     role,
     tenant_id: z.uuid().nullable(),
     may: z
       .record(z.string(), z.array(z.enum(verbs)))
-      .describe('What the caller may do in each area. A member: in its own tenant only.'),
+      .describe('The rights of the caller in each area. For a member, they only apply to its own tenant.'),
   })
   .meta({ id: 'Session' })
 

@@ -29,7 +29,7 @@ const probeRequest = z
     protocol: z
       .string()
       .nullish()
-      .describe('The protocol in which the channel is asked. Default: each that it speaks, a run for each.'),
+      .describe('The protocol to probe. Default: one run for each protocol that the channel speaks.'),
     cost_max_usd: z
       .string(expected('a decimal as a string, such as "0.50"'))
       .refine(
@@ -37,7 +37,7 @@ const probeRequest = z
         expected('a decimal above 0 as a string, such as "0.50"'),
       )
       .nullish()
-      .describe('The most that each run may cost. Default: PROBE_MICRO_USD_MAX.'),
+      .describe('The maximum cost of each run in USD. Default: PROBE_MICRO_USD_MAX.'),
   })
   .meta({ id: 'ProbeRequest' })
 
@@ -50,10 +50,13 @@ const probeRun = z
     protocol: z.string(),
     origin: z.enum(['admin', 'schedule']),
     state: z.enum(['queued', 'running', 'ended', 'failed']),
-    cost_max_usd: z.string().describe('USD, an exact decimal.'),
-    cost_usd: z.string().nullable().describe('What its requests cost so far; null: not known.'),
-    key_id: z.uuid().nullable().describe('The key of its requests in the usage log; null: it has not begun.'),
-    error: z.string().nullable().describe('Why it failed.'),
+    cost_max_usd: z.string().describe('USD as an exact decimal.'),
+    cost_usd: z.string().nullable().describe('The cost of its requests so far. Null if not known.'),
+    key_id: z
+      .uuid()
+      .nullable()
+      .describe('The key of its requests in the usage log. Null if the run has not started.'),
+    error: z.string().nullable().describe('Why the run failed.'),
     created_at: z.iso.datetime(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
@@ -62,15 +65,21 @@ const probeRun = z
 
 const probeRunDetails = probeRun
   .extend({
-    sections: z.array(sectionSchema).nullable().describe('What it found, check by check; null: not ended.'),
+    sections: z
+      .array(sectionSchema)
+      .nullable()
+      .describe('The results by check. Null until the run has ended.'),
   })
   .meta({ id: 'ProbeRunDetails' })
 
 const runId = z.uuid(expected('the id of a run'))
 const limit = z.coerce.number().int().min(1).max(100).default(20)
-const within = { withinMs: 5_000, unavailable: 'The database does not answer at the moment. Try again.' }
+const within = {
+  withinMs: 5_000,
+  unavailable: 'The database is not responding at the moment. Try again shortly.',
+}
 
-/** Probes for operators: start one, and read the results of the last ones. */
+/** Probes for operators: start one, and read the results of recent ones. */
 export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -79,12 +88,12 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
       method: 'GET',
       area: 'probes',
       path: '/admin/v1/probes',
-      summary: 'The runs of probes, newest first',
+      summary: 'List probe runs, newest first',
       query: z.object({
         channel: z.string().optional(),
         model: z.string().optional(),
         limit,
-        cursor: runId.optional().describe('`next_cursor` of the page before.'),
+        cursor: runId.optional().describe('The `next_cursor` of the previous page.'),
       }),
       answer: z
         .object({
@@ -112,7 +121,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
       method: 'GET',
       area: 'probes',
       path: '/admin/v1/probes/{id}',
-      summary: 'A run of a probe, with what it found',
+      summary: 'Get a probe run with its results',
       params: z.object({ id: runId }),
       answer: probeRunDetails,
       async handle({ params: { id } }) {
@@ -131,9 +140,9 @@ function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
     method: 'POST',
     area: 'probes',
     path: '/admin/v1/probes',
-    summary: 'Ask a channel what a model can do there',
+    summary: 'Probe what a model can do on a channel',
     description:
-      'A worker makes some 40 small requests, one after the other. Its verdicts count from the next request on.',
+      'A worker sends about 40 small requests, one after the other. The verdicts apply from the next request on.',
     body: probeRequest,
     statuses: [201],
     answer: z.object({ data: z.array(probeRun) }).meta({ id: 'ProbeRuns' }),
@@ -158,7 +167,7 @@ function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
         }
       })
       if (rows.length === 0) {
-        throw invalid('channel', `"${channelName}" speaks no protocol that can be probed`)
+        throw invalid('channel', `"${channelName}" does not speak a protocol that can be probed`)
       }
       await addRuns(tx, rows)
       for (const row of rows)
@@ -175,7 +184,7 @@ function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
       }
     },
     async committed({ data }) {
-      // When the queue is down, a sweep adds them.
+      // If the queue is down, a sweep adds them later.
       const queues = await context.queues().catch(() => undefined)
       await queues?.probes.add(data.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
     },

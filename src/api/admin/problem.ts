@@ -2,24 +2,24 @@ import { z } from 'zod'
 import type { GatewayError } from '../../canonical/error.ts'
 import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 
-/** An error of the admin API: problem details. https://www.rfc-editor.org/rfc/rfc9457.html */
+/** An error of the admin API in the problem details format. https://www.rfc-editor.org/rfc/rfc9457.html */
 export const problem = z
   .object({
-    type: z.string().describe('`urn:tollgate:problem:` and `code`.'),
+    type: z.string().describe('`urn:tollgate:problem:` followed by `code`.'),
     title: z.string().describe('The kind of problem, in a few words.'),
     status: z.int(),
-    code: z.string().describe('A word that software may act on.'),
-    detail: z.string().describe('What is wrong, and what to change.'),
-    instance: z.string().describe('`urn:uuid:` and the `x-request-id`.'),
+    code: z.string().describe('A stable code for programs to act on.'),
+    detail: z.string().describe('What is wrong and what to change.'),
+    instance: z.string().describe('`urn:uuid:` followed by the `x-request-id`.'),
     errors: z
       .array(
         z.object({
-          pointer: z.string().describe('Where in the body: a JSON pointer as a URI fragment.'),
+          pointer: z.string().describe('The position in the body, as a JSON pointer in a URI fragment.'),
           detail: z.string(),
         }),
       )
       .optional()
-      .describe('The wrong fields.'),
+      .describe('The invalid fields.'),
   })
   .meta({ id: 'Problem' })
 
@@ -30,15 +30,15 @@ interface Meaning {
   title: string
 }
 
-/** Codes of `refusals.ts` that say more than the kind. */
+/** Codes from `refusals.ts` that are more specific than the kind. */
 const ofCode: Readonly<Record<string, Meaning>> = {
-  conflict: { status: 409, title: 'Conflicts with the current state' },
-  second_factor_required: { status: 401, title: 'A code of the second factor is needed' },
+  conflict: { status: 409, title: 'Conflict with the current state' },
+  second_factor_required: { status: 401, title: 'Second-factor code required' },
   precondition_failed: { status: 412, title: 'Changed since it was read' },
 }
 
 const ofKind: Readonly<Partial<Record<ErrorKind, Meaning>>> = {
-  invalid_request: { status: 400, title: 'Not valid' },
+  invalid_request: { status: 400, title: 'Invalid request' },
   unsupported_parameter: { status: 400, title: 'Not supported' },
   unauthenticated: { status: 401, title: 'Not signed in' },
   permission_denied: { status: 403, title: 'Not allowed' },
@@ -46,18 +46,18 @@ const ofKind: Readonly<Partial<Record<ErrorKind, Meaning>>> = {
   unknown_path: { status: 404, title: 'Not found' },
   model_not_found: { status: 404, title: 'Not found' },
   endpoint_not_supported: { status: 400, title: 'Not supported' },
-  request_too_large: { status: 413, title: 'Too large' },
-  request_in_progress: { status: 409, title: 'In progress' },
-  idempotency_mismatch: { status: 422, title: 'Another call had this Idempotency-Key' },
-  rate_limited: { status: 429, title: 'Too many' },
+  request_too_large: { status: 413, title: 'Request too large' },
+  request_in_progress: { status: 409, title: 'Request in progress' },
+  idempotency_mismatch: { status: 422, title: 'Idempotency-Key used for another call' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   upstream_error: { status: 502, title: 'The upstream failed' },
   upstream_overloaded: { status: 503, title: 'The upstream is overloaded' },
   upstream_timeout: { status: 504, title: 'The upstream did not answer' },
-  content_filtered: { status: 400, title: 'Filtered' },
-  unavailable: { status: 503, title: 'Not available now' },
+  content_filtered: { status: 400, title: 'Content filtered' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
 }
 
-const unforeseen: Meaning = { status: 500, title: 'A fault of this gateway' }
+const unforeseen: Meaning = { status: 500, title: 'Internal error of the gateway' }
 
 export interface Rendered {
   status: number
@@ -65,7 +65,7 @@ export interface Rendered {
   body: z.output<typeof problem>
 }
 
-/** The answer to a refused or failed call. */
+/** Returns the response to a refused or failed call. */
 export function problemOf(error: GatewayError, requestId: string): Rendered {
   const { reason, kind, code, field, message, retryAfterSeconds } = error
   const meaning = ofCode[code ?? ''] ?? ofKind[kind] ?? unforeseen

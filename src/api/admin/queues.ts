@@ -10,16 +10,16 @@ import type { AdminToken } from './token.ts'
 export const queuesPath = '/admin/v1/queues'
 
 /**
- * Pages below `path` that show the queues and change nothing. An operator sends the admin token as bearer
- * token, or types it as the password that the browser asks for, with any name. While the queue's backend is
- * away the answer is a 503 within five seconds.
+ * Serves read-only pages below `path` that show the queues. An operator sends the admin token as a bearer
+ * token, or enters it as the password that the browser asks for, with any user name. While the queue's
+ * backend is down, the response is a 503 within five seconds.
  */
 export function adminQueues(path: string, adminToken: AdminToken, queues: () => Promise<Queues>) {
   let pages: Promise<QueuePages> | undefined
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const given = givenIn(request.headers.authorization)
     try {
-      // A browser first asks without one, which is not a guess.
+      // A browser's first request has no token, which is not a guess.
       if (given === '' || !adminToken.accepts(given, clientAddressOf(request)))
         throw gatewayError('admin_token_needed')
     } catch (cause) {
@@ -41,13 +41,13 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
         .status(503)
         .set('retry-after', String(retryAfterSeconds))
         .set('x-request-id', randomUUIDv7())
-        .json({ error: { message: 'The queue does not answer at the moment. Try again shortly.' } })
+        .json({ error: { message: 'The queue is not responding at the moment. Try again shortly.' } })
       return
     }
     shown(request, response, next)
   }
 
-  /** Ask the queue first: the pages do not say clearly that they cannot reach it. */
+  /** Checks the queue first, because the pages do not report clearly that they cannot reach it. */
   async function reached(): Promise<QueuePages> {
     const open = await queues()
     await open.images.counts()
@@ -56,11 +56,11 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
   }
 }
 
-/** Opening the queues may take longer, and goes on in the background. */
+/** Opening the queues may take longer and continues in the background. */
 const answerMs = 5_000
 const retryAfterSeconds = 2
 
-/** The token that a caller sent; empty: none. */
+/** Returns the token that the caller sent; empty if there is none. */
 function givenIn(authorization: string | undefined): string {
   const [scheme = '', value = ''] = (authorization ?? '').split(/\s+/)
   if (scheme.toLowerCase() === 'bearer') return value

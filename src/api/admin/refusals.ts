@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 
-/** 409: the current state does not allow the change. The message says what to do first. */
+/** 409: the current state does not allow the change. The message states what to do first. */
 export function conflict(
   message: string,
   field?: string,

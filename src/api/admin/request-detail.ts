@@ -18,22 +18,22 @@ export interface AdminRequestContext {
   database: Pick<Database, 'log'>
   archive: Archive
   bounds: { logQueryMs: number }
-  /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
+  /** `shipNow` ships the newest rows, so that they are found. It is limited in time and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
   publicUrl: string | undefined
-  /** Whether tenants see the names of channels, and attempts. */
+  /** Whether tenants can see channel names and attempts. */
   showsRouting: boolean
 }
 
-/** Parameters of a path that names a request. */
-export const requestParams = z.object({ id: z.string().describe('The `x-request-id` of its response.') })
+/** The path parameters that identify a request. */
+export const requestParams = z.object({ id: z.string().describe('The `x-request-id` of the response.') })
 
 const entry = z.object({
   id: z.uuid(),
   account_id: z.uuid(),
   created_at: z.iso.datetime(),
   kind: z.string(),
-  amount_nano_usd: z.string().describe('Nano-USD in decimal digits; negative where money was taken.'),
+  amount_nano_usd: z.string().describe('Nano-USD as decimal digits; negative if money was taken.'),
   note: z.string().nullable(),
 })
 
@@ -41,7 +41,7 @@ const credential = z
   .string()
   .nullable()
   .describe(
-    "The channel's credential: the first 8 hex digits of its SHA-256. Null where none was used, where it is not known, and for members.",
+    "The first 8 hex digits of the SHA-256 of the channel's credential. Null if none was used or it is not known, and for members.",
   )
 
 const { attempts } = usageDetail.shape
@@ -51,18 +51,22 @@ const logDetail = usageDetail
   .extend({
     attempts: z.array(attempts.element.extend({ credential })).describe(attempts.description ?? ''),
     price_id: z.uuid().nullable(),
-    entries: z.array(entry).describe('What the request moved on its account.'),
+    entries: z.array(entry).describe('The entries that the request caused on the account.'),
     as_curl: z
       .object({
-        command: z.string().describe('For a POSIX shell, with `$TOLLGATE_KEY` in place of the key.'),
-        differs: z.array(z.string()).describe('How it differs from the request as the client sent it.'),
+        command: z
+          .string()
+          .describe('A command for a POSIX shell, with `$TOLLGATE_KEY` in place of the key.'),
+        differs: z
+          .array(z.string())
+          .describe('How the command differs from the request that the client sent.'),
       })
       .nullable()
-      .describe('The request that a client would have to send; null for a path that no model answers.'),
+      .describe('The request as a curl command. Null for a path that no model answers.'),
   })
   .meta({ id: 'LogDetail' })
 
-/** One row of the usage log with all that is kept of it. */
+/** Returns one row of the usage log with everything that is stored about it. */
 export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoint {
   const { database, archive, bounds, ledger, publicUrl } = context
   return adminEndpoint({
@@ -70,7 +74,7 @@ export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoin
     path: '/admin/v1/requests/{id}',
     area: 'log',
     tenants: 'own',
-    summary: 'One request with body, attempts, entries, and the command that sends it again',
+    summary: 'Get a request with its body, attempts and entries, and a command that sends it again',
     params: requestParams,
     answer: logDetail,
     async handle({ actor, params, signal }) {

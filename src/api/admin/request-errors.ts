@@ -6,48 +6,53 @@ import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
 import { logProgress } from './requests.ts'
 
-const requests = z.int().describe('A row of a flood counts as the requests it represents.')
+const requests = z
+  .int()
+  .describe('The number of requests. A row that represents several requests counts as all of them.')
 
 const group = z.object({
   kind: z.string(),
-  reason: z.string().nullable().describe('Null in rows of before there were reasons.'),
+  reason: z.string().nullable().describe('The reason code. Null in rows from before reason codes existed.'),
   endpoint: z
     .string()
     .nullable()
     .describe(
-      'The path that was called. Null: the paths of small groups together, where there are very many.',
+      'The path that was called. Null for a group that combines many small groups with different paths.',
     ),
   channel: z
     .string()
     .nullable()
-    .describe('The channel that answered, or was asked last. Null: none was asked, and for members.'),
-  upstream_status: z.int().nullable().describe('Null: no upstream answered, and for members.'),
+    .describe('The channel that answered or was called last. Null if none was called, and for members.'),
+  upstream_status: z
+    .int()
+    .nullable()
+    .describe('The status from the upstream. Null if no upstream answered, and for members.'),
   requests,
-  first_at: z.iso.datetime().describe('The first one of the time that was asked for.'),
+  first_at: z.iso.datetime().describe('The first occurrence in the requested period.'),
   last_at: z.iso.datetime(),
   last_request_id: z.uuid(),
   last_message: z
     .string()
     .nullable()
-    .describe('The message that the client of the last request got. Null: its day is in the archive.'),
+    .describe('The message that the client of the last request received. Null if its day is in the archive.'),
 })
 
 const groups = z
   .object({
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    data: z.array(group).describe('The largest first.'),
+    data: z.array(group).describe('The groups, largest first.'),
     other: z
       .object({ groups: z.int(), requests })
       .nullable()
-      .describe('The groups beyond `data`, together; null: there are none.'),
-    requests: z.int().describe('All errors that were counted.'),
-    exact: z.boolean().describe('False: only the errors in `progress` are counted.'),
+      .describe('The groups beyond `data`, combined. Null if there are none.'),
+    requests: z.int().describe('The number of errors that were counted.'),
+    exact: z.boolean().describe('False if only the errors in the period of `progress` were counted.'),
     progress: logProgress,
   })
   .meta({ id: 'LogErrors' })
 
-/** Which errors there are, how many of each, since when, and the last one of each. */
+/** Reports which errors occurred, how often, since when, and the latest of each. */
 export function adminRequestErrorsEndpoint(context: WalkContext): AdminEndpoint {
   const { bounds } = context
   return adminEndpoint({
@@ -55,13 +60,13 @@ export function adminRequestErrorsEndpoint(context: WalkContext): AdminEndpoint 
     path: '/admin/v1/requests/errors',
     area: 'log',
     tenants: 'own',
-    summary: 'The errors that match, by kind, reason, endpoint, channel and status of the upstream',
+    summary: 'Group the matching errors by kind, reason, endpoint, channel and upstream status',
     description:
-      'The filters of the list. A member of one tenant gets groups by kind, reason and endpoint alone.',
+      'Accepts the same filters as the list. For members of a tenant, errors are only grouped by kind, reason and endpoint.',
     query: z.strictObject({
       ...filterParameters,
       ...logTimes,
-      limit: wholeNumber(1, 200).default(50).describe('Groups in the answer.'),
+      limit: wholeNumber(1, 200).default(50).describe('The maximum number of groups in the response.'),
     }),
     answer: groups,
     async handle({ actor, query, signal }) {

@@ -23,7 +23,7 @@ export interface RequestExportContext extends Omit<WalkContext, 'bounds'> {
 export interface LogExportColumn {
   name: string
   kind: ColumnKind
-  /** Whether it is in a file for which the client named no columns. */
+  /** Whether the file contains the column if the client has not chosen columns. */
   isDefault: boolean
   of(row: LogRow, names: NamesOf): unknown
 }
@@ -35,7 +35,7 @@ const nameColumn = (kind: 'tenant' | 'key' | 'group'): LogExportColumn => ({
   of: (row, names) => names.of(kind, row[`${kind}_id`], row.created_at),
 })
 
-/** The names at the time of the request, and each column of the usage log. */
+/** The names at the time of the request, and all columns of the usage log. */
 export const logExportColumns: readonly LogExportColumn[] = [
   ...requestColumns.flatMap(({ name, kind, shown }): LogExportColumn[] => {
     const column: LogExportColumn = {
@@ -52,7 +52,7 @@ export const logExportColumns: readonly LogExportColumn[] = [
 
 const known = logExportColumns.map(({ name }) => name)
 
-/** The rows that match, as a file. */
+/** Exports the matching rows as a file. */
 export function adminExportEndpoint(context: RequestExportContext): AdminEndpoint {
   const { exportRowsMax: rowsMax, clientStallMs: stallMs } = context.bounds
   return adminEndpoint({
@@ -60,9 +60,9 @@ export function adminExportEndpoint(context: RequestExportContext): AdminEndpoin
     path: '/admin/v1/requests/export',
     area: 'log',
     tenants: 'own',
-    summary: 'The requests that match, as CSV, NDJSON or Parquet',
+    summary: 'Export the matching requests as CSV, NDJSON or Parquet',
     description:
-      'Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.',
+      'The file is sent while it is being read, newest rows first by default. It contains at most EXPORT_ROWS_MAX rows; the trailer `x-tollgate-cut` states whether more rows matched. If the connection is aborted, the file is incomplete.',
     query: z.strictObject({
       ...filterParameters,
       ...logTimes,
@@ -97,7 +97,7 @@ export function adminExportEndpoint(context: RequestExportContext): AdminEndpoin
   })
 }
 
-/** Rows that are in memory at a time. */
+/** The number of rows in memory at a time. */
 export const batchRows = 1_000
 const namesMs = 5_000
 
@@ -109,7 +109,7 @@ export function chosen<Column extends { name: string; isDefault: boolean }>(
   return names.flatMap((name) => all.filter((column) => column.name === name))
 }
 
-/** The values of the columns, batch by batch. */
+/** Yields the values of the columns, batch by batch. */
 export async function* exportBatches(
   ask: AskLog,
   walk: Walk,

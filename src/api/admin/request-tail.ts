@@ -13,14 +13,14 @@ import { seesRouting } from './permit.ts'
 
 export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
   bounds: WalkContext['bounds'] & { keepAliveMs: number; clientStallMs: number }
-  /** Becomes true when the process ends. It is read before each query. */
+  /** Becomes true when the process shuts down. Checked before each query. */
   readonly draining: boolean
 }
 
-/** Tails of one process. */
+/** The maximum number of tails per process. */
 const tailsMax = 100
 
-/** New rows of the usage log, as they come. */
+/** Streams new rows of the usage log as they arrive. */
 export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
   const { clock, database, bounds } = context
   const tail = new LogTail(askLogFor(database, 'tail', logAway), () => context.draining, clock)
@@ -30,9 +30,9 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
     path: '/admin/v1/requests/tail',
     area: 'log',
     tenants: 'own',
-    summary: 'New rows of the usage log, as they come',
+    summary: 'Stream new rows of the usage log',
     description:
-      'Server-sent events. `row`: a row as in the list. `dropped`: how many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent after the rows of a moment; its id, sent back as `last-event-id`, continues after them. `end`: the process ends; connect again.',
+      'Server-sent events. `row`: a row as in the list. `dropped`: the number of rows that were left out because there were more than 200 per second or the client reads too slowly. `place`: sent after each batch of rows; send its id as `last-event-id` to continue from there. `end`: the process is shutting down; reconnect.',
     query: z.strictObject(filterParameters),
     media: 'text/event-stream',
     answer: logRow,
@@ -67,9 +67,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
   })
 }
 
-/**
- * While the client has not taken one batch, the next ones are only counted. So no more than one is in memory.
- */
+/** Until the client has received a batch, further batches are only counted, so that only one is in memory. */
 function takerFor(stream: EventStream, showsRouting: boolean): (batch: TailBatch) => void {
   let isBusy = false
   let left = 0
@@ -106,11 +104,11 @@ const placeForm = z.tuple([
   z.record(z.string().regex(/^requests_(?:\d{8}|default)$/), z.int().min(0)),
 ])
 
-/** Throws `invalid_request` for an id that is not ours. Its names become part of a statement. */
+/** Throws `invalid_request` for an id that we did not issue. The names in it become part of a statement. */
 function placeFrom(header: string | string[] | undefined): TailPlace | undefined {
   if (header === undefined || header === '') return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(String(header), 'base64url').toString('utf8')))
-  if (!read.success) throw invalid('last-event-id', 'expected the id of an event of this path')
+  if (!read.success) throw invalid('last-event-id', 'expected the id of an event from this path')
   const [snapshot, blocks] = read.data
   return { snapshot, blocks }
 }

@@ -25,19 +25,19 @@ const madeAnew = translation
     made_anew: z
       .literal(true)
       .describe(
-        'It is made now, of the kept body and by what is known of the model now: what was sent then may differ.',
+        'Always true: the translation is computed now from the stored body and current knowledge of the model, and can differ from what was actually sent.',
       ),
     made_at: z.iso.datetime(),
     catalog_revision: z.int(),
-    channel: z.string().nullable().describe('Null for members, and where no channel was called.'),
+    channel: z.string().nullable().describe('Null for members, and if no channel was called.'),
     to: z.enum(upstreams),
     is_body_whole: z
       .boolean()
-      .describe('False: the kept body has placeholders in place of secrets or of the middle of long texts.'),
+      .describe('False if the stored body has placeholders for secrets or for the middle of long texts.'),
   })
   .meta({ id: 'TranslationMadeAnew' })
 
-/** What would be sent upstream today for a request of the log. */
+/** Shows what would be sent upstream today for a request of the log. */
 export function adminTranslationEndpoint(context: AdminTranslationContext): AdminEndpoint {
   const { database, bounds, catalog, ledger } = context
   return adminEndpoint({
@@ -45,7 +45,7 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
     path: '/admin/v1/requests/{id}/translation',
     area: 'log',
     tenants: 'own',
-    summary: 'What would be sent upstream today for the kept body of a request',
+    summary: 'Show what would be sent upstream today for the stored body of a request',
     params: requestParams,
     answer: madeAnew,
     async handle({ actor, params, signal }) {
@@ -60,7 +60,7 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
       const from = clients.find((each) => each === row.client_protocol)
       const to = upstreams.find((each) => each === row.upstream_protocol)
       if (from === undefined || to === undefined || row.endpoint === '/v1/embeddings')
-        throw conflict('The request went to no channel as a chat, so there is nothing to translate.')
+        throw conflict('The request was not sent to a channel as a chat, so there is nothing to translate.')
       const { request, isWhole } = keptBody(found)
       const model = row.requested_model ?? ''
       const called = found.detail.attempt_rows.findLast(({ passed_over }) => !passed_over)
@@ -87,16 +87,20 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
   })
 }
 
-/** Throws `conflict` where there is nothing to translate. */
+/** Throws `conflict` if there is nothing to translate. */
 function keptBody({ detail: { payload } }: LogDetail) {
   if (payload === null)
-    throw conflict('The body of this request is not kept: its key has capture: none, or its time is over.')
+    throw conflict(
+      'The body of this request is not stored, because its key has "capture: none" or the retention period is over.',
+    )
   if (payload.capture !== 'content')
     throw conflict(
-      'Only the shape of the body is kept: its texts are gone. Set capture: content for the key.',
+      'Only the shape of the body is stored, without its texts. Set "capture: content" for the key to store them in future.',
     )
   const request = parseObject(payload.body)
   if (request === undefined)
-    throw conflict('The kept body lacks its middle: it was longer than CAPTURE_BYTES_MAX.')
+    throw conflict(
+      'The middle of the stored body is missing, because the body was longer than CAPTURE_BYTES_MAX.',
+    )
   return { request, isWhole: !/\[REDACTED |\u2026\[\d+ bytes cut\]\u2026/.test(payload.body) }
 }

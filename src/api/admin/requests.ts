@@ -25,10 +25,10 @@ export const logProgress = z
     done: z
       .boolean()
       .describe(
-        'False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time.',
+        'False if the page is not full and there is more to search, in which case request the next page. When sorted by a value, false means that there may be greater values outside this period.',
       ),
   })
-  .describe('The part of the log in which all matching rows are found.')
+  .describe('The part of the log in which all matching rows have been found.')
 
 const page = z
   .object({
@@ -36,12 +36,12 @@ const page = z
     next_cursor: z
       .string()
       .nullable()
-      .describe('Null when the whole time is searched, and for the greatest.'),
+      .describe('Null if the whole period has been searched, and when sorted by a value.'),
     progress: logProgress,
   })
   .meta({ id: 'LogPage' })
 
-/** The names by which the greatest rows are asked for, and their columns. */
+/** The sort names for the greatest values, and their columns. */
 const measures: Readonly<Record<string, Measure>> = {
   cost: 'cost_nano',
   total_ms: 'total_ms',
@@ -53,7 +53,7 @@ const inOrder = {
   sort: oneOfWords(['-created_at', 'created_at', '-cost', '-total_ms', '-first_token_ms'])
     .default('-created_at')
     .describe(
-      'By time, a minus turns it round. Or the greatest of the time by cost, total time or time to the first token: one page of `limit` rows that have a value.',
+      'By time (with a minus, newest first), or by the greatest cost, total time or time to first token in the period: then a single page of up to `limit` rows that have a value.',
     ),
 }
 
@@ -68,16 +68,16 @@ const histogram = z
     data: z.array(
       z.object({
         starts_at: z.iso.datetime(),
-        outcomes: z.record(z.string(), z.int()).describe('Requests by outcome.'),
+        outcomes: z.record(z.string(), z.int()).describe('The number of requests by outcome.'),
       }),
     ),
-    requests: z.int().describe('All that were counted.'),
-    exact: z.boolean().describe('False: only the requests in `progress` are counted.'),
+    requests: z.int().describe('The number of requests that were counted.'),
+    exact: z.boolean().describe('False if only the requests in the period of `progress` were counted.'),
     progress: logProgress,
   })
   .meta({ id: 'LogHistogram' })
 
-/** The usage log of all tenants. A member sees the rows of its own tenant. */
+/** The usage log of all tenants. Members only see the rows of their own tenant. */
 export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndpoint[] {
   return [logEndpoint(context), histogramEndpoint(context)]
 }
@@ -89,9 +89,9 @@ function logEndpoint(context: AdminRequestsContext): AdminEndpoint {
     path: '/admin/v1/requests',
     area: 'log',
     tenants: 'own',
-    summary: 'The usage log, by any of its columns',
+    summary: 'List requests in the usage log, filtered by any column',
     description:
-      'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
+      'Filters can be combined. If a filter is given several times, any of its values matches; an empty value matches rows without a value. The prefix `not_` negates a filter. A long search returns what it has found so far, with `progress` and a cursor for the rest.',
     query: z.strictObject({ ...filterParameters, ...inOrder, ...logTimes }),
     answer: page,
     async handle({ actor, query, signal }) {
@@ -100,7 +100,7 @@ function logEndpoint(context: AdminRequestsContext): AdminEndpoint {
       const { by, descending } = orderOf(sort)
       const at = placeAt(sort, cursor)?.id
       if (at !== undefined && !(uuid.test(at) && by === 'created_at'))
-        throw invalid('cursor', 'expected next_cursor of the page before')
+        throw invalid('cursor', 'expected the next_cursor of the previous page')
       const { ask, ...walk } = await beginWalk(context, actor, query, signal)
       const withinMs = bounds.logQueryMs
       const named = async (rows: LogRow[]) => {
@@ -146,13 +146,13 @@ function histogramEndpoint(context: AdminRequestsContext): AdminEndpoint {
     path: '/admin/v1/requests/histogram',
     area: 'log',
     tenants: 'own',
-    summary: 'How many requests match, by time and outcome',
+    summary: 'Count the matching requests by time and outcome',
     query: z.strictObject({
       ...filterParameters,
       ...logTimes,
       width: oneOfWords(['minute', 'hour', 'day'])
         .optional()
-        .describe('Default: by the time between `from` and `to`.'),
+        .describe('The width of a bucket. The default depends on the time between `from` and `to`.'),
     }),
     answer: histogram,
     async handle({ actor, query, signal }) {
@@ -161,7 +161,10 @@ function histogramEndpoint(context: AdminRequestsContext): AdminEndpoint {
       const width =
         query.width ?? (spanMs <= 3 * widths.hour ? 'minute' : spanMs <= 7 * widths.day ? 'hour' : 'day')
       if (spanMs / widths[width] > bucketsMax)
-        throw invalid('width', `expected at most ${bucketsMax} of them between "from" and "to"`)
+        throw invalid(
+          'width',
+          `expected at most ${bucketsMax} buckets between "from" and "to"; choose a larger width`,
+        )
       const counted = await countRequests(ask, walk, {
         bucketMs: widths[width],
         withinMs: bounds.logQueryMs,

@@ -2,22 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import { gatewayError } from '../../canonical/error.ts'
 import { calledOrigin } from '../../http/client-address.ts'
 
-/** A cookie of the admin API. Scripts cannot read it, and a browser sends it to this host only. */
+/** A cookie of the admin API. Scripts cannot read it, and browsers only send it to this host. */
 export interface CookieKind {
   name: string
-  /** `lax`: the browser also sends it when another site leads it here. */
+  /** `lax`: the browser also sends the cookie when another site links here. */
   sameSite: 'strict' | 'lax'
 }
 
 export const sessionCookie: CookieKind = { name: 'tollgate', sameSite: 'strict' }
 /**
- * It proves nothing but that this browser has signed in before (access/users/device.ts). It stays at a
- * sign-out.
+ * Only proves that this browser has signed in before (access/users/device.ts). It is kept after a sign-out.
  */
 export const deviceCookie: CookieKind = { name: 'tollgate-device', sameSite: 'strict' }
 export const oidcCookie: CookieKind = { name: 'tollgate-sso', sameSite: 'lax' }
 
-/** The header that sets the cookie, or deletes it if the value is undefined. */
+/** Returns the header that sets the cookie, or deletes it if the value is undefined. */
 export function cookieHeader(
   { name, sameSite }: CookieKind,
   value: string | undefined,
@@ -34,7 +33,8 @@ export function cookieHeader(
 }
 
 /**
- * The value that the browser sent. Undefined: it sent none, or two, of which another site may have set one.
+ * Returns the value that the browser sent. Undefined if it sent none, or two, of which another site may have
+ * set one.
  */
 export function cookieOf(
   request: IncomingMessage,
@@ -49,7 +49,10 @@ export function cookieOf(
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The origin of this server in browsers. Throws `invalid_request` if the header `host` is not a host. */
+/**
+ * Returns the origin of this server as seen by browsers. Throws `invalid_request` if the `host` header is not
+ * a valid host.
+ */
 export function ownOrigin(request: IncomingMessage, publicUrl: string | undefined): string {
   const url = URL.parse(publicUrl ?? calledOrigin(request))
   if (url === null) throw gatewayError('host_invalid')
@@ -57,8 +60,8 @@ export function ownOrigin(request: IncomingMessage, publicUrl: string | undefine
 }
 
 /**
- * A browser takes `__Host-` only from an HTTPS server, with Path=/ and without a domain: no other host can
- * set it.
+ * A browser accepts `__Host-` only from an HTTPS server, with Path=/ and without a domain, so no other host
+ * can set the cookie.
  */
 function fullName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name

@@ -24,7 +24,7 @@ const openSessions = z
     data: z.array(
       z.object({
         id: z.uuid(),
-        current: z.boolean().describe('The session of this call.'),
+        current: z.boolean().describe('Whether this is the session of this call.'),
         method: z.enum(['password', 'oidc']),
         address: z.string(),
         user_agent: z.string(),
@@ -36,7 +36,7 @@ const openSessions = z
   })
   .meta({ id: 'OpenSessions' })
 
-/** Sign in and out, and the sessions of the user who calls. */
+/** Sign-in, sign-out, and the sessions of the calling user. */
 export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   const { people, publicUrl } = context
   const idleMs = people.bounds.sessionIdleMinutes * 60_000
@@ -47,7 +47,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       area: 'open',
       summary: 'Sign in',
       description:
-        'Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by network, and by account and network; a browser that has signed in before has its own count.',
+        'Sets a session cookie. After the error `second_factor_required`, send the same body again with `code`. Attempts are limited per network, and per account and network. A browser that has signed in before has its own limit.',
       body: signInRequest,
       answer: session,
       async handle({ request, requestId, body }) {
@@ -64,7 +64,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       method: 'GET',
       path: '/admin/v1/session',
       area: 'any',
-      summary: 'Who calls, and what the caller may do',
+      summary: 'Get the caller and its rights',
       answer: session,
       async handle({ actor }) {
         return { body: shownSession(actor) }
@@ -86,7 +86,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       method: 'GET',
       path: '/admin/v1/sessions',
       area: 'self',
-      summary: 'Where the user who calls is signed in',
+      summary: 'List the sessions of the calling user',
       answer: openSessions,
       async handle({ actor }) {
         const rows = await people.database.keys.ask(({ db }) => listSessions(db, actor.userId ?? '', idleMs))
@@ -110,7 +110,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       method: 'DELETE',
       path: '/admin/v1/sessions/{id}',
       area: 'self',
-      summary: 'End a session of the user who calls',
+      summary: 'End a session of the calling user',
       params: z.object({ id: uuidText }),
       answer: ended,
       async change({ tx, actor, params, audit }) {
@@ -123,7 +123,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
   ]
 }
 
-/** The browser of a call, with the session that it has now. */
+/** Returns the browser of a call, with its current session. */
 export function browserOf(
   { publicUrl }: Pick<AuthenticateContext, 'publicUrl'>,
   request: IncomingMessage,
@@ -140,7 +140,7 @@ export function browserOf(
   }
 }
 
-/** The cookies of a new session: its own, and that of the browser. */
+/** Returns the cookies of a new session: one for the session and one for the browser. */
 export function sessionHeaders(
   { people, publicUrl }: Pick<AuthenticateContext, 'people' | 'publicUrl'>,
   request: IncomingMessage,
@@ -177,7 +177,7 @@ export function shownSession(actor: Actor): z.input<typeof session> {
   }
 }
 
-/** The audit line of an end of the actor's own session. */
+/** Returns the audit line for the end of the actor's own session. */
 function endOf({ userId, name, tenantId }: Actor): AuditEntry {
   return { action: 'session.end', resource: 'user', id: userId ?? '', name, tenantId }
 }

@@ -3,8 +3,9 @@ import { checked } from '../../canonical/checked.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 
 /**
- * The body of a call that makes or changes a resource, from the schema of its entry in gateway.yaml. Each
- * member may be absent or null. It checks the names of the members, and leaves the values to `merged`.
+ * Builds the schema of the body of a call that creates or changes a resource, from the schema of its entry in
+ * gateway.yaml. Every member can be absent or null. Only checks the names of the members; the values are
+ * checked by `merged`.
  */
 export function settingBody<const Required extends string = never>(
   settings: z.ZodObject,
@@ -27,12 +28,13 @@ export function settingBody<const Required extends string = never>(
     .meta({ id })
 }
 
-/** Settings in the words of gateway.yaml, as a client sends them, or as a row has them. */
+/** Settings in the format of gateway.yaml, as sent by a client or as stored in a row. */
 export type Settings = Record<string, unknown>
 
 /**
- * The settings that a row has after a change, checked by the schema of its entry in gateway.yaml: an absent
- * setting stays, null restores the default, and objects are merged. https://www.rfc-editor.org/rfc/rfc7396
+ * Returns the settings of a row after a change, checked with the schema of its entry in gateway.yaml. Absent
+ * settings stay unchanged, null restores the default, and objects are merged.
+ * https://www.rfc-editor.org/rfc/rfc7396
  */
 export function merged<Schema extends z.ZodType>(
   schema: Schema,
@@ -54,7 +56,7 @@ function mergePatch(before: Json, change: Json): Json {
   return withoutEmpty(result)
 }
 
-/** If each member of a map is back at its default, so is the map. */
+/** If every member of a map is back at its default, the map is too. */
 function withoutEmpty(settings: Json): Json {
   return Object.fromEntries(
     Object.entries(settings).filter(([, value]) => !(isRecord(value) && Object.keys(value).length === 0)),

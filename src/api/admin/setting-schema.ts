@@ -5,7 +5,7 @@ import { oneOfWords, text } from '../parameter.ts'
 
 // Settings that several resources show, and filters that several lists have.
 
-const bound = z.int().nullable().describe('Null: unbounded.')
+const bound = z.int().nullable().describe('Null if there is no limit.')
 
 export const limitsShown = z.object({
   requests_per_minute: bound,
@@ -21,12 +21,14 @@ export function limitsJson(row: LimitColumns): z.output<typeof limitsShown> {
   }
 }
 
-const most = z.string().nullable().describe('USD, an exact decimal; null: unbounded.')
+const most = z.string().nullable().describe('USD as an exact decimal. Null if there is no limit.')
 
 export const budgetShown = z
   .object({ day: most, month: most, total: most })
   .nullable()
-  .describe('The most that may be spent in a day, in a month (UTC) and in total; null: no budget.')
+  .describe(
+    'The maximum that can be spent per day, per month (UTC) and in total. Null if there is no budget.',
+  )
 
 export function budgetJson(row: BudgetColumns): z.output<typeof budgetShown> {
   const { budgetDay: day, budgetMonth: month, budgetTotal: total } = row
@@ -35,32 +37,35 @@ export function budgetJson(row: BudgetColumns): z.output<typeof budgetShown> {
   return { day: shown(day), month: shown(month), total: shown(total) }
 }
 
-/** A new budget sums up what was spent: see count_new_budgets. */
+/** For a new budget, what has already been spent is added up; see count_new_budgets. */
 export const budgetMs = 30_000
 
 export const keepingShown = z.object({
   store: z.boolean(),
-  days: z.int().optional().describe('For how many days. Absent: none is kept.'),
+  days: z
+    .int()
+    .optional()
+    .describe('The number of days for which answers are kept. Absent if none are kept.'),
 })
 
-/** `days`: 0 for nothing. */
+/** `days` is 0 if nothing is kept. */
 export function keepingJson(days: number): z.output<typeof keepingShown> {
   return days === 0 ? { store: false } : { store: true, days }
 }
 
 export const managedByShown = z
   .enum(['file', 'admin'])
-  .describe('`file`: gateway.yaml has it, and only a change there can change it.')
+  .describe('`file`: managed by gateway.yaml and can only be changed there.')
 
 export const nameFilters = {
-  name: text.optional().describe('The whole name.'),
-  search: text.optional().describe('A part of the name, in small or capital letters.'),
+  name: text.optional().describe('The exact name.'),
+  search: text.optional().describe('Part of the name, case-insensitive.'),
   managed_by: oneOfWords(['file', 'admin']).optional(),
 }
 
 export const yesOrNo = oneOfWords(['true', 'false']).transform((word) => word === 'true')
 
-/** Of a resource with an id and a name of its own. */
-export const calledParams = z.object({ id: text.describe('Its id, or its name.') })
+/** The path of a resource with an id and a name of its own. */
+export const calledParams = z.object({ id: text.describe('The id or the name of the resource.') })
 
 export const deletedAnswer = z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'Deleted' })

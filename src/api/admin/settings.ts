@@ -18,12 +18,14 @@ export interface AdminSettingsContext extends ManagedContext {
 
 const prices = z
   .object({
-    value: z.unknown().describe('As `prices` of gateway.yaml; null: prices of the library do not apply.'),
+    value: z
+      .unknown()
+      .describe('The `prices` setting, as in gateway.yaml. Null if library prices are not used.'),
     managed_by: z.enum(['file', 'admin']).nullable(),
-    version: z.string().nullable().describe('Of the package that its data come from.'),
+    version: z.string().nullable().describe('The version of the package from which the data comes.'),
     renewed_at: z.iso.datetime().nullable(),
   })
-  .describe('Can be changed here.')
+  .describe('The setting for library prices, which can be changed here.')
 
 const settings = z
   .object({
@@ -32,16 +34,16 @@ const settings = z
       .array(
         z.object({
           name: z.string(),
-          value: z.unknown().describe('Null where it is not set, and for secrets.'),
+          value: z.unknown().describe('Null if the setting is not set, and for secrets.'),
           default: z.unknown(),
           from: z
             .enum(['environment', 'default'])
-            .describe('`environment`: its value is another than the default.'),
+            .describe('`environment`: the value differs from the default.'),
           is_secret: z.boolean(),
           is_set: z.boolean(),
         }),
       )
-      .describe('Settings and bounds of the process that answers. They change with a restart.'),
+      .describe('The settings and bounds of the process that responds. Changing them requires a restart.'),
   })
   .meta({ id: 'Settings' })
 
@@ -49,7 +51,9 @@ const settingsPatch = z
   .strictObject({
     prices: z
       .unknown()
-      .describe('As in gateway.yaml: "library", or a map with renew and renew_from; null: none.'),
+      .describe(
+        'As in gateway.yaml: "library", or a map with renew and renew_from. Null to use no library prices.',
+      ),
   })
   .meta({ id: 'SettingsPatch' })
 
@@ -73,7 +77,7 @@ export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[
       method: 'GET',
       path: '/admin/v1/settings',
       area: 'settings',
-      summary: 'All settings and bounds, without secrets',
+      summary: 'Get all settings and bounds, without secrets',
       answer: settings,
       async handle() {
         const state = await database.reads.ask(({ db }) => readPriceLibrary(db))
@@ -86,7 +90,7 @@ export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[
       path: '/admin/v1/settings',
       area: 'settings',
       ifMatch: 'settings',
-      summary: 'Change what can be changed while the gateway runs',
+      summary: 'Update the settings that can be changed at runtime',
       body: settingsPatch,
       answer: settings,
       async change({ tx, body, requireMatch, audit }) {
@@ -123,7 +127,7 @@ function pricesJson(state: Awaited<ReturnType<typeof readPriceLibrary>>): z.outp
   }
 }
 
-/** A renewal of the library changes no setting. */
+/** Ignores the other members, because a renewal of the library changes no setting. */
 function settingsEtag({ value, managed_by }: z.output<typeof prices>): string {
   return etagOf({ value, managed_by })
 }
@@ -147,7 +151,7 @@ function environmentOf({ bounds, ...config }: Config): z.output<typeof settings>
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** A URL may have a user and a password, or a token in its query. */
+/** A URL can contain a user and a password, or a token in its query. */
 function withoutCredentials(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\w+:\/\//.test(value)) return value
   if (!URL.canParse(value)) return '***'

@@ -7,7 +7,9 @@ const count = z.number().int()
 const latency = z
   .object({ count, p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .describe('Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured.')
+  .describe(
+    'Milliseconds, estimated from a histogram with an error of less than 10 %. Null if nothing was measured.',
+  )
 
 /** Counts and sums of requests. */
 export const sums = {
@@ -17,14 +19,16 @@ export const sums = {
   failed: count,
   cancelled: count,
   orphaned: count,
-  errors: count.describe('Refused, failed and orphaned.'),
+  errors: count.describe('The number of refused, failed and orphaned requests.'),
   tokens: z.object({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count }),
   images: count,
-  cost_nano_usd: z.string().describe('Nano-USD in decimal digits, of the requests whose cost is known.'),
+  cost_nano_usd: z
+    .string()
+    .describe('The cost of the requests whose cost is known, in nano-USD as decimal digits.'),
   uncharged_nano_usd: z
     .string()
-    .describe('The part of the cost that was not charged, because no more was held for these requests.'),
-  unpriced_requests: count.describe('Requests whose cost is not known.'),
+    .describe('The part of the cost that was not charged, because too little was held for these requests.'),
+  unpriced_requests: count.describe('The number of requests whose cost is not known.'),
   latency_ms: z.object({ total: latency, first_token: latency }),
 }
 

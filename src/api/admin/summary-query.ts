@@ -17,20 +17,22 @@ const steps: readonly Granularity[] = ['minute', 'hour', 'day']
 const sorts = ['-requests', '-errors', '-cost', '-tokens', '-latency'] as const
 
 const range = {
-  from: moment('first moment').optional().describe('Default: 24 hours before `to`.'),
-  to: moment('end').optional().describe('Default: the end of this hour. A day is meant to its end.'),
+  from: moment('first moment').optional().describe('The start of the period. Default: 24 hours before `to`.'),
+  to: moment('end')
+    .optional()
+    .describe('The end of the period. Default: the end of the current hour. A date includes the whole day.'),
 }
 
 const filters = {
   tenant_id: uuidText.optional(),
   key_id: uuidText.optional(),
   group_id: uuidText.optional(),
-  model: text.optional().describe('As requested.'),
+  model: text.optional().describe('The model, as requested.'),
   channel: text.optional(),
   outcome: oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
 }
 
-/** The parameters of the sums. */
+/** The parameters of the totals. */
 export const summaryQuery = z.strictObject({
   ...range,
   ...filters,
@@ -41,20 +43,22 @@ export const summaryQuery = z.strictObject({
     })
     .optional()
     .describe(
-      'Any of tenant, key, group, model, channel and outcome, and one of minute, hour and day, with commas.',
+      'A comma-separated list of any of tenant, key, group, model, channel and outcome, and at most one of minute, hour and day.',
     ),
 })
 
-/** The parameters of the sums over time. */
+/** The parameters of the totals over time. */
 export const timelineQuery = z.strictObject({
   ...range,
   ...filters,
-  step: oneOfWords(['minute', 'hour', 'day']).optional().describe('Default: hours up to 8 days, then days.'),
+  step: oneOfWords(['minute', 'hour', 'day'])
+    .optional()
+    .describe('The step. Default: hour for up to 8 days, otherwise day.'),
   by: oneOfWords(['tenant', 'key', 'group', 'model', 'channel', 'outcome'])
     .optional()
-    .describe('One series for each of the highest, and one for the others.'),
-  top: wholeNumber(1, 20).default(8).describe('Series, without that of the others.'),
-  sort: oneOfWords(sorts).default('-requests').describe('What the highest are.'),
+    .describe('Returns one series for each of the highest values, and one for all others.'),
+  top: wholeNumber(1, 20).default(8).describe('The number of series, not counting the one for all others.'),
+  sort: oneOfWords(sorts).default('-requests').describe('The measure by which the highest are chosen.'),
 })
 
 type Filters = Pick<z.output<typeof summaryQuery>, keyof typeof filters>
@@ -78,7 +82,7 @@ export function summaryRange(
 
 const daysMax = 3_660
 
-/** The step of a timeline. Throws `invalid_request` where it would have too many points. */
+/** Returns the step of a timeline. Throws `invalid_request` if there would be too many points. */
 export function granularityOf(
   asked: Granularity | undefined,
   { from, to }: TimeRange,
@@ -89,7 +93,7 @@ export function granularityOf(
   if (points <= pointsMax) return step
   throw invalid(
     'step',
-    `expected at most ${pointsMax} points in all series together, got ${points}: ask for a longer step, a shorter time or a lower "top"`,
+    `expected at most ${pointsMax} points in all series together, got ${points}; choose a longer step, a shorter period or a lower "top"`,
   )
 }
 
@@ -111,7 +115,7 @@ function listOf(words: readonly string[]) {
     .string({ error: 'given more than once' })
     .refine(
       (value) => value.split(',').every((word) => words.includes(word)),
-      expected(`words of ${words.join(', ')}, with commas between them`),
+      expected(`a comma-separated list of ${words.join(', ')}`),
     )
     .transform((value) => value.split(','))
 }

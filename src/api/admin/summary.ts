@@ -30,13 +30,17 @@ export interface AdminSummaryContext {
   bounds: { rollupHoursDays: number }
 }
 
-/** Of what is asked for by `group_by`; a value is null for requests that have none. */
+/** The members selected by `group_by`. A value is null for requests without one. */
 const keys = {
-  at: z.iso.datetime().optional().describe('The beginning of the minute, the hour or the day.'),
+  at: z.iso.datetime().optional().describe('The beginning of the minute, hour or day.'),
   tenant_id: z.uuid().nullable().optional(),
   key_id: z.uuid().nullable().optional(),
   group_id: z.uuid().nullable().optional(),
-  model: z.string().nullable().optional().describe('As requested; null also where no such model was found.'),
+  model: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The model, as requested. Also null if there was no such model.'),
   channel: z.string().nullable().optional(),
   outcome: z.string().optional(),
 }
@@ -47,12 +51,14 @@ const span = {
   exact: z
     .boolean()
     .describe(
-      'False: the time was widened to whole hours, because its ends have too many requests to read, or none any more.',
+      'False if the period was extended to whole hours, because its ends contain too many requests to read or are no longer stored.',
     ),
   waiting_days: z
     .number()
     .int()
-    .describe('Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade.'),
+    .describe(
+      'The number of days in the period that are not counted yet. They are counted in the background after an upgrade, which takes minutes.',
+    ),
 }
 
 const summary = z
@@ -62,8 +68,8 @@ const summary = z
     other: z
       .object({ groups: z.number().int(), ...sums })
       .nullable()
-      .describe('The groups beyond this page, together; null: there are none.'),
-    total: sumsSchema.describe('Of all groups.'),
+      .describe('The groups beyond this page, combined. Null if there are none.'),
+    total: sumsSchema.describe('The totals of all groups.'),
     next_cursor: z.string().nullable().describe('Null on the last page.'),
   })
   .meta({ id: 'Summary' })
@@ -76,16 +82,18 @@ const series = z
     series: z.array(
       z.object({
         ...seriesKeys,
-        other: z.boolean().describe('True: all that have no series of their own, together.'),
+        other: z
+          .boolean()
+          .describe('True for the series that combines all groups without a series of their own.'),
         points: z
           .array(z.object({ at: z.iso.datetime(), ...sums }))
-          .describe('In the order of time; steps without requests are left out.'),
+          .describe('The points in chronological order, without steps that have no requests.'),
       }),
     ),
   })
   .meta({ id: 'SummaryTimeline' })
 
-/** The sums of the usage log, by its parts and over any time. */
+/** Totals of the usage log, by any of its parts and over any period. */
 export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext): AdminEndpoint[] {
   const times = () => ({ nowMs: Date.now(), hoursDays: bounds.rollupHoursDays })
   return [
@@ -94,7 +102,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
       path: '/admin/v1/summary',
       area: 'log',
       tenants: 'own',
-      summary: 'Requests, errors, tokens, cost and latency by anything, over any time',
+      summary: 'Get totals of requests, errors, tokens, cost and latency, grouped as requested',
       query: summaryQuery,
       answer: summary,
       async handle({ actor, query, signal }) {
@@ -143,7 +151,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
       path: '/admin/v1/summary/timeline',
       area: 'log',
       tenants: 'own',
-      summary: 'The same over time: one series for each of the highest',
+      summary: 'Get totals over time, with one series for each of the highest groups',
       query: timelineQuery,
       answer: series,
       async handle({ actor, query, signal }) {
@@ -184,13 +192,13 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
   ]
 }
 
-/** Channels are the operator's. */
+/** Only operators can see channels. */
 function keepFromChannels({ tenantId }: Actor, parts: readonly Part[]): void {
   if (tenantId !== null && parts.includes('channel'))
-    throw notAllowed('A member of one tenant sees no channels. Ask without "channel".')
+    throw notAllowed('Members of a tenant cannot see channels. Repeat the request without "channel".')
 }
 
-/** Groups before the page. */
+/** Returns the number of groups before the page. */
 function skipAt(sort: string, cursor: string | undefined): number {
   const place = placeAt(sort, cursor)
   if (place === undefined) return 0

@@ -42,7 +42,7 @@ export function listTenants(db: Queries, filter: TenantFilter): Promise<TenantRo
     .limit(limit)
 }
 
-/** By its id or its name. */
+/** Returns a tenant by its id or name. */
 export async function findTenant(db: Queries, called: string): Promise<TenantRow | undefined> {
   const [row] = await db
     .select(columns)
@@ -54,7 +54,7 @@ export async function findTenant(db: Queries, called: string): Promise<TenantRow
   return row
 }
 
-/** As `findTenant`, locked until the end of the transaction; its account is not. */
+/** Like `findTenant`, locked until the end of the transaction. The account is not locked. */
 export async function lockTenant(tx: Queries, called: string): Promise<TenantRow | undefined> {
   const found = await findTenant(tx, called)
   if (found === undefined) return undefined

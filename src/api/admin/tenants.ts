@@ -29,7 +29,9 @@ export interface AdminTenantsContext extends ManagedContext {
   database: Pick<Database, 'reads'>
 }
 
-/** A tenant is never deleted: the usage log and the ledger still name it. */
+/**
+ * Endpoints for tenants. Tenants are never deleted, because the usage log and the ledger still refer to them.
+ */
 export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -39,7 +41,7 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
       path: '/admin/v1/tenants/{id}',
       area: 'tenants',
       tenants: 'own',
-      summary: 'A tenant',
+      summary: 'Get a tenant',
       params: calledParams,
       answer: tenantShown,
       async handle({ actor, params: { id }, signal }) {
@@ -54,9 +56,9 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
       method: 'POST',
       path: '/admin/v1/tenants',
       area: 'tenants',
-      summary: 'Make a tenant',
+      summary: 'Create a tenant',
       description:
-        'With `balance_usd`, even of 0, it can spend its balance only. Its keys are made at `/admin/v1/keys`.',
+        'If `balance_usd` is set, even to 0, the tenant can only spend its balance. Create its keys at `/admin/v1/keys`.',
       body: settingBody(tenantSettings, { id: 'NewTenant', leaveOut: ['keys'], required: ['name'] }),
       statuses: [201],
       answer: tenantShown,
@@ -91,7 +93,7 @@ function tenantListEndpoint({ database }: AdminTenantsContext): AdminEndpoint {
     path: '/admin/v1/tenants',
     area: 'tenants',
     tenants: 'own',
-    summary: 'Tenants',
+    summary: 'List tenants',
     query: z.strictObject({
       ...listParameters(['name', 'created_at']),
       ...nameFilters,
@@ -124,9 +126,9 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
     path: '/admin/v1/tenants/{id}',
     area: 'tenants',
     ifMatch: 'tenant',
-    summary: 'Change a tenant',
+    summary: 'Update a tenant',
     description:
-      'What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.',
+      'Absent settings stay unchanged; null restores the default. `balance_usd` limits an account that was not limited and becomes its balance; null removes the limit. The balance of a limited account is changed with entries.',
     params: calledParams,
     body: settingBody(tenantSettings, { id: 'TenantChange', leaveOut: ['keys'] }),
     answer: tenantShown,
@@ -145,7 +147,7 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
       if (balance !== undefined) {
         if (row.limited)
           throw conflict(
-            `The balance of tenant "${row.name}" is limited already. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
+            `The balance of tenant "${row.name}" is already limited. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
             'balance_usd',
           )
         await limitAccount(tx, id, balance, new Date())
@@ -178,10 +180,13 @@ async function requireFreeName(
   const [other] = await listTenants(tx, { name, order, after: undefined, limit: 1 })
   if (other === undefined || other.id === ownId) return
   await refuseManaged(tx, context, other, { kind: 'tenant', name })
-  throw conflict(`There is a tenant "${name}" already. Choose another name.`, 'name', 'name_taken')
+  throw conflict(`There is already a tenant "${name}". Choose another name.`, 'name', 'name_taken')
 }
 
-const days = z.int().nullable().describe('Null: as for all tenants. More days than these are those of all.')
+const days = z
+  .int()
+  .nullable()
+  .describe('The number of days. Null if the global setting applies, which is also the maximum.')
 
 export const tenantShown = z
   .object({
@@ -190,13 +195,13 @@ export const tenantShown = z
     limited: z
       .boolean()
       .describe(
-        'Whether it can spend its balance only. `/balance` has the balance, which each request changes.',
+        'Whether the tenant can only spend its balance. The balance itself, which each request changes, is at `/balance`.',
       ),
-    limits: limitsShown.describe('Of all its keys together.'),
+    limits: limitsShown.describe('The limits of all keys of the tenant together.'),
     retention: z
       .object({ rows_days: days, bodies_days: days, answers_days: days })
-      .describe('Days for which its rows, bodies and answers are kept.'),
-    disabled: z.boolean().describe('True: all its keys are refused.'),
+      .describe('The number of days for which rows, bodies and answers of the tenant are kept.'),
+    disabled: z.boolean().describe('Whether all keys of the tenant are refused.'),
     disabled_at: z.iso.datetime().nullable(),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),

@@ -3,19 +3,22 @@ import { LRUCache } from 'lru-cache'
 import { countedNetwork } from '../../access/users/attempts-queries.ts'
 import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 
-/** Networks whose guesses are counted. Of more, those that guessed least recently are forgotten. */
+/**
+ * The number of networks whose guesses are counted. Beyond this, those with the least recent guesses are
+ * forgotten.
+ */
 const networksMax = 10_000
 
 interface Guesses {
   wrong: number
-  /** A program that sends a former token again and again makes one guess. */
+  /** A program that repeatedly sends the same former token only counts as one guess. */
   last: Buffer
 }
 
 /**
- * ADMIN_TOKEN, and the guesses of it. They are counted in the memory of the process, by network, with the
- * bounds of sign-ins: beyond them nothing from that network is compared, until the window ends. So a guess
- * asks Postgres nothing and leaves nothing there.
+ * ADMIN_TOKEN and the guesses of it. Guesses are counted by network in the memory of the process, with the
+ * limits of sign-ins. Beyond the limit, nothing from that network is compared until the window ends. A guess
+ * therefore neither queries Postgres nor leaves anything there.
  */
 export class AdminToken {
   readonly #digest: Buffer

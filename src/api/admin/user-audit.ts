@@ -7,12 +7,12 @@ import type { UserRow } from '../../access/users/user-queries.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import type { user } from './people-json.ts'
 
-/** A user as the API shows it. */
+/** A user as shown by the API. */
 export function userForAudit(row: UserRow): z.input<typeof user> {
   return shownUser(row)
 }
 
-/** Write a line on a change of a user, where the endpoint has a transaction of its own. */
+/** Writes an audit line for a change of a user, for endpoints with a transaction of their own. */
 export async function auditUserChange(
   tx: TypedTransaction,
   { actor, browser }: { actor: Actor; browser: Browser },

@@ -29,12 +29,12 @@ const params = z.object({ id: uuidText })
 const userChange = z
   .strictObject({
     role: role.optional(),
-    tenant_id: z.uuid().nullable().optional().describe('Of a member; null for all other roles.'),
+    tenant_id: z.uuid().nullable().optional().describe('The tenant of a member. Null for all other roles.'),
     disabled: z.boolean().optional(),
   })
   .meta({ id: 'UserChange' })
 
-/** Users, for owners. Admins read them. */
+/** Users, managed by owners. Admins can read them. */
 export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   const { people } = context
   return [
@@ -42,7 +42,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'GET',
       path: '/admin/v1/users',
       area: 'users',
-      summary: 'Users, by e-mail address',
+      summary: 'List users by e-mail address',
       query: z.strictObject({ ...listParameters(['email']), sort: z.literal('email').default('email') }),
       answer: pageSchema(user).meta({ id: 'UserList' }),
       async handle({ query: { limit, cursor, sort } }) {
@@ -58,7 +58,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'GET',
       path: '/admin/v1/users/{id}',
       area: 'users',
-      summary: 'A user',
+      summary: 'Get a user',
       params,
       answer: user,
       async handle({ params: { id } }) {
@@ -73,7 +73,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       path: '/admin/v1/users/{id}',
       area: 'users',
       ifMatch: 'user',
-      summary: 'Delete a user, with its sessions and API tokens',
+      summary: 'Delete a user with its sessions and API tokens',
       params,
       answer: deleted,
       async change({ tx, params, audit, requireMatch }) {
@@ -110,8 +110,8 @@ function userChangeEndpoint(): AdminEndpoint {
     path: '/admin/v1/users/{id}',
     area: 'users',
     ifMatch: 'user',
-    summary: 'Change the role or the tenant of a user, or disable it',
-    description: 'It ends the sessions of the user. The last owner stays an owner.',
+    summary: 'Change the role or the tenant of a user, or disable the user',
+    description: 'Ends all sessions of the user. The last owner always remains an owner.',
     params,
     body: userChange,
     answer: user,
@@ -137,8 +137,9 @@ function resetLinkEndpoint(context: AuthenticateContext): AdminEndpoint {
     method: 'POST',
     path: '/admin/v1/users/{id}/reset-link',
     area: 'users',
-    summary: 'Make a link by which a user sets a new password',
-    description: 'It works once, and ends with the next one. Give it to the user: it is shown only now.',
+    summary: 'Create a link with which a user can set a new password',
+    description:
+      'The link works once, is replaced by the next one, and is not shown again. Pass it on to the user.',
     params,
     answer: madeLink,
     statuses: [201],
@@ -164,7 +165,7 @@ function lostFactorEndpoint(): AdminEndpoint {
     path: '/admin/v1/users/{id}/second-factor',
     area: 'users',
     ifMatch: 'user',
-    summary: 'Take the second factor of a user away, who has lost it',
+    summary: 'Remove the second factor of a user who has lost it',
     params,
     answer: user,
     async change({ tx, params, audit, requireMatch }) {
@@ -220,7 +221,7 @@ async function requireUser(tx: TypedTransaction, id: string): Promise<UserRow> {
   return found
 }
 
-/** It locks all owners. Two changes of owners that block each other run again, one after the other. */
+/** Locks all owners. Two changes of owners that block each other run again, one after the other. */
 async function requireOtherOwner(tx: TypedTransaction, before: UserRow): Promise<void> {
   if (before.role === 'owner' && before.disabledAt === null && (await isLastOwner(tx, before.id)))
     throw conflict('This is the last owner. Make another user an owner first.', undefined, 'last_owner')

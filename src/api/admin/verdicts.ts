@@ -22,34 +22,37 @@ export interface AdminVerdictsContext {
 const limitDefault = 100
 const limitMax = 1000
 const query = z.strictObject({
-  channel: text.optional().describe('Only those of this channel.'),
-  model: text.optional().describe("Only those of this model, by the upstream's name."),
+  channel: text.optional().describe('Only verdicts about this channel.'),
+  model: text.optional().describe("Only verdicts about this model, by the upstream's name."),
   limit: wholeNumber(1, limitMax).default(limitDefault),
   cursor: z
     .string()
-    .refine((value) => keyIn(value) !== undefined, expected('next_cursor of the page before'))
+    .refine((value) => keyIn(value) !== undefined, expected('the next_cursor of the previous page'))
     .optional()
-    .describe('`next_cursor` of the page before.'),
+    .describe('The `next_cursor` of the previous page.'),
 })
 
 const verdict = z
   .object({
-    id: z.string().describe('For DELETE.'),
+    id: z.string().describe('The id of the verdict, for use with DELETE.'),
     channel: z.string(),
-    model: z.string().describe("The upstream's name of it."),
+    model: z.string().describe("The upstream's name for the model."),
     protocol: z.string(),
-    subject: z.string().describe("A probe's name, or the member of a request that the upstream refused."),
+    subject: z.string().describe('The name of a probe, or the request member that the upstream refused.'),
     origin: z.enum(['probe', 'refusal']),
     verdict: z
       .enum(['yes', 'no', 'unknown'])
-      .describe('`unknown` of a refusal: it came once, and does not count yet.'),
-    in_force: z.boolean().describe('False: it has expired, or nothing follows from it.'),
-    traits: z.record(z.string(), z.unknown()).nullable().describe('In the words of gateway.yaml.'),
-    evidence: z.string().describe("The upstream's words, without secrets."),
-    request_ids: z.array(z.string()).describe('The newest last.'),
+      .describe('`unknown` for a refusal means that it occurred only once and does not count yet.'),
+    in_force: z.boolean().describe('False if the verdict has expired or has no effect.'),
+    traits: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The resulting traits, in the format of gateway.yaml.'),
+    evidence: z.string().describe("The upstream's message, without secrets."),
+    request_ids: z.array(z.string()).describe('The ids of the requests, newest last.'),
     cost_usd: z.string().nullable(),
     decided_at: z.string(),
-    expires_at: z.string().nullable().describe('Null: when it is replaced.'),
+    expires_at: z.string().nullable().describe('Null if the verdict stays until it is replaced.'),
   })
   .meta({ id: 'Verdict' })
 
@@ -60,8 +63,8 @@ const verdictList = z
 const deletedVerdict = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedVerdict' })
 
 /**
- * Operators see what probes and refusals have taught the gateway about its offers, and drop what they know
- * better.
+ * Endpoints with which operators see what the gateway has learnt about its offers from probes and refusals,
+ * and delete verdicts that are wrong.
  */
 export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): AdminEndpoint[] {
   return [
@@ -69,7 +72,7 @@ export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): Admi
       method: 'GET',
       area: 'catalog',
       path: '/admin/v1/verdicts',
-      summary: 'What probes and refusals of upstreams have proved about the offers',
+      summary: 'List what probes and refusals of upstreams have proved about the offers',
       query,
       answer: verdictList,
       async handle({ query: { channel, model, limit, cursor } }) {
@@ -92,17 +95,17 @@ export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): Admi
       method: 'DELETE',
       area: 'catalog',
       path: '/admin/v1/verdicts/{id}',
-      summary: 'Drop a verdict: all processes forget it within a second',
+      summary: 'Delete a verdict (takes effect in all processes within a second)',
       description:
-        'A refusal is learnt again when the upstream refuses twice. A trait in gateway.yaml beats both.',
-      params: z.object({ id: z.string().max(4096).describe('`id` of the list.') }),
+        'A refusal is learnt again after the upstream has refused twice. Traits in gateway.yaml take precedence over verdicts.',
+      params: z.object({ id: z.string().max(4096).describe('The `id` from the list.') }),
       answer: deletedVerdict,
       async change({ tx, params: { id }, audit }) {
         const key = keyIn(id)
         const row = key === undefined ? undefined : await findVerdict(tx, key)
-        // Of two callers at once, one drops it.
+        // Of two concurrent callers, only one deletes the verdict.
         if (key === undefined || row === undefined || !(await deleteVerdict(tx, key)))
-          throw notFound('verdict of this id')
+          throw notFound('verdict with this id')
         await audit({
           action: 'verdict.delete',
           resource: 'verdict',
@@ -116,7 +119,7 @@ export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): Admi
   ]
 }
 
-/** An index has the ids of the audit log, and an entry of an index is bounded. */
+/** The audit log has an index on this id, and index entries have a maximum length. */
 const auditedIdCharacters = 1024
 const withinMs = 5_000
 
@@ -147,7 +150,7 @@ function idOf({ channelId, upstreamModel, protocol, subject, origin }: VerdictRo
 
 const keyForm = z.tuple([z.uuid(), z.string(), z.string(), z.string(), z.string()])
 
-/** Undefined: it is not an id of ours. */
+/** Returns undefined if this is not an id that we issued. */
 function keyIn(id: string): VerdictKey | undefined {
   try {
     const key = keyForm.safeParse(JSON.parse(Buffer.from(id, 'base64url').toString('utf8')))

@@ -26,13 +26,16 @@ const fields = z.strictObject({
   name: value.min(1).max(128),
   page: z
     .string()
-    .regex(/^[a-z][a-z-]{0,31}$/, { error: 'expected a word such as "log"' })
+    .regex(/^[a-z][a-z-]{0,31}$/, { error: 'expected the name of a page such as "log"' })
     .describe('The page of the console, such as `log`.'),
   query: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/), z.union([value, z.array(value).max(valuesMax)]))
     .refine((all) => Object.keys(all).length <= 64, { error: 'expected at most 64 parameters' })
-    .describe('The parameters of the page: each a text, or a list of texts.'),
-  shared: z.boolean().default(false).describe('Whether all of the tenant, or all operators, see it.'),
+    .describe('The parameters of the page. Each value is a string or a list of strings.'),
+  shared: z
+    .boolean()
+    .default(false)
+    .describe('Whether everyone in the tenant, or all operators, can see the view.'),
 })
 
 const changes = z
@@ -47,8 +50,8 @@ const savedView = z
     ...fields.shape,
     id: z.uuid(),
     shared: z.boolean(),
-    user: z.string().describe('Who has made it, by the name then.'),
-    own: z.boolean().describe('Whether it is yours: only then can you change it.'),
+    user: z.string().describe('Who created the view, by the name at that time.'),
+    own: z.boolean().describe('Whether the view is yours. Only then can you change it.'),
     tenant_id: z.uuid().nullable(),
     created_at: z.iso.datetime(),
     changed_at: z.iso.datetime(),
@@ -58,7 +61,7 @@ const savedView = z
 const params = z.object({ id: z.uuid() })
 const path = '/admin/v1/views/{id}'
 
-/** Views that people keep of a page: a name for its filters. */
+/** Saved views of a page: its filters under a name. */
 export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'> }): AdminEndpoint[] {
   const shown = (view: SavedView, actor: Actor) => {
     const body = viewJson(view, actor)
@@ -70,7 +73,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       path: '/admin/v1/views',
       area: 'views',
       tenants: 'own',
-      summary: 'Your saved views, and those that others share with you',
+      summary: 'List your saved views and those that others share with you',
       query: z.strictObject({ ...listParameters(['created_at']), page: text.optional() }),
       answer: pageSchema(savedView).meta({ id: 'SavedViewList' }),
       async handle({ actor, query: { limit, cursor, sort, page } }) {
@@ -93,7 +96,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       statuses: [201],
       async change({ tx, actor, body, audit }) {
         if ((await countViews(tx, actor)) >= viewsMax)
-          throw conflict(`You have ${viewsMax} saved views, as many as one user may. Delete one first.`)
+          throw conflict(`You already have ${viewsMax} saved views, the maximum per user. Delete one first.`)
         const view = await addView(tx, actor, body)
         const after = viewJson(view, actor)
         await audit({ ...lineOf(view), action: 'view.create', after })
@@ -105,7 +108,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       path,
       area: 'views',
       tenants: 'own',
-      summary: 'A saved view',
+      summary: 'Get a saved view',
       params,
       answer: savedView,
       async handle({ actor, params: { id } }) {
@@ -118,7 +121,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       area: 'views',
       ifMatch: 'view',
       tenants: 'own',
-      summary: 'Change a saved view of yours',
+      summary: 'Update one of your saved views',
       params,
       body: changes.meta({ id: 'SavedViewChanges' }),
       answer: savedView,
@@ -138,8 +141,8 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       area: 'views',
       ifMatch: 'view',
       tenants: 'own',
-      summary: 'Delete a saved view of yours',
-      description: 'Answers with the view as it was.',
+      summary: 'Delete one of your saved views',
+      description: 'Returns the deleted view.',
       params,
       answer: savedView,
       async change({ tx, actor, params: { id }, requireMatch, audit }) {
@@ -160,11 +163,11 @@ async function requireView(db: Queries, actor: Actor, id: string, lock = false):
   return view
 }
 
-/** Locked until the end of the transaction. */
+/** The view is locked until the end of the transaction. */
 async function requireOwnView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
   const view = await requireView(db, actor, id, true)
   if (view.userId === viewerOf(actor)) return view
-  throw notAllowed(`The view belongs to ${view.userName}. Save one of your own.`)
+  throw notAllowed(`The view belongs to ${view.userName}. Save your own copy instead.`)
 }
 
 function lineOf({ id, name, tenantId }: SavedView) {

@@ -4,9 +4,9 @@ import { GatewayError, gatewayError } from '../../canonical/error.ts'
 const watchMs = 2_000
 
 /**
- * Aborts when the caller of an answer that lasts may no longer call: the session has ended, the token is
- * revoked, the user is disabled, or has another role or tenant. `ask` rejects as it would for a new call.
- * While this is unknown, as when Postgres is down, the answer goes on.
+ * Aborts when the caller of a long-running response is no longer authorised: the session has ended, the token
+ * is revoked, or the user is disabled or has another role or tenant. `ask` rejects as for a new call. While
+ * this cannot be determined, for example because Postgres is down, the response continues.
  */
 export function watchCaller(caller: Actor, ask: () => Promise<Actor>): { signal: AbortSignal; stop(): void } {
   const refused = new AbortController()

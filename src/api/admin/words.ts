@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { Json } from '../../canonical/json.ts'
 import { isRecord } from '../../canonical/json.ts'
 
-/** Settings that name files beside gateway.yaml: the API takes their text. */
+/** Settings that refer to other files. The API accepts their contents instead. */
 const filesOnly: ReadonlySet<string> = new Set(['ca_file', 'cert_file', 'key_file'])
 
 /**
- * A body in the words of gateway.yaml. Its JSON Schema is made from the schema of the file, so a new setting
- * of the file is one of the API. The handler checks the words with that schema, when it has the rows that
- * they belong to. `optional`: settings that may be absent here, which the file needs.
+ * Returns the schema of a body in the format of gateway.yaml. Its JSON Schema is derived from the file's
+ * schema, so every new setting of the file also exists in the API. The handler checks the values with that
+ * schema when it has the related rows. `optional` lists settings that the file requires but that can be
+ * absent here.
  */
 export function membersSchema(
   schema: z.ZodType,
@@ -20,7 +21,7 @@ export function membersSchema(
   return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties, required: needed })
 }
 
-/** A JSON merge patch of such a body: null means the default. */
+/** A JSON merge patch of such a body. Null means the default. */
 export function patchOf(schema: z.ZodType, id: string) {
   const { required: _, properties, ...rest } = schemaOf(schema)
   const members = Object.entries(properties).map(([name, member]) => [

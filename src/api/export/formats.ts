@@ -17,7 +17,7 @@ export async function encoderOf(format: ExportFormat, columns: readonly ExportCo
     case 'ndjson':
       return ndjsonEncoder(columns)
     case 'parquet': {
-      // A process that writes no Parquet does not load it.
+      // Loaded on demand, because a process that writes no Parquet does not need it.
       const { parquetEncoder } = await import('./parquet.ts')
       return parquetEncoder(columns)
     }
@@ -37,7 +37,7 @@ function csvEncoder(columns: readonly ExportColumn[]): RowEncoder {
   }
 }
 
-/** Numbers as numbers, times in ISO 8601, lists as JSON. */
+/** Numbers stay numbers, times are written in ISO 8601, and lists as JSON. */
 function csvValue(kind: ColumnKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (value instanceof Date) return value.toISOString()
@@ -55,7 +55,7 @@ function ndjsonEncoder(columns: readonly ExportColumn[]): RowEncoder {
   }
 }
 
-/** Money stays decimal digits: a double has not enough of them. */
+/** Money stays decimal digits, because a double is not precise enough. */
 function jsonValue(kind: ColumnKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (kind !== 'array') return value
@@ -68,14 +68,14 @@ function jsonValue(kind: ColumnKind, value: unknown): unknown {
 
 // CSV by RFC 4180: https://www.rfc-editor.org/rfc/rfc4180
 
-/** A line of CSV. Null and undefined are empty cells. */
+/** Returns a line of CSV. Null and undefined become empty cells. */
 function csvLine(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
 /**
- * Spreadsheets run a text that begins with `=`, `+`, `-` or `@` as a formula, also after a tab or a line
- * break. Such a text gets an apostrophe before it. Numbers are not texts, and stay as they are.
+ * Spreadsheets run text that begins with `=`, `+`, `-` or `@` as a formula, even after a tab or a line break.
+ * An apostrophe is added in front of such text. Numbers are not text and stay unchanged.
  */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -16,7 +16,7 @@ const types: Readonly<Record<ColumnKind, ParquetType>> = {
   array: 'JSON',
 }
 
-/** Each batch becomes a row group, so that no more than one is in memory. */
+/** Each batch becomes a row group, so that only one is in memory at a time. */
 export function parquetEncoder(columns: readonly ExportColumn[]): RowEncoder {
   const described = columns.map(({ name, kind }) => ({ name, type: types[kind], nullable: true }))
   const writer = new ByteWriter()

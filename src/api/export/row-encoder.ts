@@ -7,12 +7,11 @@ export interface ExportColumn {
 }
 
 /**
- * Makes a file of rows, batch by batch. A row has its values in the order of the columns, as Postgres answers
- * them.
+ * Encodes rows as a file, batch by batch. The values of a row are in column order, as returned by Postgres.
  */
 export interface RowEncoder {
   begin(): Buffer
-  /** At least one row. */
+  /** Contains at least one row. */
   rows(rows: readonly (readonly unknown[])[]): Buffer | Promise<Buffer>
   end(): Buffer | Promise<Buffer>
 }

@@ -7,18 +7,18 @@ import type { ExportColumn } from './row-encoder.ts'
 export interface Export {
   format: ExportFormat
   columns: readonly ExportColumn[]
-  /** Name of the file, without its ending. */
+  /** The file name without its extension. */
   name: string
-  /** More rows are left out. */
+  /** The maximum number of rows; further rows are left out. */
   rowsMax: number
   stallMs: number
   signal: AbortSignal
 }
 
 /**
- * Send rows as a file while they are read. The next batch is read when the client has taken the one before.
- * When the client leaves, the reading ends. A failure cuts the connection, so that the part is not taken
- * for the whole. The trailers say how many rows were sent, and whether rows were left out.
+ * Sends rows as a file while they are read. The next batch is read when the client has received the previous
+ * one. Reading stops when the client disconnects. A failure closes the connection, so that an incomplete file
+ * is not mistaken for a complete one. Trailers state how many rows were sent and whether rows were left out.
  */
 export async function sendExport(
   response: ServerResponse,
@@ -45,14 +45,14 @@ export async function sendExport(
     signal.throwIfAborted()
   }
   for await (const rows of batches) {
-    // The first batch is here: an error before it has a status of its own.
+    // The first batch has been read, so an earlier error can still set the response status.
     await begin()
     const kept = rows.slice(0, rowsMax - sent)
     isCut = kept.length < rows.length
     if (kept.length > 0) await write(await encoder.rows(kept))
     sent += kept.length
     if (isCut) break
-    // Requests to models go first.
+    // Lets requests to models run first.
     await setImmediate()
   }
   await begin()

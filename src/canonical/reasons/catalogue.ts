@@ -8,7 +8,7 @@ import { serviceReasons } from './services.ts'
 import { stateReasons } from './state.ts'
 import { upstreamReasons } from './upstreams.ts'
 
-/** The parts of the catalogue under the headings of docs/reference/reasons.md. */
+/** The parts of the catalogue, under their headings in docs/reference/reasons.md. */
 export const reasonParts = [
   ['Requests', requestReasons],
   ['Access', accessReasons],
@@ -21,8 +21,8 @@ export const reasonParts = [
 ] as const satisfies readonly [string, Readonly<Record<string, ReasonEntry>>][]
 
 /**
- * All that Tollgate refuses or reports by itself. A reason is stable: rows, metrics, clients and the runbook
- * go by it.
+ * Every refusal and failure that Tollgate reports. A reason never changes, because rows, metrics, clients and
+ * the runbook rely on it.
  */
 const catalogue = {
   ...requestReasons,
@@ -39,20 +39,20 @@ export type Reason = keyof typeof catalogue
 
 export const reasons: Readonly<Record<Reason, ReasonEntry>> = catalogue
 
-/** Whether a word is a reason. A row may have one of another version. */
+/** Whether a word is a known reason. A row can contain a reason of another version. */
 export function isReason(word: string): word is Reason {
   return Object.hasOwn(catalogue, word)
 }
 
-/** All reasons, in the order of the documents. */
+/** All reasons, in the order used in the documentation. */
 export const reasonWords = Object.keys(catalogue).filter(isReason)
 
-/** The facts that the message of a reason names; `NoFacts` where it is a plain text. */
+/** The facts used in a reason's message; `NoFacts` if the message is a fixed text. */
 export type FactsOf<R extends Reason> = (typeof catalogue)[R]['says'] extends (facts: infer Facts) => string
   ? Facts
   : NoFacts
 
-/** Facts of a message that names none. */
+/** The facts of a message that uses none. */
 export type NoFacts = Readonly<Record<never, never>>
 
 /** The message of a reason. */

@@ -1,9 +1,9 @@
-/** The side that has to act. It decides the outcome of the row and the level of the log. */
+/** The side that has to act. It determines the outcome of the row and the log level. */
 export type Fault = 'client' | 'upstream' | 'gateway'
 
 /**
- * The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's
- * envelope.
+ * The kind of an error indicates to the client what to do about it. Each protocol renders each kind in its
+ * vendor's error format.
  */
 export type ErrorKind =
   | 'invalid_request'
@@ -25,7 +25,7 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal'
 
-/** `status`: the HTTP status. Only the Messages format has another one for overload. */
+/** `status`: the HTTP status. Only the Messages format uses a different one, for overload. */
 export const kinds: Readonly<Record<ErrorKind, { status: number; fault: Fault }>> = {
   invalid_request: { status: 400, fault: 'client' },
   unsupported_parameter: { status: 400, fault: 'client' },
@@ -47,5 +47,5 @@ export const kinds: Readonly<Record<ErrorKind, { status: number; fault: Fault }>
   internal: { status: 500, fault: 'gateway' },
 }
 
-/** In the order of the documents. */
+/** In the order used in the documentation. */
 export const errorKinds = Object.keys(kinds).filter((kind): kind is ErrorKind => kind in kinds)

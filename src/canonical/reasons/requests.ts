@@ -1,6 +1,6 @@
 import { reasonsOf } from './entry.ts'
 
-/** What is wrong with a request itself: its fields, body, headers and path. */
+/** Problems with a request itself: its fields, body, headers and path. */
 export const requestReasons = reasonsOf({
   field_invalid: {
     kind: 'invalid_request',
@@ -44,61 +44,62 @@ export const requestReasons = reasonsOf({
   loss_refused: {
     kind: 'unsupported_parameter',
     says: ({ path, why }: { path: string; why: string }) =>
-      `${path}: would be dropped (${why}), which this key or the header x-tollgate-strict does not allow. Leave it out, or allow that it is dropped.`,
+      `${path}: would be dropped (${why}), which this key or the x-tollgate-strict header does not allow. Leave it out, or allow dropped parameters.`,
     client: 'leave the parameter out, or send the request without `x-tollgate-strict`',
   },
   webhook_address_refused: {
     kind: 'invalid_request',
     says: ({ header, host }: { header: string; host: string }) =>
-      `${header}: webhooks are not sent to the address ${host}. Give a host name or a public address.`,
-    client: 'give a host name or a public address',
+      `${header}: webhooks are not sent to the address ${host}. Use a host name or a public address.`,
+    client: 'use a host name or a public address',
   },
   request_cut: {
     kind: 'invalid_request',
-    says: 'The request did not arrive completely. Send it again.',
+    says: 'The request was incomplete when the connection ended. Send it again.',
     client: 'send it again',
   },
   client_left: {
     kind: 'invalid_request',
-    says: 'The client disconnected before it was answered.',
+    says: 'The client disconnected before it received an answer.',
     client: 'nothing: the client had disconnected',
   },
   kept_turns_too_large: {
     kind: 'request_too_large',
     says: ({ bytes, bytesMax }: { bytes: number; bytesMax: number }) =>
-      `Together with the earlier turns of its conversation, the request has ${bytes} bytes, and this gateway accepts ${bytesMax}. Begin a new conversation.`,
-    client: 'begin a new conversation',
-    operator: 'Raise BODY_BYTES_MAX, or lower KEPT_CHAIN_BYTES_MAX so that such a conversation ends earlier.',
+      `Together with the earlier turns of its conversation, the request has ${bytes} bytes, but this gateway accepts at most ${bytesMax}. Start a new conversation.`,
+    client: 'start a new conversation',
+    operator:
+      'Raise BODY_BYTES_MAX, or lower KEPT_CHAIN_BYTES_MAX so that such conversations reach their limit earlier.',
   },
   request_with_files_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `Together with its files, the request is larger than the ${bytesMax} bytes this gateway accepts. Send fewer or smaller files.`,
+      `Together with its files, the request is larger than the ${bytesMax} bytes that this gateway accepts. Send fewer or smaller files.`,
     client: 'send fewer or smaller files',
-    operator: 'Raise BODY_BYTES_MAX if requests may be this large.',
+    operator: 'Raise BODY_BYTES_MAX to allow requests of this size.',
   },
   upload_form_invalid: {
     kind: 'invalid_request',
-    says: 'body: expected a complete multipart/form-data form, with the parts "file" and "purpose"',
+    says: 'body: expected a complete multipart/form-data form with the parts "file" and "purpose"',
     client: 'send a multipart/form-data form with the parts "file" and "purpose"',
   },
   upload_late: {
     kind: 'unavailable',
     says: 'The upload took too long, and nothing was stored. Try again.',
     client: 'send the file again, over a faster connection',
-    operator: 'An upload may take FILE_UPLOAD_MS, including the time to store it.',
+    operator: 'An upload can take up to FILE_UPLOAD_MS, including the time to store the file.',
   },
   file_type_refused: {
     kind: 'invalid_request',
-    says: 'file: its content is not of a type that can be stored here. Send PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
+    says: 'file: this gateway cannot store files of this type. Send PDF, PNG, JPEG, GIF, WebP or UTF-8 text.',
     client: 'send a file of one of the types that the message lists',
   },
   file_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `The file is larger than the ${bytesMax} bytes that a file may have here.`,
+      `The file is larger than the ${bytesMax} bytes that this gateway accepts. Send a smaller file.`,
     client: 'send a smaller file',
-    operator: 'Raise FILE_BYTES_MAX if files may be this large.',
+    operator: 'Raise FILE_BYTES_MAX to allow files of this size.',
   },
   tool_call_missing: {
     kind: 'invalid_request',
@@ -119,15 +120,15 @@ export const requestReasons = reasonsOf({
   socket_busy: {
     kind: 'request_in_progress',
     code: 'response_in_progress',
-    says: 'This connection is busy with another answer. Wait for its last event, give each request a "stream_id", or open another connection.',
-    client: 'wait for the last event, give each request a `stream_id`, or open another connection',
+    says: 'This connection is busy with another answer. Wait for its last event, set a "stream_id" on each request, or open another connection.',
+    client: 'wait for the last event, set a `stream_id` on each request, or open another connection',
   },
   socket_lanes_full: {
     kind: 'request_in_progress',
     code: 'response_in_progress',
     says: ({ most, what }: { most: number; what: 'running' | 'waiting' }) =>
-      `${most} requests are ${what} on this connection, which is the limit. Wait for one of them to end, or open another connection.`,
-    client: 'wait for one of the requests to end, or open another connection',
+      `${most} requests are ${what} on this connection, which is the limit. Wait for one of them to finish, or open another connection.`,
+    client: 'wait for one of the requests to finish, or open another connection',
   },
   websocket_connection_limit_reached: {
     kind: 'invalid_request',
@@ -138,7 +139,7 @@ export const requestReasons = reasonsOf({
   },
   body_not_json: {
     kind: 'invalid_request',
-    says: 'body: expected JSON, but it cannot be parsed',
+    says: 'body: expected valid JSON, but parsing failed',
     client: 'send valid JSON',
   },
   body_not_object: {
@@ -149,15 +150,15 @@ export const requestReasons = reasonsOf({
   body_too_large: {
     kind: 'request_too_large',
     says: ({ bytesMax }: { bytesMax: number }) =>
-      `The request body is larger than the ${bytesMax} bytes this gateway accepts. Send a shorter one.`,
-    client: 'send a shorter body',
-    operator: 'Raise BODY_BYTES_MAX if bodies may be this large.',
+      `The request body is larger than the ${bytesMax} bytes that this gateway accepts. Send a smaller one.`,
+    client: 'send a smaller body',
+    operator: 'Raise BODY_BYTES_MAX to allow bodies of this size.',
   },
   content_encoding_unknown: {
     kind: 'invalid_request',
     says: ({ encoding, encodings }: { encoding: string; encodings: string }) =>
-      `content-encoding: "${encoding}" is not accepted. Send the body in one of ${encodings}, or unencoded.`,
-    client: 'send the body unencoded, or in an encoding that the message lists',
+      `content-encoding: "${encoding}" is not accepted. Use one of ${encodings}, or send the body unencoded.`,
+    client: 'send the body unencoded, or in one of the encodings that the message lists',
   },
   content_encoding_damaged: {
     kind: 'invalid_request',
@@ -170,40 +171,40 @@ export const requestReasons = reasonsOf({
     says: ({ bytesMax, headersMax }: { bytesMax: number; headersMax: number }) =>
       `The request has more than ${bytesMax} bytes of headers, or more than ${headersMax} headers. Send fewer or shorter ones.`,
     client: 'send fewer or shorter headers',
-    operator: 'Raise HEADER_BYTES_MAX if clients need more headers.',
+    operator: 'Raise HEADER_BYTES_MAX if clients have to send more headers.',
   },
   headers_late: {
     kind: 'invalid_request',
     says: ({ withinMs }: { withinMs: number }) =>
       `The headers of the request did not arrive within ${withinMs} ms.`,
     client: 'send the headers faster',
-    operator: 'Clients have HEADER_READ_MS for the headers. Slow networks need more.',
+    operator: 'Headers must arrive within HEADER_READ_MS. Raise it for slow networks.',
   },
   request_late: {
     kind: 'invalid_request',
     says: ({ withinMs }: { withinMs: number }) => `The request did not arrive within ${withinMs} ms.`,
-    client: 'send the request faster, or a smaller one',
-    operator: 'Clients have REQUEST_READ_MS for a whole request. Slow networks need more.',
+    client: 'send the request faster, or make it smaller',
+    operator: 'A request must arrive within REQUEST_READ_MS. Raise it for slow networks.',
   },
   not_http: {
     kind: 'invalid_request',
-    says: 'These bytes are not an HTTP/1.1 request.',
+    says: 'The data received is not an HTTP/1.1 request.',
     client: 'send HTTP/1.1',
   },
   not_a_proxy: {
     kind: 'invalid_request',
-    says: 'This server is not a proxy and does not serve CONNECT. Use it as the base URL.',
-    client: 'use this server as the base URL, not as a proxy',
+    says: 'This server is not a proxy and does not support CONNECT. Use its address as the base URL.',
+    client: "use the server's address as the base URL, not as a proxy",
   },
   request_target_invalid: {
     kind: 'invalid_request',
-    says: 'The request target must be a path that begins with one slash, such as /v1/models.',
-    client: 'send a path as target',
+    says: 'The request target must be a path that begins with a single slash, such as /v1/models.',
+    client: 'send a path as the request target',
   },
   host_invalid: {
     kind: 'invalid_request',
-    says: 'Send one "host" header with the name, or address, and port that you call.',
-    client: 'send one valid `host`',
+    says: 'Send exactly one "host" header, with the host name or address and the port of this server.',
+    client: 'send exactly one valid `host` header',
   },
   body_framing_invalid: {
     kind: 'invalid_request',
@@ -212,12 +213,12 @@ export const requestReasons = reasonsOf({
   },
   expectation_unknown: {
     kind: 'invalid_request',
-    says: 'Send no "expect" header, or "expect: 100-continue".',
-    client: 'send no `expect`',
+    says: 'Leave the "expect" header out, or send "expect: 100-continue".',
+    client: 'leave the `expect` header out',
   },
   header_repeated: {
     kind: 'invalid_request',
-    says: ({ name }: { name: string }) => `The header "${name}" came more than once. Send it once.`,
+    says: ({ name }: { name: string }) => `The header "${name}" was sent more than once. Send it once.`,
     client: 'send the header once',
   },
   idempotency_key_invalid: {
@@ -228,29 +229,29 @@ export const requestReasons = reasonsOf({
   path_unknown: {
     kind: 'unknown_path',
     says: ({ advice }: { advice: string }) => advice,
-    client: 'call the path that the message names',
+    client: 'use the path that the message names',
   },
   path_escape_invalid: {
     kind: 'invalid_request',
-    says: 'The path has a % that does not begin an escape; write it as %25.',
+    says: 'The path contains a % that is not part of a valid escape. Write it as %25.',
     client: 'write % as %25',
   },
   origin_not_allowed: {
     kind: 'unknown_path',
     says: ({ origin, path }: { origin: string; path: string }) =>
-      `Pages of the origin ${origin} may not call ${path} here. The operator allows origins with CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`,
+      `Web pages from the origin ${origin} are not allowed to call ${path}. The operator can allow origins with CORS_ORIGINS, but only for the model endpoints, /v1/models and /v1/usage.`,
     client: 'call from a server, or ask the operator to allow the origin',
-    operator: 'Pages of other origins may call only where CORS_ORIGINS names them.',
+    operator: 'Web pages from other origins can call the gateway only if CORS_ORIGINS lists their origin.',
   },
   websocket_not_served: {
     kind: 'unknown_path',
     says: ({ path }: { path: string }) =>
-      `${path} is not served over a WebSocket here. Send the request with POST over HTTP.`,
+      `${path} is not available over a WebSocket. Send the request over HTTP with POST.`,
     client: 'send the request with POST',
   },
   count_with_conversation_too_large: {
     kind: 'unsupported_parameter',
-    says: 'conversation: the tokens of a request this large cannot be counted together with a conversation. Leave "conversation" out.',
+    says: 'conversation: a request this large cannot be counted together with a conversation. Leave "conversation" out.',
     client: 'leave `conversation` out',
   },
 })

@@ -9,8 +9,8 @@ import { providersOf } from './providers-of.ts'
 import type { LibraryProvider } from './read-library.ts'
 
 /**
- * The library's providers for a channel, whose prices it puts in force. Null: the library's prices are not
- * wanted.
+ * Returns the library's providers for a channel and puts their prices in force. Returns null if the library's
+ * prices are not used.
  */
 export async function libraryForChannel(
   tx: Transaction,
@@ -22,7 +22,9 @@ export async function libraryForChannel(
   return providers.map(({ id }) => id)
 }
 
-/** The setting that holds when a file is applied: its own, or an admin's where it has none. */
+/**
+ * Returns the setting that applies together with a file: the file's own, or an admin's if the file has none.
+ */
 export async function librarySettingFor(
   tx: Transaction,
   { prices }: Pick<GatewayFile, 'prices'>,
@@ -33,7 +35,8 @@ export async function librarySettingFor(
 }
 
 /**
- * The setting for the channels of an import: its own, or that of the database, regardless of who manages it.
+ * Returns the setting for the channels of an import: the import's own, or that of the database, whoever
+ * manages it.
  */
 export async function settingForImport(
   tx: Transaction,
@@ -44,12 +47,12 @@ export async function settingForImport(
   return state && { renewUrl: state.renewUrl ?? undefined }
 }
 
-/** Providers of the channels that no file manages. */
+/** Returns the providers of the channels that are not managed by a file. */
 export function providersOfAdmins({ channels }: AllRows): Promise<LibraryProvider[]> {
   return providersOfChannels(channels.filter(({ managedBy }) => managedBy === 'admin'))
 }
 
-/** Providers of channels that the database has already. */
+/** Returns the providers of channels that are already in the database. */
 export async function providersOfChannels(channels: AllRows['channels']): Promise<LibraryProvider[]> {
   const names = channels.flatMap(({ libraryProviders }) => libraryProviders ?? [])
   if (names.length === 0) return []
@@ -57,7 +60,7 @@ export async function providersOfChannels(channels: AllRows['channels']): Promis
   return [...new Set(names)].flatMap((name) => library.byId(name) ?? [])
 }
 
-/** Put an admin's setting in force for all channels. */
+/** Puts an admin's setting in force for all channels. */
 export async function setLibrary(
   tx: Transaction,
   { channels }: AllRows,
@@ -75,7 +78,7 @@ export async function setLibrary(
   await applyLibrary(tx, setting, all, 'admin')
 }
 
-/** `prices` in the words of gateway.yaml; undefined: it is not set. */
+/** Returns `prices` in the vocabulary of gateway.yaml, or undefined if it is not set. */
 export function libraryWords(state: { renewUrl: string | null } | undefined): Json | string | undefined {
   if (state === undefined) return undefined
   const { renewUrl } = state

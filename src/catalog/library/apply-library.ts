@@ -17,15 +17,15 @@ import {
 } from './library-queries.ts'
 import type { LibraryProvider } from './read-library.ts'
 
-/** `prices` of a gateway.yaml that asks for the library's. */
+/** The `prices` setting of a gateway.yaml that uses the library. */
 export interface LibrarySetting {
-  /** Where newer data is fetched every day; undefined: nowhere. */
+  /** The address from which newer data is fetched every day; undefined: nothing is fetched. */
   renewUrl: string | undefined
 }
 
 /**
- * Put the package's prices of these providers in force; `undefined`: those of none. Data that was fetched
- * stays, unless the package is another one by now, or the file no longer wants it to be fetched.
+ * Puts the package's prices for these providers in force; if `setting` is undefined, no library prices apply.
+ * Fetched data stays, unless the package has another version or the file no longer wants data to be fetched.
  */
 export async function applyLibrary(
   tx: Transaction,
@@ -59,7 +59,7 @@ export async function applyLibrary(
 
 const bundledSource = `library @pydantic/genai-prices ${libraryVersion}`
 
-/** Put the package's prices of these providers in force, in addition to those that are. */
+/** Puts the package's prices for these providers in force, in addition to those that already are. */
 export async function addProviders(tx: Transaction, providers: readonly LibraryProvider[]): Promise<void> {
   const known = new Set((await readLibraryRows(tx)).map(({ provider }) => provider))
   for (const provider of providers) {
@@ -67,7 +67,7 @@ export async function addProviders(tx: Transaction, providers: readonly LibraryP
   }
 }
 
-/** Put fetched prices in force, for the providers of our channels. Returns how many prices are new. */
+/** Puts fetched prices in force for the providers of our channels. Returns the number of new prices. */
 export async function applyRenewal(
   tx: Transaction,
   fetched: readonly LibraryProvider[],
@@ -87,7 +87,7 @@ export async function applyRenewal(
   return added
 }
 
-/** A price that is the same keeps its row. Returns how many rows of prices are new. */
+/** Writes a provider's prices. An unchanged price keeps its row. Returns the number of new price rows. */
 async function writeProvider(
   tx: Transaction,
   provider: LibraryProvider,
@@ -121,7 +121,7 @@ async function writeProvider(
   return fresh.length
 }
 
-/** Where it comes from does not make it another price. */
+/** Compares two prices without their source. */
 function isSamePrice(before: NonNullable<LibraryRow['price']>, wanted: ReturnType<typeof priceRow>): boolean {
   return isDeepStrictEqual({ ...before, ...wanted, source: before.source }, before)
 }

@@ -1,25 +1,25 @@
 import { type LibraryProvider, readLibrary } from './read-library.ts'
 
 /**
- * The exact version of the package. It is a part of what a gateway.yaml means: another version makes other
- * rows.
+ * The exact version of the package. It is part of the meaning of a gateway.yaml, because another version
+ * produces different rows.
  */
 export const libraryVersion = '0.1.8'
 
-/** Finds providers in the data of the package. */
+/** Finds providers in the package's data. */
 export interface BundledLibrary {
   byId(id: string): LibraryProvider | undefined
   byUrl(url: string): LibraryProvider | undefined
 }
 
-/** Loaded only where gateway.yaml asks for it: its data are 800 KB of JavaScript. */
+/** Loads the package, only if gateway.yaml uses it, because its data is 800 KB of JavaScript. */
 export async function bundledLibrary(): Promise<BundledLibrary> {
   const { findProvider } = await import('@pydantic/genai-prices')
   const read = (found: ReturnType<typeof findProvider>): LibraryProvider | undefined =>
     found === undefined ? undefined : readLibrary([found])[0]
   return {
     byId(id) {
-      // The package takes other words for an id too, such as any text with "openai" in it.
+      // The package also accepts other texts as an id, such as any text that contains "openai".
       const found = findProvider({ providerId: id })
       return found?.id === id ? read(found) : undefined
     },

@@ -1,14 +1,14 @@
 import type { LibraryPrices, Price } from '../snapshot.ts'
 import type { Matches } from './match.ts'
 
-/** A model of the library. */
+/** A model in the library. */
 export interface LibraryEntry {
   matches: Matches
-  /** Undefined: the library knows the model, and we cannot tell what it costs. */
+  /** Undefined: the library knows the model, but we cannot calculate its cost. */
   price: Price | undefined
 }
 
-/** The library's prices on one channel: of the first entry that matches a name. */
+/** The library's prices on one channel. The first entry that matches a name applies. */
 export class ChannelPrices implements LibraryPrices {
   readonly #entries: readonly LibraryEntry[]
   readonly #found = new Map<string, Price | undefined>()
@@ -27,7 +27,7 @@ export class ChannelPrices implements LibraryPrices {
     if (this.#found.has(upstreamModel)) return this.#found.get(upstreamModel)
     const name = upstreamModel.toLowerCase().trim()
     const price = (this.#entryOf(name) ?? this.#entryOf(withHyphens(name)))?.price
-    // Clients of a channel of any model may ask for any name.
+    // Bounded, because a channel that passes any name through can receive arbitrary names.
     if (this.#found.size >= namesMax) this.#found.clear()
     this.#found.set(upstreamModel, price)
     return price
@@ -40,7 +40,7 @@ export class ChannelPrices implements LibraryPrices {
 
 const namesMax = 1000
 
-/** The library also knows `-20250514` as `-2025-05-14`. */
+/** The library also contains `-20250514` in the form `-2025-05-14`. */
 function withHyphens(name: string): string {
   return name.replace(/-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)/g, '-$1-$2-$3')
 }

@@ -6,21 +6,21 @@ import { priceFromLibrary } from './library-price.ts'
 import { matcherOf } from './match.ts'
 import { providersOf } from './providers-of.ts'
 
-/** A part of a price that the file and the library state differently. */
+/** A part of a price that differs between the file and the library. */
 export interface PriceDifference {
   model: string
   channel: string
-  /** Such as `input`, or `input above 200000 tokens`. */
+  /** For example `input` or `input above 200000 tokens`. */
   part: string
-  /** Nano-USD; undefined: not stated. */
+  /** In nano-USD; undefined if not stated. */
   file: bigint | undefined
   library: bigint | undefined
-  /** The library's name of the model. */
+  /** The library's name for the model. */
   source: string
 }
 
 /**
- * Compare the prices of a file with the library's, for each channel whose vendor and upstream model the
+ * Compares the prices of a file with the library's, for each channel whose vendor and upstream model the
  * library knows.
  */
 export function comparePrices(
@@ -75,7 +75,7 @@ function differingParts(file: Omit<Price, 'id'>, library: Price): Amounts[] {
   )
 }
 
-/** With their names in gateway.yaml. */
+/** With the names used in gateway.yaml. */
 const parts = [
   ['input', 'input'],
   ['cacheRead', 'cache_read'],
@@ -88,7 +88,7 @@ const parts = [
   ['webSearch', 'web_search'],
 ] as const satisfies [keyof Rates, string][]
 
-/** What a part costs: without a price of its own as the part that it belongs to. */
+/** Returns the effective price of a part: its own, otherwise that of the part that it belongs to. */
 function effective(rates: Rates | undefined, part: (typeof parts)[number][0]): bigint | undefined {
   const own = rates?.[part]
   if (rates === undefined || own !== undefined) return own

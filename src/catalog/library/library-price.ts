@@ -1,16 +1,20 @@
 import type { Price, PriceCondition, PriceTier, Rates } from '../snapshot.ts'
 
-/** A price of the library: USD, by the number of tokens or calls that the key's ending names. */
+/**
+ * A price in the library, in USD. The suffix of the key states the number of tokens or calls that it is for.
+ */
 export type LibraryRates = Readonly<Record<string, LibraryAmount>>
 export type LibraryAmount = number | { base: number; tiers: { start: number; price: number }[] }
 
-/** Prices that hold under a condition. Of those whose condition is met, the last one counts. */
+/** Prices with a condition. If several conditions are met, the last one applies. */
 export interface ConditionalRates {
   when: PriceCondition
   rates: LibraryRates
 }
 
-/** A price of the library in our form. Undefined where we could not tell what a request costs. */
+/**
+ * Converts a library price to our form. Returns undefined if we could not calculate a request's cost from it.
+ */
 export function priceFromLibrary(
   conditional: readonly ConditionalRates[],
   now: number,
@@ -32,7 +36,7 @@ export function priceFromLibrary(
     ]),
   ]
   const base = ratesAbove(first.rates, -1)
-  // Rows have no column for the fee of a request.
+  // Rows have no column for a fee per request, so it becomes a tier.
   const all = base.request === undefined ? tiers : [{ when: {}, rates: base }, ...tiers]
   return {
     ...base,
@@ -43,7 +47,10 @@ export function priceFromLibrary(
   }
 }
 
-/** True when it holds now and from now on, so that nothing before it in the list counts any more. */
+/**
+ * True if the condition is met now and will stay so, in which case earlier entries of the list no longer
+ * matter.
+ */
 function isSure({ since = 0, daily }: PriceCondition, now: number): boolean {
   return daily === undefined && since <= now
 }
@@ -61,7 +68,7 @@ const partOfKey: Readonly<Record<string, keyof Rates>> = {
   requests_kcount: 'request',
 }
 
-/** Tokens that we count with others, so that they must cost as these. */
+/** Kinds of tokens that we count together with others, so they must have the same price as those. */
 const countedWith: Readonly<Record<string, string>> = {
   input_text_mtok: 'input_mtok',
   input_image_mtok: 'input_mtok',
@@ -73,7 +80,7 @@ const countedWith: Readonly<Record<string, string>> = {
   output_citation_mtok: 'output_mtok',
 }
 
-/** Fees of tools that we do not count, and cached audio, which counts as cached text. */
+/** Fees for tools that we do not count, and cached audio, which we count as cached text. */
 const notCounted = new Set(['storage_searches_kcount', 'social_searches_kcount', 'cache_audio_read_mtok'])
 
 function isCountable(rates: LibraryRates): boolean {
@@ -117,8 +124,8 @@ function amountAbove(amount: LibraryAmount, start: number): number {
 }
 
 /**
- * The nano-USD of a USD amount that JSON has as a number, without an error of floating point: it reads the
- * digits of the number. Digits after the ninth decimal are rounded half up. Undefined unless it is from 0 to
+ * Converts a JSON number in USD to nano-USD without a floating-point error, by reading its decimal digits.
+ * Digits after the ninth decimal are rounded half up. Returns undefined unless the amount is from 0 to
  * 999999999.
  */
 export function nanoFromNumber(amount: number): bigint | undefined {

@@ -6,15 +6,15 @@ import type { readLibraryRows, Transaction } from '../queries.ts'
 export type LibraryRow = Awaited<ReturnType<typeof readLibraryRows>>[number]
 export type NewLibraryRow = typeof libraryPrices.$inferInsert
 
-/** Undefined: gateway.yaml does not ask for prices of the library. */
+/** Returns undefined if the library's prices are not used. */
 export async function readPriceLibrary(db: TypedQueries | Transaction) {
   const [row] = await db.select().from(priceLibrary)
   return row
 }
 
 /**
- * The address to fetch from, where it is due; undefined: it is not. One statement, so that one process gets
- * it.
+ * Returns the address to fetch from if a renewal is due, otherwise undefined. A single statement, so that
+ * only one process receives it.
  */
 export async function claimRenewal(db: TypedQueries): Promise<string | undefined> {
   const [row] = await db
@@ -29,7 +29,7 @@ export async function claimRenewal(db: TypedQueries): Promise<string | undefined
   return row?.url ?? undefined
 }
 
-/** The providers of all channels. */
+/** Returns the providers of all enabled channels. */
 export async function providersInUse(tx: Transaction): Promise<Set<string>> {
   const rows = await tx
     .select({ names: channels.libraryProviders })
@@ -69,5 +69,5 @@ export async function addPrices(tx: Transaction, rows: (typeof prices.$inferInse
   }
 }
 
-/** A statement of Postgres has at most 65,535 parameters. */
+/** A Postgres statement can have at most 65,535 parameters. */
 const rowsAtOnce = 1000

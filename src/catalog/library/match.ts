@@ -1,11 +1,11 @@
 import { isRecord } from '../../canonical/json.ts'
 
-/** Whether the library means a model by this name, in lower case. */
+/** Whether the library's entry matches this model name, which is in lower case. */
 export type Matches = (name: string) => boolean
 
 /**
- * The library's `match` as a function. Throws an Error where it is invalid, or could take long: fetched
- * data has its patterns too.
+ * Converts the library's `match` to a function. Throws an Error if it is invalid or could take long to
+ * evaluate, because fetched data contains patterns too.
  */
 export function matcherOf(match: unknown, depth = 0): Matches {
   const [[kind, value] = ['', undefined], ...more] = isRecord(match) ? Object.entries(match) : []
@@ -36,12 +36,17 @@ export function matcherOf(match: unknown, depth = 0): Matches {
   throw unknownMatch(match)
 }
 
-/** The library's pattern. Throws an Error where it repeats so much that testing a name could take long. */
+/**
+ * Compiles a pattern of the library. Throws an Error if it contains so many repetitions that testing a name
+ * could take long.
+ */
 export function patternOf(source: string, prefix = ''): RegExp {
   const plain = source.replace(/\\./g, '_').replace(/\[[^\]]*\]/g, '_')
   const repeats = plain.match(/[*+]|\{\d*,\d*\}/g) ?? []
   if (source.length > charactersMax || repeats.length > 2 || /\)(?:[*+]|\{)/.test(plain)) {
-    throw new Error(`the pattern ${JSON.stringify(source.slice(0, 100))} repeats too much`)
+    throw new Error(
+      `the pattern ${JSON.stringify(source.slice(0, 100))} is too long or has too many repetitions`,
+    )
   }
   return new RegExp(prefix === '' ? source : `${prefix}(?:${source})`)
 }
@@ -51,5 +56,5 @@ const partsMax = 1000
 const depthMax = 5
 
 function unknownMatch(match: unknown): Error {
-  return new Error(`cannot read the match ${JSON.stringify(match)?.slice(0, 100)}`)
+  return new Error(`unsupported match ${JSON.stringify(match)?.slice(0, 100)}`)
 }

@@ -2,12 +2,13 @@ import type { VendorName } from '../../traits/vendors.ts'
 import type { BundledLibrary } from './bundled.ts'
 import type { LibraryProvider } from './read-library.ts'
 
-/** The library's name of a vendor, where it differs from ours. */
+/** The library's name for a vendor, if it differs from ours. */
 const providerNames: Readonly<Record<string, string>> = { gemini: 'google', xai: 'x-ai' }
 
 /**
- * The library's providers whose prices hold on a channel, the first one first: that of the channel's vendor,
- * else of its base URLs; then those whose models it sells too. Empty: the library knows none.
+ * Returns the library's providers whose prices apply to a channel, in order of precedence: the provider of
+ * the channel's vendor, or else of its base URLs, followed by the providers whose models it also sells. Empty
+ * if the library knows none.
  */
 export function providersOf(
   { vendor, protocols }: { vendor: VendorName | undefined; protocols: Readonly<Record<string, string>> },

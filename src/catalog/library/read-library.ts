@@ -3,21 +3,21 @@ import type { PriceCondition } from '../snapshot.ts'
 import type { ConditionalRates } from './library-price.ts'
 import { matcherOf, patternOf } from './match.ts'
 
-/** A vendor of the library. */
+/** A vendor in the library. */
 export interface LibraryProvider {
   id: string
-  /** Base URLs of its API begin so. */
+  /** Matches the beginning of its API's base URLs. */
   apiPattern: RegExp
-  /** Providers whose models it sells too. */
+  /** Other providers whose models it also sells. */
   fallbacks: readonly string[]
   models: readonly LibraryModel[]
 }
 
 export interface LibraryModel {
   id: string
-  /** Which names mean it, as `matcherOf` takes it. */
+  /** The names that refer to the model, in the form that `matcherOf` accepts. */
   match: Record<string, unknown>
-  /** The first one without a condition. */
+  /** The first one has no condition. */
   prices: readonly ConditionalRates[]
 }
 
@@ -34,7 +34,7 @@ const startDate = z
   .object({ start_date: z.iso.date() })
   .transform(({ start_date }): PriceCondition => ({ since: Date.parse(`${start_date}T00:00:00Z`) }))
 
-/** As the library reads it: a time with its zone. */
+/** In the library's format: a time with its zone. */
 const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/)
@@ -54,7 +54,7 @@ const conditional = z
 const model = z
   .object({
     id: z.string().min(1).max(256),
-    match: z.record(z.string(), z.unknown()).refine(isMatch, 'is not a match that we can read'),
+    match: z.record(z.string(), z.unknown()).refine(isMatch, 'is not a supported match'),
     prices: z.union([z.array(conditional).min(1).max(50), rates]),
   })
   .transform(
@@ -68,7 +68,7 @@ const model = z
 const provider = z
   .object({
     id: z.string().regex(/^[a-z0-9_.-]{1,64}$/),
-    api_pattern: z.string().refine(isPattern, 'is not a pattern that we can read'),
+    api_pattern: z.string().refine(isPattern, 'is not a supported pattern'),
     fallback_model_providers: z.array(z.string().max(64)).max(50).nullish(),
     models: z.array(model).max(5000),
   })
@@ -84,14 +84,14 @@ const provider = z
 const library = z.array(provider).min(1).max(500)
 
 /**
- * Check data of the library, the package's or what was fetched. Throws an Error that says what is wrong with
+ * Checks library data, whether from the package or fetched. Throws an Error that states what is wrong with
  * it.
  */
 export function readLibrary(data: unknown): LibraryProvider[] {
   const read = library.safeParse(data)
   if (read.success) return read.data
   const [first] = read.error.issues
-  throw new Error(`it is not price data: ${first?.path.join('.')}: ${first?.message}`)
+  throw new Error(`invalid price data: ${first?.path.join('.')}: ${first?.message}`)
 }
 
 function isMatch(match: unknown): boolean {

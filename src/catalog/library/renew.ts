@@ -6,16 +6,16 @@ import { claimRenewal } from './library-queries.ts'
 import { type LibraryProvider, readLibrary } from './read-library.ts'
 
 /**
- * The address to fetch prices from now; undefined: none is due, or gateway.yaml does not ask for it. Of all
- * processes one gets it. After a day, and an hour after a failure, it is due again.
+ * Returns the address to fetch prices from, or undefined if no renewal is due or renewal is not configured.
+ * Only one process receives it. The next renewal is due after a day, or an hour after a failure.
  */
 export function renewalDue(db: TypedQueries): Promise<string | undefined> {
   return claimRenewal(db)
 }
 
 /**
- * Fetch prices and put them in force. Returns how many are new. Rejects, and changes nothing, where the data
- * is not good.
+ * Fetches prices and puts them in force. Returns the number of new prices. Rejects and changes nothing if the
+ * data is invalid.
  */
 export async function renewPrices(
   connections: Pick<Connections, 'db'>,
@@ -35,13 +35,13 @@ async function fetchLibrary(url: string, withinMs: number): Promise<LibraryProvi
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw new Error(`${url} answered with more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new Error(`${url} returned more than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
-  // A redirect is not followed: it could lead anywhere.
-  if (statusCode !== 200) throw new Error(`${url} answered with status ${statusCode}`)
+  // Redirects are not followed, because they could lead anywhere.
+  if (statusCode !== 200) throw new Error(`${url} returned status ${statusCode}`)
   return readLibrary(JSON.parse(Buffer.concat(chunks).toString('utf8')))
 }
 
-/** The data currently has 2 MB. */
+/** The data is currently 2 MB. */
 const bytesMax = 32 * 1024 * 1024

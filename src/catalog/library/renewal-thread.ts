@@ -7,17 +7,17 @@ export interface RenewalTask {
   databaseUrl: string
 }
 
-/** The message of the thread. */
+/** The result that the thread reports. */
 export type FromRenewalThread = { added: number } | { failed: string }
 
-/** Postgres ends a longer statement, also one that waits for a lock. */
+/** Postgres aborts statements that take longer, including those that wait for a lock. */
 const statementMs = 60_000
 
 if (parentPort !== null) void run(parentPort, workerData as RenewalTask)
 
 /**
- * Renew the prices while the process serves. In a thread, because megabytes of JSON take a while to read, and
- * because a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
+ * Renews the prices while the process serves requests. It runs in a thread because parsing megabytes of JSON
+ * takes a while, and because a transaction whose connection is lost ends its thread (see db/database.ts).
  */
 async function run(port: MessagePort, { url, databaseUrl }: RenewalTask) {
   const send = (message: FromRenewalThread) => port.postMessage(message)

@@ -18,10 +18,11 @@ import { budgetColumns, bytea, limits, managedBy, moment, nano } from './types.t
 export const tenants = pgTable('tenants', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
-  /** Bounds of all its keys together. */
+  /** Limits for all its keys together. */
   ...limits(),
   /**
-   * Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all.
+   * The days for which its rows, bodies and answers are kept. If NULL or longer than the general retention,
+   * the general retention applies.
    */
   rowsDays: integer('rows_days'),
   bodiesDays: integer('bodies_days'),
@@ -31,13 +32,13 @@ export const tenants = pgTable('tenants', {
   createdAt: moment('created_at').notNull().default(sql`now()`),
 })
 
-/** One account for each tenant, with the tenant's id. Requests of a `limited` account need a reservation. */
+/** One account per tenant, with the tenant's id. Requests of a `limited` account need a reservation. */
 export const accounts = pgTable('accounts', {
   id: uuid('id')
     .primaryKey()
     .references(() => tenants.id),
   limited: boolean('limited').notNull(),
-  /** The sum of the account's entries, in nano-USD. An unlimited account goes below zero. */
+  /** The sum of the account's entries, in nano-USD. An unlimited account can go below zero. */
   balance: nano('balance_nano').notNull().default(sql`0`),
   /** The sum of the account's reservations, in nano-USD. */
   reserved: nano('reserved_nano').notNull().default(sql`0`),
@@ -57,28 +58,28 @@ export const groups = pgTable('key_groups', {
   clientGoneUnseen: text('client_gone_unseen', { enum: ['estimate', 'hold'] })
     .notNull()
     .default('estimate'),
-  /** Bounds of each key that has no bounds of its own. */
+  /** Limits for each key that does not have its own. */
   ...limits(),
-  /** Bounds of all its keys together. */
+  /** Limits for all its keys together. */
   totalRequestsPerMinute: integer('total_requests_per_minute'),
   totalTokensPerMinute: integer('total_tokens_per_minute'),
   totalConcurrency: integer('total_concurrency'),
-  /** Budgets of all its keys together. */
+  /** Budgets for all its keys together. */
   ...budgetColumns(),
-  /** Queued images with a higher priority come first. */
+  /** Queued images with a higher priority run first. */
   imagePriority: smallint('image_priority').notNull().default(0),
-  /** True: the usage log keeps the answers that its keys get. A key may say otherwise. */
+  /** Whether the usage log stores the answers to its keys. A key can override this. */
   captureAnswers: boolean('capture_answers').notNull().default(false),
   /**
-   * Days for which answers are kept, so that later requests continue them; 0: none is kept. A key may say
-   * otherwise.
+   * The days for which answers are kept so that later requests can continue them; 0: none. A key can override
+   * this.
    */
   keptDays: smallint('kept_days').notNull().default(0),
-  /** The model that is asked for the summary of a conversation, instead of the client's. */
+  /** The model used to summarise a conversation, instead of the client's. */
   compactModel: text('compact_model'),
-  /** True: the public catalog shows its models and prices to everybody. */
+  /** Whether the public catalog shows its models and prices to everyone. */
   public: boolean('public').notNull().default(false),
-  /** For people. */
+  /** A description for people. */
   description: text('description'),
   managedBy: managedBy(),
 })
@@ -96,25 +97,25 @@ export const keys = pgTable(
     name: text('name').notNull(),
     /** HMAC-SHA256(pepper, secret). The secret itself is never stored. */
     secretHash: bytea('secret_hash').notNull(),
-    /** The first characters of the secret, by which people recognise a key. */
+    /** The first characters of the secret, by which people can recognise the key. */
     hint: text('hint').notNull(),
-    /** The secret before the last rotation. It is good until `formerSecretUntil`. */
+    /** The secret before the last rotation. It remains valid until `formerSecretUntil`. */
     formerSecretHash: bytea('former_secret_hash'),
     formerSecretUntil: moment('former_secret_until'),
     capture: text('capture', { enum: ['none', 'shape', 'content'] })
       .notNull()
       .default('content'),
-    /** Whether the usage log keeps its answers, which needs `capture` = content. NULL: as its group says. */
+    /** Whether the usage log stores its answers, which requires `capture` = content. NULL: as its group. */
     captureAnswers: boolean('capture_answers'),
-    /** Days for which its answers are kept; 0: none is kept. NULL: as its group says. */
+    /** The days for which its answers are kept; 0: none. NULL: as its group. */
     keptDays: smallint('kept_days'),
-    /** The rows of the usage log that the key may read: its tenant's, or only its own. */
+    /** The rows of the usage log that the key can read: those of its tenant, or only its own. */
     usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
       .notNull()
       .default('tenant'),
-    /** True: a request is refused when its translation would lose something. */
+    /** Whether a request is refused if its translation would lose something. */
     strict: boolean('strict').notNull().default(false),
-    /** NULL: the bounds of its group. */
+    /** NULL: the limits of its group. */
     ...limits(),
     ...budgetColumns(),
     /** NULL: all models that the group allows. */
@@ -123,20 +124,20 @@ export const keys = pgTable(
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
     /**
-     * The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a
-     * file made it.
+     * The key that created this one. The parent's limits, budgets and restrictions also apply to this key.
+     * NULL: created by an admin or a file.
      */
     parentId: uuid('parent_id'),
-    /** How many sub-keys it may have at once; NULL: it may make none. */
+    /** How many sub-keys it can have at once; NULL: none. */
     subKeysMax: integer('sub_keys_max'),
     disabledAt: moment('disabled_at'),
-    /** True: a member of its tenant has disabled it, and members may enable it again. */
+    /** Whether a member of its tenant has disabled it, in which case members can enable it again. */
     disabledByMember: boolean('disabled_by_member').notNull().default(false),
-    /** It is disabled permanently. */
+    /** When it was permanently disabled. */
     revokedAt: moment('revoked_at'),
     managedBy: managedBy(),
     createdAt: moment('created_at').notNull().default(sql`now()`),
-    /** Value of revision.keys at the last change; set by a trigger. */
+    /** The value of revision.keys at the last change, set by a trigger. */
     revision: bigint('revision', { mode: 'number' }).notNull().default(0),
   },
   (t) => [
@@ -144,7 +145,7 @@ export const keys = pgTable(
     index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
-    // The tenants of a group.
+    // Finds the tenants of a group.
     index('keys_group_tenant').on(t.groupId, t.tenantId).where(sql`${t.revokedAt} is null`),
     index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
     index('keys_revoked_sub_keys')
@@ -153,7 +154,7 @@ export const keys = pgTable(
   ],
 )
 
-/** A row for each POST with an Idempotency-Key, and its answer once there is one. */
+/** One row per POST with an Idempotency-Key, with its answer once there is one. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -168,10 +169,10 @@ export const idempotencyKeys = pgTable(
     status: smallint('status'),
     /** JSON text of the answer's headers. */
     headers: text('headers'),
-    /** Encrypted for request_id; NULL while the request runs, and where an image job is the answer. */
+    /** Encrypted for request_id. NULL while the request runs, or if the answer is an image job. */
     answer: bytea('answer'),
     createdAt: moment('created_at').notNull(),
-    /** Of the API key. Known once there is an answer, as are the bytes of that. */
+    /** The API key's tenant. Known once there is an answer, as is its size. */
     tenantId: uuid('tenant_id'),
     bytes: integer('bytes').notNull().default(0),
   },
@@ -182,11 +183,11 @@ export const idempotencyKeys = pgTable(
 )
 
 const role = () => text('role', { enum: ['owner', 'admin', 'viewer', 'member'] }).notNull()
-/** A member belongs to one tenant, everybody else to none. */
+/** A member belongs to exactly one tenant; other users belong to none. */
 const memberHasTenant = (name: string) => check(name, sql`(role = 'member') = (tenant_id IS NOT NULL)`)
 const tenant = () => uuid('tenant_id').references(() => tenants.id)
 
-/** People who use the admin API. */
+/** The users of the admin API. */
 export const users = pgTable(
   'users',
   {
@@ -195,37 +196,37 @@ export const users = pgTable(
     email: text('email').notNull(),
     role: role(),
     tenantId: tenant(),
-    /** scrypt; NULL: the user signs in by single sign-on only. */
+    /** A scrypt hash; NULL: the user can only sign in by single sign-on. */
     passwordHash: text('password_hash'),
     /** Encrypted for the user; NULL: no second factor. */
     totpSecret: bytea('totp_secret'),
-    /** NULL: the user has not yet shown a code of `totp_secret`, so it is not asked for. */
+    /** NULL: the user has not yet entered a code of `totp_secret`, so no code is required. */
     totpConfirmedAt: moment('totp_confirmed_at'),
-    /** The last time step whose code was used: a code works once. */
+    /** The last time step whose code was used, because each code works only once. */
     totpStep: bigint('totp_step', { mode: 'number' }).notNull().default(0),
     disabledAt: moment('disabled_at'),
     lastSignInAt: moment('last_sign_in_at'),
     createdAt: moment('created_at').notNull().default(sql`now()`),
-    /** Raised by each change by an owner: its ETag. */
+    /** Increased by each change that an owner makes. Used as the ETag. */
     version: integer('version').notNull().default(1),
   },
   (t) => [uniqueIndex('users_email').on(t.email), memberHasTenant('users_member_has_tenant')],
 )
 
-/** Codes that each work once instead of a code of the second factor. */
+/** Codes that replace the second factor. Each works once. */
 export const recoveryCodes = pgTable(
   'user_recovery_codes',
   {
     userId: uuid('user_id')
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    /** SHA-256. */
+    /** SHA-256 of the code. */
     codeHash: bytea('code_hash').notNull(),
   },
   (t) => [primaryKey({ columns: [t.userId, t.codeHash] })],
 )
 
-/** The accounts of users at issuers of single sign-on. */
+/** The accounts of users with single sign-on issuers. */
 export const identities = pgTable(
   'user_identities',
   {
@@ -239,7 +240,7 @@ export const identities = pgTable(
   (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('user_identities_user').on(t.userId)],
 )
 
-/** A row for each browser that is signed in. */
+/** One row per browser that is signed in. */
 export const userSessions = pgTable(
   'user_sessions',
   {
@@ -263,7 +264,7 @@ export const userSessions = pgTable(
   ],
 )
 
-/** Links that work once: to become the first owner, to join, to set a new password. */
+/** Links that work once: to become the first owner, to join, or to set a new password. */
 export const userLinks = pgTable(
   'user_links',
   {
@@ -271,13 +272,13 @@ export const userLinks = pgTable(
     purpose: text('purpose', { enum: ['setup', 'invitation', 'reset'] }).notNull(),
     /** SHA-256 of the link's token. */
     tokenHash: bytea('token_hash').notNull(),
-    /** Of an invitation: the user that it makes. */
+    /** For an invitation: the user that it creates. */
     email: text('email'),
     role: text('role', { enum: ['owner', 'admin', 'viewer', 'member'] }),
     tenantId: tenant(),
-    /** Of a reset. */
+    /** For a reset: the user. */
     userId: uuid('user_id').references(() => users.id, { onDelete: 'cascade' }),
-    /** Who made it. */
+    /** Who created it. */
     madeBy: text('made_by').notNull(),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
@@ -286,21 +287,21 @@ export const userLinks = pgTable(
   (t) => [uniqueIndex('user_links_token').on(t.tokenHash)],
 )
 
-/** Tokens of programs that call the admin API. */
+/** Tokens for programs that call the admin API. */
 export const apiTokens = pgTable(
   'api_tokens',
   {
     id: uuid('id').primaryKey(),
     name: text('name').notNull(),
-    /** NULL: the operator made it, with ADMIN_TOKEN. */
+    /** NULL: created by the operator, with ADMIN_TOKEN. */
     userId: uuid('user_id').references(() => users.id, { onDelete: 'cascade' }),
-    /** It may do no more than this, and no more than its user. */
+    /** The token has at most these permissions, and at most those of its user. */
     role: role(),
     tenantId: tenant(),
     scopes: text('scopes').array().notNull(),
-    /** SHA-256. */
+    /** SHA-256 of the token. */
     tokenHash: bytea('token_hash').notNull(),
-    /** The first characters, by which people recognise it. */
+    /** The first characters, by which people can recognise it. */
     hint: text('hint').notNull(),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at'),
@@ -314,30 +315,30 @@ export const apiTokens = pgTable(
   ],
 )
 
-/** Attempts to sign in, counted over all processes: by account and by address. */
+/** Sign-in attempts by account and by address, counted over all processes. */
 export const signInAttempts = pgTable(
   'sign_in_attempts',
   {
     /** SHA-256 of the account or the address. */
     subject: bytea('subject').primaryKey(),
     attempts: integer('attempts').notNull(),
-    /** The count starts over at this moment. */
+    /** When the count starts over. */
     resetsAt: moment('resets_at').notNull(),
   },
   (t) => [index('sign_in_attempts_resets').on(t.resetsAt)],
 )
 
-/** One line for each change that an admin, or gateway.yaml, has made. Append-only. */
+/** One line per change made by an admin or by gateway.yaml. Append-only. */
 export const auditLog = pgTable(
   'audit_log',
   {
     id: uuid('id').primaryKey(),
     createdAt: moment('created_at').notNull(),
     actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'key', 'file', 'system'] }).notNull(),
-    /** Id of the user, or of the API token; NULL: operator, file or system. */
+    /** The id of the user or API token; NULL: operator, file or system. */
     actorId: uuid('actor_id'),
     userId: uuid('user_id'),
-    /** The name then. */
+    /** The name at that time. */
     actorName: text('actor_name').notNull(),
     address: text('address'),
     userAgent: text('user_agent'),
@@ -348,7 +349,7 @@ export const auditLog = pgTable(
     resourceId: text('resource_id').notNull(),
     resourceName: text('resource_name'),
     tenantId: uuid('tenant_id'),
-    /** Without secrets; NULL: the resource did not exist yet, or no longer exists. */
+    /** Without secrets. NULL: the resource did not exist yet, or no longer exists. */
     before: jsonb('before'),
     after: jsonb('after'),
   },
@@ -360,20 +361,20 @@ export const auditLog = pgTable(
   ],
 )
 
-/** Answers of the admin API to calls with an Idempotency-Key. The transaction of the change writes them. */
+/** Answers of the admin API to calls with an Idempotency-Key, written in the transaction of the change. */
 export const adminAnswers = pgTable(
   'admin_answers',
   {
-    /** The user behind the call; the nil UUID: the operator. */
+    /** The user who made the call; the nil UUID means the operator. */
     userId: uuid('user_id').notNull(),
-    /** SHA-256 of the header's value; of an API token, after the token's id. */
+    /** SHA-256 of the header's value; for an API token, the token's id comes first. */
     keyHash: bytea('key_hash').notNull(),
     /** SHA-256 of method, path and body. */
     fingerprint: bytea('fingerprint').notNull(),
     requestId: uuid('request_id').notNull(),
-    /** NULL in the transaction that makes it only. */
+    /** NULL only within the transaction that creates the row. */
     status: smallint('status'),
-    /** JSON of the answer, encrypted for request_id: it may have a secret. */
+    /** JSON of the answer, encrypted for request_id because it can contain a secret. */
     answer: bytea('answer'),
     createdAt: moment('created_at').notNull(),
   },
@@ -381,23 +382,23 @@ export const adminAnswers = pgTable(
 )
 
 /**
- * Filters of a page that people keep. Each belongs to one user; a shared one is shown to the others of its
- * tenant too.
+ * Saved filters of console pages. Each belongs to one user; a shared one is also visible to the other users
+ * of its tenant.
  */
 export const savedViews = pgTable(
   'saved_views',
   {
     id: uuid('id').primaryKey(),
-    /** The nil UUID: the operator, who has ADMIN_TOKEN. */
+    /** The nil UUID means the operator, who uses ADMIN_TOKEN. */
     userId: uuid('user_id').notNull(),
-    /** The name then, for people. */
+    /** The name at that time, for people. */
     userName: text('user_name').notNull(),
-    /** Whose page it is: a tenant's, or NULL for that of operators, which has all tenants. */
+    /** The tenant whose page it is; NULL: a page for operators, which shows all tenants. */
     tenantId: uuid('tenant_id').references(() => tenants.id, { onDelete: 'cascade' }),
     name: text('name').notNull(),
-    /** The page of the console, such as `log`. */
+    /** The console page, such as `log`. */
     page: text('page').notNull(),
-    /** Parameters of the page by name: a text, or a list of texts. */
+    /** The page's parameters by name, each a text or a list of texts. */
     query: jsonb('query').notNull(),
     shared: boolean('shared').notNull().default(false),
     createdAt: moment('created_at').notNull(),
@@ -410,19 +411,19 @@ export const savedViews = pgTable(
 )
 
 /**
- * The master keys, from which all other keys derive. The one with the latest `usedFrom` seals; the others
- * only read.
+ * The master keys, from which all other keys are derived. The one with the latest `usedFrom` is used to seal;
+ * the others only to open.
  */
 export const masterKeys = pgTable('master_keys', {
   /** Eight hex digits that do not reveal the master key. */
   id: text('id').primaryKey(),
   createdAt: moment('created_at').notNull(),
-  /** The time from which processes seal with it; NULL: they only read with it as yet. */
+  /** When processes start to seal with it; NULL: so far they only open with it. */
   usedFrom: moment('used_from'),
 })
 
 /**
- * Each master key, encrypted with a key that derives from a SECRET_KEY. AES-256-GCM: nonce (12) | tag (16) |
+ * Each master key, encrypted with a key derived from a SECRET_KEY. AES-256-GCM: nonce (12) | tag (16) |
  * ciphertext.
  */
 export const masterKeyWrappings = pgTable(
@@ -440,16 +441,16 @@ export const masterKeyWrappings = pgTable(
 )
 
 /**
- * What each tenant leaves in storage: the sum of `bytes` over its kept_answers, conversations, files,
- * idempotency_keys and background_answers. book_storage, a trigger of these tables, moves it in the statement
- * that stores or deletes.
+ * The storage that each tenant uses: the sum of `bytes` over its kept_answers, conversations, files,
+ * idempotency_keys and background_answers. book_storage, a trigger of these tables, updates it in the same
+ * statement that stores or deletes.
  */
 export const tenantStorage = pgTable('tenant_storage', {
   tenantId: uuid('tenant_id').primaryKey(),
   bytes: bigint('bytes', { mode: 'number' }).notNull(),
 })
 
-/** One row: the most bytes that a tenant may leave in storage. Each start writes its own. */
+/** One row: the maximum number of bytes that a tenant can store. Each start writes its own value. */
 export const storageQuota = pgTable('storage_quota', {
   id: boolean('id').primaryKey().default(true),
   bytesMax: bigint('bytes_max', { mode: 'number' }).notNull(),

@@ -19,9 +19,9 @@ import {
 import { bytea, moment, nano } from './types.ts'
 
 /**
- * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on
- * created_at, and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds
- * its partition. ledger/row.ts has the meaning, the bound and the source of each column.
+ * The usage log: one row per client call, append-only. The migration creates RANGE partitions by day on
+ * created_at, and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone
+ * identifies its partition. ledger/row.ts documents the meaning, limit and source of each column.
  */
 export const requests = pgTable(
   'requests',
@@ -52,7 +52,7 @@ export const requests = pgTable(
     reasoningTokens: integer('reasoning_tokens'),
     usageSource: text('usage_source').notNull(),
     streamEnd: text('stream_end'),
-    /** NULL: not known. */
+    /** NULL: unknown. */
     cost: nano('cost_nano'),
     priceId: uuid('price_id'),
     priceMultiplier: text('price_multiplier'),
@@ -60,13 +60,15 @@ export const requests = pgTable(
     firstTokenMs: integer('first_token_ms'),
     totalMs: integer('total_ms'),
     attemptCount: smallint('attempt_count').notNull(),
-    /** JSON text of TranslationNote[]; text, because jsonb refuses escaped NUL and lone surrogates. */
+    /**
+     * JSON text of TranslationNote[]. Stored as text because jsonb rejects escaped NUL and lone surrogates.
+     */
     notes: text('notes'),
     clientAddress: text('client_address'),
     userAgent: text('user_agent'),
     upstreamRequestId: text('upstream_request_id'),
     idempotencyKey: text('idempotency_key'),
-    /** More than 1: the row represents this number of refused calls of one caller. */
+    /** If more than 1, the row represents this number of refused calls by one caller. */
     folded: integer('folded').notNull().default(1),
     /** Images delivered; NULL: not an image request. */
     images: smallint('images'),
@@ -76,15 +78,15 @@ export const requests = pgTable(
     tags: text('tags').array(),
     /** JSON text of CostFact[]; NULL: none. */
     costFacts: text('cost_facts'),
-    /** NULL in rows from before it was noted: the cost. */
+    /** NULL in rows from before the column existed: the charge then equals the cost. */
     charged: nano('charged_nano'),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),
-    // With the key: for a key that sees only its own rows, the index alone skips the rows of others.
+    // Includes the key so that, for a key that sees only its own rows, the index alone skips the rows of
+    // other keys.
     index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
-    // One for each filter of the usage log, in the order of the list. The partial indexes omit the most
-    // frequent value.
+    // One for each filter of the usage log, in list order. The partial indexes omit the most frequent value.
     index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
     index('requests_served_model')
       .on(t.tenantId, t.servedModel, t.createdAt)
@@ -101,8 +103,8 @@ export const requests = pgTable(
 )
 
 /**
- * The tags of requests in the order of the list, which no index on an array has. A trigger of `requests`
- * writes it. It is partitioned by day, as `requests`.
+ * The tags of requests in list order, which an index on an array cannot provide. A trigger of `requests`
+ * writes it. Partitioned by day, like `requests`.
  */
 export const requestTags = pgTable(
   'request_tags',
@@ -116,8 +118,8 @@ export const requestTags = pgTable(
 )
 
 /**
- * Redacted bodies, apart from the rows that people page through. STORAGE EXTERNAL, partitions and retention
- * of its own.
+ * Redacted bodies, kept separate from the rows that people page through. STORAGE EXTERNAL, with its own
+ * partitions and retention.
  */
 export const requestPayloads = pgTable(
   'request_payloads',
@@ -130,7 +132,7 @@ export const requestPayloads = pgTable(
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt] })],
 )
 
-/** The upstream calls of a request, and the candidates passed over, in order. Partitioned by day as well. */
+/** The upstream calls of a request and the candidates passed over, in order. Also partitioned by day. */
 export const attempts = pgTable(
   'attempts',
   {
@@ -142,7 +144,7 @@ export const attempts = pgTable(
     upstreamModel: text('upstream_model'),
     /** Why it was chosen or passed over. */
     reason: text('reason').notNull(),
-    /** True: the candidate was not called. */
+    /** Whether the candidate was passed over without being called. */
     passedOver: boolean('passed_over').notNull().default(false),
     status: smallint('status'),
     errorKind: text('error_kind'),
@@ -150,46 +152,46 @@ export const attempts = pgTable(
     firstByteMs: integer('first_byte_ms'),
     totalMs: integer('total_ms'),
     upstreamRequestId: text('upstream_request_id'),
-    /** Name of the channel's credential; NULL: none was used, or it was not noted. */
+    /** The name of the channel's credential; NULL: none was used, or it was not recorded. */
     credential: text('credential'),
   },
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
 )
 
 /**
- * Immutable money movements. A charge has the id of its request and its moment, so it cannot be booked twice.
- * The upkeep moves the table into RANGE partitions by month on created_at, and a default one: each has `id`
- * as its own primary key, and the index of ledger/entry-indexes.ts.
+ * Immutable money movements. A charge has the id and the time of its request, so it cannot be booked twice.
+ * The upkeep moves the table into RANGE partitions by month on created_at, and a default one; each has `id`
+ * as its own primary key, and the index from ledger/entry-indexes.ts.
  */
 export const entries = pgTable('entries', {
   id: uuid('id').primaryKey(),
   accountId: uuid('account_id').notNull(),
   createdAt: moment('created_at').notNull(),
   kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
-  /** Nano-USD. A negative amount takes from the account. */
+  /** Nano-USD. A negative amount is taken from the account. */
   amount: nano('amount_nano').notNull(),
   /** The operator's reason; NULL for charges and openings. */
   note: text('note'),
 })
 
-/** The partitions of `entries` by month, without gaps. The first has all earlier months too. */
+/** The monthly partitions of `entries`, without gaps. The first one also covers all earlier months. */
 export const entryMonths = pgTable('entry_months', {
-  /** First day of its month; of the last one, where it has several. */
+  /** The first day of the month; if the partition covers several months, of the last one. */
   month: date('month').primaryKey(),
-  /** Name of the table. */
+  /** The name of the partition. */
   partition: text('partition').notNull(),
-  /** `-infinity` for the first one. */
+  /** `-infinity` for the first partition. */
   startsAt: timestamp('starts_at', { withTimezone: true, mode: 'string' }).notNull(),
   endsAt: timestamp('ends_at', { withTimezone: true, mode: 'string' }).notNull(),
-  /** From then on its checkpoints are complete; NULL: the month is open. Months are closed in their order. */
+  /** When its checkpoints became complete; NULL: the month is open. Months are closed in order. */
   closedAt: moment('closed_at'),
-  /** From then on it has no charges; NULL: it has all its entries. */
+  /** When its charges were deleted; NULL: it still has all its entries. */
   prunedAt: moment('pruned_at'),
 })
 
 /**
- * Sums of the entries of an account in a month. The checkpoint is the sum of its rows: each late entry adds
- * one. Rows of an open month do not count.
+ * Sums of an account's entries in a month. The checkpoint is the sum of its rows, because each late entry
+ * adds one. Rows of an open month do not count.
  */
 export const entryCheckpoints = pgTable(
   'entry_checkpoints',
@@ -197,23 +199,24 @@ export const entryCheckpoints = pgTable(
     month: date('month').notNull(),
     accountId: uuid('account_id').notNull(),
     sum: nano('sum_nano').notNull(),
-    /** Number of entries. */
+    /** The number of entries. */
     entries: bigint('entries', { mode: 'number' }).notNull(),
   },
   (t) => [index('entry_checkpoints_account').on(t.month, t.accountId)],
 )
 
 /**
- * The money that a key or a group with a budget has spent in one period, and that its running requests hold.
+ * The money that a key or group with a budget has spent in a period, and the money held for its running
+ * requests.
  */
 export const budgetPeriods = pgTable(
   'budget_periods',
   {
     id: uuid('id').primaryKey().default(sql`gen_random_uuid()`),
-    /** Id of a key or a group. */
+    /** The id of a key or group. */
     ownerId: uuid('owner_id').notNull(),
     period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
-    /** Midnight UTC of its first day; the epoch for `total`. */
+    /** Midnight UTC of the period's first day; the epoch for `total`. */
     startsAt: moment('starts_at').notNull(),
     spent: nano('spent_nano').notNull().default(sql`0`),
     reserved: nano('reserved_nano').notNull().default(sql`0`),
@@ -221,7 +224,7 @@ export const budgetPeriods = pgTable(
   (t) => [uniqueIndex('budget_periods_owner').on(t.ownerId, t.period, t.startsAt)],
 )
 
-/** The budgets that keys and groups have now. A migration made the view. */
+/** The current budgets of keys and groups. The view is created by a migration. */
 export const budgets = pgView('budgets', {
   ownerId: uuid('owner_id').notNull(),
   owner: text('owner', { enum: ['key', 'group'] }).notNull(),
@@ -229,7 +232,7 @@ export const budgets = pgView('budgets', {
   limit: nano('limit_nano').notNull(),
 }).existing()
 
-/** Money that is held for a running request. */
+/** Money held for a running request. */
 export const reservations = pgTable(
   'reservations',
   {
@@ -237,14 +240,14 @@ export const reservations = pgTable(
     accountId: uuid('account_id').notNull(),
     instanceId: uuid('instance_id').notNull(),
     amount: nano('amount_nano').notNull(),
-    /** The budget periods that hold it too. */
+    /** The budget periods in which the money is also held. */
     budgetPeriodIds: uuid('budget_period_ids').array().notNull().default(sql`'{}'`),
     createdAt: moment('created_at').notNull(),
   },
   (t) => [index('reservations_instance').on(t.instanceId)],
 )
 
-/** Processes with a journal. */
+/** Processes that have a journal. */
 export const instances = pgTable('instances', {
   id: uuid('id').primaryKey(),
   host: text('host').notNull(),
@@ -252,20 +255,23 @@ export const instances = pgTable('instances', {
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
   /**
-   * `lost`: silent for long. What it held is released. Its journal is shipped all the same where one is
+   * `lost`: silent for a long time. What it held has been released. Its journal is still shipped if it is
    * found.
    */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
-  /** The columns of its halves in `open_requests`; NULL: its running requests are only in its journal. */
+  /** The columns of its data in `open_requests`; NULL: its running requests are only in its journal. */
   openColumns: text('open_columns').array(),
-  /** The master key that it learned last, and the one that it seals with; NULL: it has noted none yet. */
+  /** The last master key that it has learned, and the one that it seals with; NULL: none recorded yet. */
   knownMaster: text('known_master'),
   usedMaster: text('used_master'),
   /** The id of its SECRET_KEY. */
   secretKeyId: text('secret_key_id'),
 })
 
-/** Which breakers each process has open or half open. For people and alerts: no process decides by it. */
+/**
+ * The breakers that are open or half open in each process. For people and alerts: no process uses it for
+ * decisions.
+ */
 export const breakerReports = pgTable(
   'breaker_reports',
   {
@@ -273,36 +279,35 @@ export const breakerReports = pgTable(
     instanceId: uuid('instance_id')
       .notNull()
       .references(() => instances.id, { onDelete: 'cascade' }),
-    /** In a row. */
+    /** The number of consecutive openings. */
     openings: integer('openings').notNull(),
     /** The last failure. */
     reason: text('reason').notNull(),
     since: moment('since').notNull(),
-    /** From this time on the process tries the channel. */
+    /** When the process will try the channel again. */
     openUntil: moment('open_until').notNull(),
   },
   (t) => [primaryKey({ columns: [t.channelId, t.instanceId] })],
 )
 
 /**
- * The running requests of processes with DURABILITY=postgres: what is in their journals, and must not be lost
- * with them. The transaction that writes the row of a request deletes it here.
+ * The running requests of processes with DURABILITY=postgres: data that is also in their journals, and must
+ * survive their loss. The transaction that writes a request's row deletes the request here.
  */
 export const openRequests = pgTable(
   'open_requests',
   {
     instanceId: uuid('instance_id').notNull(),
     requestId: uuid('request_id').notNull(),
-    /**
-     * The columns of its row that are known, in the binary format of COPY. `instances.open_columns` names
-     * them.
-     */
+    /** The known columns of its row, in the binary format of COPY. `instances.open_columns` lists them. */
     half: bytea('half').notNull(),
   },
   (t) => [primaryKey({ columns: [t.instanceId, t.requestId] })],
 )
 
-/** The bytes of each journal segment that are shipped. The transaction that writes the rows advances them. */
+/**
+ * How many bytes of each journal segment have been shipped. Updated in the transaction that writes the rows.
+ */
 export const journalPositions = pgTable(
   'journal_positions',
   {
@@ -313,7 +318,7 @@ export const journalPositions = pgTable(
   (t) => [primaryKey({ columns: [t.instanceId, t.segment] })],
 )
 
-/** The channels that hold answers which a client may continue or ask for again. */
+/** The channels that hold answers which a client can continue or retrieve again. */
 export const heldAnswers = pgTable(
   'held_answers',
   {
@@ -321,9 +326,9 @@ export const heldAnswers = pgTable(
     /** The upstream's id, such as `resp_...`. */
     answerId: text('answer_id').notNull(),
     channel: text('channel').notNull(),
-    /** A short hash of the channel's credential that holds it; NULL: not known. */
+    /** A short hash of the channel's credential with which the answer can be reached; NULL: unknown. */
     credential: text('credential'),
-    /** The key that got it; NULL: it was not noted, and the answer counts as the whole tenant's. */
+    /** The key that received it; NULL: not recorded, and the answer belongs to the whole tenant. */
     keyId: uuid('key_id'),
     createdAt: moment('created_at').notNull(),
   },
@@ -333,12 +338,12 @@ export const heldAnswers = pgTable(
   ],
 )
 
-/** The parts by which the usage log is summed. NULL: the request has none. */
+/** The dimensions by which the usage log is summed. NULL: the request has no value. */
 const parts = () => ({
   tenantId: uuid('tenant_id'),
   keyId: uuid('key_id'),
   groupId: uuid('group_id'),
-  /** As requested; NULL where no such model was found, because clients may invent any number of names. */
+  /** The requested model; NULL if no such model was found, because clients can invent any number of names. */
   model: text('model'),
   channel: text('channel'),
   outcome: text('outcome').notNull(),
@@ -347,13 +352,13 @@ const parts = () => ({
 const count = (name: string) => bigint(name, { mode: 'bigint' }).notNull()
 
 /**
- * Sums of requests. A histogram is one number: the count of bucket b is in its 12 decimal digits from
- * 10^(12 b) on.
+ * Sums of requests. A histogram is stored in one number: the count of bucket b is in the 12 decimal digits
+ * that start at 10^(12 b).
  */
 const sums = () => ({
-  /** Rows of the usage log. */
+  /** Number of rows in the usage log. */
   rows: count('rows'),
-  /** Requests: a row may represent many refused ones. */
+  /** Number of requests; one row can represent many refused ones. */
   requests: count('requests'),
   inputTokens: count('input_tokens'),
   cacheReadTokens: count('cache_read_tokens'),
@@ -361,20 +366,19 @@ const sums = () => ({
   outputTokens: count('output_tokens'),
   reasoningTokens: count('reasoning_tokens'),
   images: count('images'),
-  /** Of the requests whose cost is known. */
+  /** The total cost of the requests whose cost is known. */
   cost: numeric('cost_nano').notNull(),
-  /** Requests whose cost is not known. */
+  /** The number of requests whose cost is unknown. */
   unpriced: count('unpriced'),
   totalLatency: numeric('total_latency').notNull(),
   firstTokenLatency: numeric('first_token_latency').notNull(),
-  /** The part of the cost that was not charged, because no more was held. */
+  /** The part of the cost that was not charged because the held amount was too small. */
   uncharged: numeric('uncharged_nano').notNull().default('0'),
 })
 
 /**
- * What rows of the usage log add to the sums. The transaction that writes the rows appends it, by a trigger
- * of `requests`; fold_rollups takes it away. Without an index, and in no order. Sums of deleted rows are
- * negative.
+ * What rows of the usage log add to the sums. A trigger of `requests` appends it in the transaction that
+ * writes the rows, and fold_rollups removes it. No index, no order. Sums of deleted rows are negative.
  */
 export const rollupDeltas = pgTable('rollup_deltas', {
   minute: moment('minute').notNull(),
@@ -382,7 +386,7 @@ export const rollupDeltas = pgTable('rollup_deltas', {
   ...sums(),
 })
 
-/** Sums by minute, for two days. */
+/** Sums by minute, kept for two days. */
 export const rollupMinutes = pgTable(
   'rollup_minutes',
   {
@@ -394,7 +398,7 @@ export const rollupMinutes = pgTable(
   (t) => [unique('rollup_minutes_parts').on(t.minute, t.channel, t.outcome).nullsNotDistinct()],
 )
 
-/** Sums by hour and all parts. */
+/** Sums by hour, with all dimensions. */
 export const rollupHours = pgTable(
   'rollup_hours',
   { hour: moment('hour').notNull(), ...parts(), ...sums() },
@@ -406,12 +410,15 @@ export const rollupHours = pgTable(
   ],
 )
 
-/** Sums by day (UTC) and a few parts, kept indefinitely. The parts that its `cut` does not name are NULL. */
+/**
+ * Sums by day (UTC) and a few dimensions, kept indefinitely. Dimensions that do not belong to its `cut` are
+ * NULL.
+ */
 export const rollupDays = pgTable(
   'rollup_days',
   {
     day: moment('day').notNull(),
-    /** `tenant_model` has both; `key` has the tenant too. All have the outcome. */
+    /** `tenant_model` has both dimensions, and `key` also has the tenant. All have the outcome. */
     cut: text('cut', { enum: ['tenant', 'tenant_model', 'key', 'group', 'model', 'channel'] }).notNull(),
     ...parts(),
     ...sums(),
@@ -424,8 +431,8 @@ export const rollupDays = pgTable(
 )
 
 /**
- * Sums by month (UTC) for the cuts of `rollup_days` that have one part: a year of them is read in a moment.
- * The cuts of two parts would be as many upserts again.
+ * Sums by month (UTC) for those cuts of `rollup_days` that have one dimension, so that a year can be read
+ * quickly. Cuts with two dimensions would double the number of upserts.
  */
 export const rollupMonths = pgTable(
   'rollup_months',
@@ -447,15 +454,14 @@ export const rollupMonths = pgTable(
 )
 
 /**
- * Days whose rows were there before the sums, and that the upkeep has not counted yet. Their deltas do not
- * count.
+ * Days whose rows existed before the sums and have not been counted by the upkeep yet. Their deltas are
+ * ignored.
  */
 export const rollupBackfill = pgTable('rollup_backfill', { day: date('day').primaryKey() })
 
 /**
- * The answers that clients got, redacted, where a key or its group asks for them. STORAGE EXTERNAL, with
- * partitions by day and a retention of its own. An answer may come before the row of its request, after it,
- * or never.
+ * The answers that clients received, redacted, if a key or its group enables this. STORAGE EXTERNAL, with its
+ * own daily partitions and retention. An answer can arrive before or after the row of its request, or never.
  */
 export const requestAnswers = pgTable(
   'request_answers',
@@ -463,7 +469,7 @@ export const requestAnswers = pgTable(
     requestId: uuid('request_id').notNull(),
     createdAt: moment('created_at').notNull(),
     capture: text('capture').notNull(),
-    /** True: a part of what the client got is missing. */
+    /** Whether part of what the client received is missing. */
     truncated: boolean('truncated').notNull(),
     answer: text('answer').notNull(),
   },

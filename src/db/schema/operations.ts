@@ -16,66 +16,66 @@ import {
 } from '../drizzle.cjs'
 import { bytea, moment } from './types.ts'
 
-/** Rules of alerts. */
+/** Alert rules. */
 export const alertRules = pgTable(
   'alert_rules',
   {
     id: uuid('id').primaryKey(),
-    /** NULL: of the operators, over all tenants. */
+    /** NULL: a rule of the operators, covering all tenants. */
     tenantId: uuid('tenant_id'),
     name: text('name').notNull(),
     kind: text('kind').notNull(),
-    /** A condition of alerts/condition.ts. */
+    /** A condition as defined in alerts/condition.ts. */
     condition: jsonb('condition').notNull(),
     enabled: boolean('enabled').notNull(),
-    /** An episode closes when its condition has not held for this long. */
+    /** An episode closes once its condition has not held for this long. */
     resolveAfterSeconds: integer('resolve_after_seconds').notNull(),
-    /** Where messages go, for people; NULL: nowhere. */
+    /** The host to which messages are sent, shown to people; NULL: none. */
     webhookHost: text('webhook_host'),
-    /** Address and signing keys, sealed for this id; NULL with `webhook_host`. */
+    /** Webhook address and signing keys, sealed for this id; NULL if `webhook_host` is NULL. */
     webhookSealed: bytea('webhook_sealed'),
-    /** Each change raises it: what was evaluated for an older version does not count. */
+    /** Increased by each change, so that evaluations of an older version are ignored. */
     version: integer('version').notNull().default(1),
     evaluatedAt: moment('evaluated_at'),
     createdAt: moment('created_at').notNull(),
-    /** The row stays for a while, so that its last messages are sent. */
+    /** The row is kept for a while so that its last messages are sent. */
     deletedAt: moment('deleted_at'),
   },
   (t) => [index('alert_rules_tenant').on(t.tenantId, t.id)],
 )
 
-/** The times in which a rule's condition held for one subject. */
+/** The periods during which a rule's condition held for a subject. */
 export const alertEpisodes = pgTable(
   'alert_episodes',
   {
-    /** uuidv7: in the order of opening. */
+    /** A uuidv7, so ids are in order of opening. */
     id: uuid('id').primaryKey(),
     ruleId: uuid('rule_id').notNull(),
-    /** Then. */
+    /** The rule's name at that time. */
     ruleName: text('rule_name').notNull(),
     kind: text('kind').notNull(),
-    /** Of the rule. */
+    /** The tenant of the rule. */
     tenantId: uuid('tenant_id'),
-    /** Tells the episodes of one rule apart. */
+    /** Distinguishes the episodes of a rule. */
     subject: text('subject').notNull(),
-    /** The subject for people. */
+    /** The subject's name for people. */
     name: text('name').notNull(),
     openedAt: moment('opened_at').notNull(),
-    /** NULL: open. */
+    /** NULL: the episode is open. */
     closedAt: moment('closed_at'),
     lastHeldAt: moment('last_held_at').notNull(),
-    /** NULL: the condition held when it was evaluated last. */
+    /** NULL: the condition held at the last evaluation. */
     unheldSince: moment('unheld_since'),
-    /** At the opening. */
+    /** The summary at the opening. */
     summary: text('summary').notNull(),
-    /** The newest. */
+    /** The newest value. */
     value: text('value').notNull(),
     details: jsonb('details').notNull(),
     acknowledgedAt: moment('acknowledged_at'),
     acknowledgedBy: text('acknowledged_by'),
   },
   (t) => [
-    // One open episode for each subject, whichever process opens it.
+    // One open episode per subject, whichever process opens it.
     uniqueIndex('alert_episodes_open').on(t.ruleId, t.subject).where(sql`${t.closedAt} is null`),
     index('alert_episodes_rule').on(t.ruleId, t.id),
     index('alert_episodes_tenant').on(t.tenantId, t.id),
@@ -83,7 +83,7 @@ export const alertEpisodes = pgTable(
   ],
 )
 
-/** The webhooks of episodes. The statement of a transition writes them. */
+/** The webhook messages of episodes, written by the statement of each transition. */
 export const alertMessages = pgTable(
   'alert_messages',
   {
@@ -92,15 +92,15 @@ export const alertMessages = pgTable(
       .references(() => alertEpisodes.id, { onDelete: 'cascade' }),
     event: text('event', { enum: ['opened', 'closed'] }).notNull(),
     ruleId: uuid('rule_id').notNull(),
-    /** What it says. */
+    /** The message text. */
     summary: text('summary').notNull(),
     value: text('value').notNull(),
     createdAt: moment('created_at').notNull(),
     state: text('state', { enum: ['pending', 'delivered', 'failed'] }).notNull(),
     tries: smallint('tries').notNull().default(0),
-    /** Why the last try failed. */
+    /** Why the last attempt failed. */
     problem: text('problem'),
-    /** When the next try is due. */
+    /** When the next attempt is due. */
     dueAt: moment('due_at').notNull(),
   },
   (t) => [
@@ -115,10 +115,10 @@ export const keyNetworks = pgTable(
   {
     keyId: uuid('key_id').notNull(),
     network: text('network').notNull(),
-    /** The address of the first request. */
+    /** The address of the first request from the network. */
     address: text('address').notNull(),
     firstRequestAt: moment('first_request_at').notNull(),
-    /** When we noted it. */
+    /** When the network was recorded. */
     notedAt: moment('noted_at').notNull(),
     lastRequestAt: moment('last_request_at').notNull(),
   },
@@ -129,62 +129,62 @@ export const keyNetworks = pgTable(
   ],
 )
 
-/** The last use of each key, as the list of keys sorts by it. */
+/** The last use of each key, for sorting the list of keys. */
 export const keyUses = pgTable('key_uses', {
   keyId: uuid('key_id').primaryKey(),
   lastUsedAt: moment('last_used_at').notNull(),
   lastNetwork: text('last_network').notNull(),
-  /** The network that was new last. Null: the key was used from one network only. */
+  /** The most recently added network. NULL: the key has been used from one network only. */
   newNetwork: text('new_network'),
-  /** The first request from it. */
+  /** The time of the first request from it. */
   newNetworkAt: moment('new_network_at'),
 })
 
-/** How far scans of the usage log have come. */
+/** How far scans of the usage log have progressed. */
 export const alertScans = pgTable('alert_scans', {
   name: text('name').primaryKey(),
-  /** Id of the last row. */
+  /** The id of the last scanned row. */
   lastId: uuid('last_id').notNull(),
 })
 
-/** What each process says about its ledger, while there is a rule that asks. */
+/** What each process reports about its ledger, while an alert rule needs it. */
 export const ledgerReports = pgTable('ledger_reports', {
   instanceId: uuid('instance_id').primaryKey(),
   host: text('host').notNull(),
   pid: integer('pid').notNull(),
-  /** Age of the oldest part of its journal that Postgres does not have. */
+  /** The age of the oldest part of its journal that has not been shipped to Postgres. */
   oldestMs: integer('oldest_ms').notNull(),
   setAside: integer('set_aside').notNull(),
   reportedAt: moment('reported_at').notNull(),
 })
 
 /**
- * The files of the archive: one row for each Parquet file, which has rows of one table and one day (UTC). A
- * day has more than one file when rows came late, or when a file was rewritten.
+ * The files of the archive, one row per Parquet file with rows of one table and one day (UTC). A day has
+ * several files if rows arrived late or a file was rewritten.
  */
 export const archivedDays = pgTable(
   'archived_days',
   {
     day: date('day').notNull(),
-    /** The table that the rows come from: `requests`, `attempts`, `request_payloads` or `request_answers`. */
+    /** The source table of the rows: `requests`, `attempts`, `request_payloads` or `request_answers`. */
     tableName: text('table_name').notNull(),
-    /** From 0. No two attempts to write a file have the same number. */
+    /** Starts at 0. No two attempts to write a file have the same number. */
     part: integer('part').notNull(),
     /**
-     * `writing`: the file may exist, whole or not. `verified`: it is whole, and Postgres still has its
-     * rows. `dropped`: only the archive has its rows. `abandoned`: the file must not be read, and it is
+     * `writing`: the file may exist, complete or not. `verified`: it is complete, and Postgres still has its
+     * rows. `dropped`: only the archive has its rows. `abandoned`: the file must not be read and will be
      * deleted.
      */
     state: text('state', { enum: ['writing', 'verified', 'dropped', 'abandoned'] }).notNull(),
-    /** Its name below the archive's directory or prefix; NULL: it has no rows, so there is no file. */
+    /** The name below the archive's directory or prefix; NULL: there are no rows and therefore no file. */
     location: text('location'),
     rows: bigint('rows', { mode: 'number' }),
-    /** For each column the count of its values and their sum, as archive_sums() makes them. */
+    /** For each column, the count and the sum of its values, as computed by archive_sums(). */
     sums: jsonb('sums'),
     bytes: bigint('bytes', { mode: 'number' }),
-    /** Of the file, hexadecimal. */
+    /** The checksum of the file, in hexadecimal. */
     sha256: text('sha256'),
-    /** The first and the last moment of its rows. */
+    /** The times of its first and last row. */
     firstAt: moment('first_at'),
     lastAt: moment('last_at'),
     startedAt: moment('started_at').notNull(),
@@ -198,61 +198,60 @@ export const archivedDays = pgTable(
 )
 
 /**
- * Jobs that remove the content, or the rows, of a tenant or of one of its end users. One works at a time, the
- * oldest first.
+ * Jobs that erase the content or rows of a tenant or of one of its end users. They run one at a time, oldest
+ * first.
  */
 export const erasures = pgTable(
   'erasures',
   {
     id: uuid('id').primaryKey(),
     tenantId: uuid('tenant_id').notNull(),
-    /** NULL: all of the tenant, or the job has ended, which removes the name here too. */
+    /** NULL: all of the tenant's data, or the job has ended, which also removes the name here. */
     endUser: text('end_user'),
-    /** SHA-256 of the end user; NULL: all of the tenant. */
+    /** SHA-256 of the end user's name; NULL: all of the tenant's data. */
     endUserHash: bytea('end_user_hash'),
     what: text('what', { enum: ['content', 'rows'] }).notNull(),
-    /** Inclusive; NULL: from the first row on. */
+    /** Inclusive; NULL: from the first row. */
     fromAt: moment('from_at'),
     /** Exclusive. */
     toAt: moment('to_at').notNull(),
-    /** True: it counts, and changes nothing. */
+    /** Whether it only counts and changes nothing. */
     dryRun: boolean('dry_run').notNull(),
-    /** `waiting`: for requests and shipments; `waitsFor` says for which. */
+    /** `waiting`: for requests to end and journals to be shipped; `waitsFor` names the cause. */
     state: text('state', { enum: ['queued', 'running', 'waiting', 'succeeded', 'cancelled'] }).notNull(),
-    /** Who asked for it. */
+    /** Who requested it. */
     actor: text('actor').notNull(),
     createdAt: moment('created_at').notNull(),
     startedAt: moment('started_at'),
     endedAt: moment('ended_at'),
-    /** Until then one process works on it. */
+    /** Until then, it belongs to the process working on it. */
     leasedUntil: moment('leased_until'),
-    /** Each lease raises it: a process with an older one stops. */
+    /** Increased by each lease, so that a process with an older one stops. */
     fence: bigint('fence', { mode: 'number' }).notNull().default(0),
-    /** Passes over the rows that have ended. The last one found nothing. */
+    /** Completed passes over the rows. The last one found nothing. */
     passes: smallint('passes').notNull().default(0),
     /**
-     * The place of the pass: a partition, and the last row of it that was looked at. NULL: the pass has not
-     * begun.
+     * The position of the pass: a partition and the last row processed in it. NULL: the pass has not begun.
      */
     placeTable: text('place_table'),
     placeAt: moment('place_at'),
     placeId: uuid('place_id'),
-    /** Counts by place. The transaction that removes something counts it here. */
+    /** Counts by kind, updated in the transaction that removes something. */
     counts: jsonb('counts').$type<Record<string, number>>().notNull(),
-    /** Counts at the end of the pass before; NULL: no pass has ended. */
+    /** The counts at the end of the previous pass; NULL: no pass has ended. */
     countsBefore: jsonb('counts_before').$type<Record<string, number>>(),
     waitsFor: text('waits_for'),
-    /** Why it could not go on; it tries again. */
+    /** Why it could not continue. It will be retried. */
     error: text('error'),
-    /** What it could not reach, for the report. */
+    /** Places that it could not reach, for the report. */
     notReached: jsonb('not_reached').$type<string[]>().notNull(),
   },
   (t) => [index('erasures_created_at').on(t.createdAt)],
 )
 
 /**
- * The sums of rows of the usage log that were deleted while their day is kept: by an erasure, or because
- * their tenant keeps rows for fewer days. Sums and charges of such days still add up. In the shape of
+ * Sums of usage log rows that were deleted while their day is still kept, by an erasure or because of a
+ * shorter retention of their tenant. They let the sums and charges of such days still add up. Same format as
  * `rollup_deltas`; rows of older days are summed by hour.
  */
 export const deletedSums = pgTable(
@@ -282,7 +281,7 @@ export const deletedSums = pgTable(
   (t) => [index('deleted_sums_minute').on(t.minute)],
 )
 
-/** How far the days of tenants with a retention of their own are swept, in Postgres and in the archive. */
+/** How far the days of tenants with their own retention have been swept, in Postgres and in the archive. */
 export const tenantSweeps = pgTable(
   'tenant_sweeps',
   {
@@ -290,7 +289,7 @@ export const tenantSweeps = pgTable(
     kind: text('kind', {
       enum: ['rows', 'bodies', 'answers', 'archived_rows', 'archived_bodies', 'archived_answers'],
     }).notNull(),
-    /** This day and all before it are done. */
+    /** This day and all earlier ones are done. */
     through: date('through').notNull(),
   },
   (t) => [primaryKey({ columns: [t.tenantId, t.kind] })],

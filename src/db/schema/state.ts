@@ -14,37 +14,37 @@ import {
 import { bytea, moment, nano } from './types.ts'
 
 /**
- * Answers that clients had kept, so that later requests continue them. Each has the items of its own turn,
- * not those before it.
+ * Answers that clients asked to store so that later requests can continue them. Each contains the items of
+ * its own turn, not those of earlier turns.
  */
 export const keptAnswers = pgTable(
   'kept_answers',
   {
     tenantId: uuid('tenant_id').notNull(),
-    /** As the client got it, such as `resp_...`. */
+    /** The id that the client received, such as `resp_...`. */
     id: text('id').notNull(),
     keyId: uuid('key_id').notNull(),
-    /** The format that it was asked in. Only requests of this format find it. */
+    /** The format of its request. Only requests in this format can find it. */
     protocol: text('protocol', { enum: ['openai-responses', 'anthropic-messages'] }).notNull(),
     /** The answer that its request continued. */
     previousId: text('previous_id'),
     model: text('model').notNull(),
-    /** SHA-256 of the end user that its request named, as the usage log has the name. */
+    /** SHA-256 of the end user named in its request, in the form used by the usage log. */
     endUserHash: bytea('end_user_hash'),
     createdAt: moment('created_at').notNull(),
-    /** An answer that others continue stays longer: as long as one of them does. */
+    /** An answer that others continue is kept as long as any of them. */
     expiresAt: moment('expires_at').notNull(),
     /**
-     * The process whose request continues it now; only one request may continue an answer of
-     * `anthropic-messages`.
+     * The process whose request is continuing it. An answer of `anthropic-messages` can only be continued by
+     * one request.
      */
     claimedBy: uuid('claimed_by'),
     claimedFor: uuid('claimed_for'),
-    /** A request has continued it. */
+    /** Whether a request has continued it. */
     isContinued: boolean('is_continued').notNull().default(false),
-    /** Of `content`. */
+    /** The size of `content`. */
     bytes: integer('bytes').notNull(),
-    /** JSON text of KeptTurn, encrypted for tenant and id. */
+    /** JSON text of KeptTurn, encrypted for the tenant and id. */
     content: bytea('content').notNull(),
   },
   (t) => [
@@ -56,26 +56,26 @@ export const keptAnswers = pgTable(
   ],
 )
 
-/** Conversations: lists of items under an id, to which each answer in them adds its own. */
+/** Conversations: lists of items under an id. Each answer in a conversation appends its own items. */
 export const conversations = pgTable(
   'conversations',
   {
     tenantId: uuid('tenant_id').notNull(),
-    /** `conv_...`. */
+    /** An id such as `conv_...`. */
     id: text('id').notNull(),
     keyId: uuid('key_id').notNull(),
     createdAt: moment('created_at').notNull(),
-    /** Each use moves it. */
+    /** Extended by each use. */
     expiresAt: moment('expires_at').notNull(),
-    /** The process whose request runs in it now, and that request. Only one may. */
+    /** The process whose request is running in it, and that request. Only one can run at a time. */
     claimedBy: uuid('claimed_by'),
     claimedFor: uuid('claimed_for'),
-    /** The position of its next item. */
+    /** The position of the next item. */
     nextPosition: integer('next_position').notNull(),
-    /** Its items, and the bytes of their contents and of `metadata`. */
+    /** The number of its items, and the total size of their contents and `metadata`. */
     items: integer('items').notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
-    /** JSON text, encrypted for tenant and id. */
+    /** JSON text, encrypted for the tenant and id. */
     metadata: bytea('metadata').notNull(),
   },
   (t) => [primaryKey({ columns: [t.tenantId, t.id] }), index('conversations_expires_at').on(t.expiresAt)],
@@ -87,16 +87,17 @@ export const conversationItems = pgTable(
     tenantId: uuid('tenant_id').notNull(),
     conversationId: text('conversation_id').notNull(),
     position: integer('position').notNull(),
-    /** A client may give the same id twice. */
+    /** Not unique, because a client can use the same id twice. */
     itemId: text('item_id').notNull(),
     createdAt: moment('created_at').notNull(),
     /**
-     * False: clients see it, but requests do not send it, such as reasoning that only its vendor can look up.
+     * False: the item is visible to clients but is not sent with requests, for example reasoning that only
+     * its vendor can look up.
      */
     isSent: boolean('is_sent').notNull(),
-    /** Of `content`. */
+    /** The size of `content`. */
     bytes: integer('bytes').notNull(),
-    /** JSON text of the item as requests send it, encrypted for tenant, conversation and item. */
+    /** JSON text of the item as sent with requests, encrypted for the tenant, conversation and item. */
     content: bytea('content').notNull(),
   },
   (t) => [
@@ -111,28 +112,28 @@ export const conversationItems = pgTable(
 )
 
 /**
- * Files that clients have uploaded. The bytes are in the storage under `object`. The row is there before its
- * object and goes after it: a process that dies leaves no object without a row. begin_file and finish_file
- * write rows within the bounds of a tenant.
+ * Files uploaded by clients. The bytes are in the storage, under `object`. The row is created before the
+ * object and deleted after it, so a process that dies leaves no object without a row. begin_file and
+ * finish_file write rows within a tenant's limits.
  */
 export const files = pgTable(
   'files',
   {
-    /** `file-tg` and the 32 hex digits of a uuidv7. */
+    /** `file-tg` followed by the 32 hex digits of a uuidv7. */
     id: text('id').primaryKey(),
     tenantId: uuid('tenant_id').notNull(),
     keyId: uuid('key_id').notNull(),
-    /** Only a `ready` file exists for clients. `deleted`: its object may still exist. */
+    /** Only a `ready` file is visible to clients. `deleted`: its object may still exist. */
     state: text('state', { enum: ['uploading', 'ready', 'deleted'] }).notNull(),
     object: text('object').notNull(),
-    /** What follows is known once it is ready. */
+    /** The following columns are set once the file is ready. */
     purpose: text('purpose'),
     /** Sealed for this file's id. */
     filename: bytea('filename'),
     mime: text('mime'),
     bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
     sha256: bytea('sha256'),
-    /** SHA-256 of the end user that its upload named. */
+    /** SHA-256 of the end user named in its upload. */
     endUserHash: bytea('end_user_hash'),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at'),
@@ -147,9 +148,9 @@ export const files = pgTable(
 )
 
 /**
- * Jobs: images, and answers that are made in the background. A job that has a row of `background_answers` is
- * of the second kind. It has the state of a job; the queue has only its id, which is the id of its request.
- * finish_job ends a job and writes the row of its request in one transaction.
+ * Jobs: images, and answers generated in the background, which are the jobs with a row in
+ * `background_answers`. This table has a job's state; the queue only has its id, which is also the id of its
+ * request. finish_job ends a job and writes its request's row in one transaction.
  */
 export const jobs = pgTable(
   'jobs',
@@ -162,30 +163,30 @@ export const jobs = pgTable(
     /** Jobs with a higher priority run first. */
     priority: smallint('priority').notNull(),
     model: text('model').notNull(),
-    /** Encrypted for this job's id; NULL once it has ended. */
+    /** Encrypted for this job's id; NULL after the job has ended. */
     request: bytea('request'),
-    /** JSON text of JobQuote: its price, fixed when the job was accepted. */
+    /** JSON text of JobQuote: the price, fixed when the job was accepted. */
     quote: text('quote').notNull(),
-    /** JSON text of the OpenRecord, without its body. */
+    /** JSON text of OpenRecord, without the body. */
     opened: text('opened').notNull(),
-    /** Redacted; NULL where no body is kept, and once it is in request_payloads. */
+    /** Redacted; NULL if no body is stored, or once it is in request_payloads. */
     body: text('body'),
     createdAt: moment('created_at').notNull(),
     /**
-     * The time at which the queue got it; NULL: it waits outside, because the queue has enough jobs of its
-     * tenant.
+     * When the job was added to the queue; NULL: it waits outside, because the queue already has enough jobs
+     * of its tenant.
      */
     enqueuedAt: moment('enqueued_at'),
-    /** The job must not run before this time; NULL: it may run at once. */
+    /** The job must not run before this time; NULL: it can run at once. */
     notBefore: moment('not_before'),
     startedAt: moment('started_at'),
     finishedAt: moment('finished_at'),
-    /** Each lease raises it: a worker with an older one cannot change the job. */
+    /** Increased by each lease, so that a worker with an older one cannot change the job. */
     fence: integer('fence').notNull().default(0),
-    /** Failed runs, and the current one. Waiting for a channel is not a run. */
+    /** The number of failed runs plus the current one. Waiting for a channel is not a run. */
     runs: integer('runs').notNull().default(0),
     leasedUntil: moment('leased_until'),
-    /** The channel that it holds a turn of. */
+    /** The channel of which it holds a turn. */
     channelId: uuid('channel_id'),
     cancelRequested: boolean('cancel_requested').notNull().default(false),
     /** JSON text of AttemptRecord[]. */
@@ -197,7 +198,7 @@ export const jobs = pgTable(
     /** JSON text of JobError. */
     error: text('error'),
     cost: nano('cost_nano'),
-    /** Encrypted for this job's id; NULL: there is no webhook. */
+    /** Encrypted for this job's id; NULL: no webhook. */
     webhookUrl: bytea('webhook_url'),
     webhookState: text('webhook_state', { enum: ['pending', 'delivered', 'failed'] }),
     webhookTries: smallint('webhook_tries').notNull().default(0),
@@ -206,7 +207,7 @@ export const jobs = pgTable(
   },
   (t) => [
     index('jobs_tenant').on(t.tenantId, t.id),
-    // The jobs of each tenant that wait outside of the queue, in their order, and those that wait in it.
+    // Each tenant's jobs that wait outside the queue, in order, and those that wait in it.
     index('jobs_waiting')
       .on(t.tenantId, t.priority.desc(), t.id)
       .where(sql`${t.state} = 'queued' and ${t.enqueuedAt} is null`),
@@ -220,43 +221,43 @@ export const jobs = pgTable(
 )
 
 /**
- * What an answer that is made in the background has beside its job. A table of its own: to change `jobs`, a
- * migration would have to wait for those who write to it and to the usage log.
+ * The data of a background answer in addition to its job. It is a separate table because a migration that
+ * changes `jobs` would have to wait for all writers of `jobs` and of the usage log.
  */
 export const backgroundAnswers = pgTable('background_answers', {
   jobId: uuid('job_id').primaryKey(),
-  /** The object that its client gets, as it is now. Encrypted for this job's id. */
+  /** The current object for its client, encrypted for this job's id. */
   answer: bytea('answer').notNull(),
-  /** How many of its events are kept. */
+  /** The number of stored events. */
   events: integer('events').notNull(),
   tenantId: uuid('tenant_id'),
-  /** Of the job's request; 0 once it has ended. */
+  /** The size of the job's request; 0 after the job has ended. */
   bytes: integer('bytes').notNull().default(0),
 })
 
-/** Events of answers that are made in the background, in the order and the pieces in which they were kept. */
+/** Events of background answers, in the order and the chunks in which they were stored. */
 export const answerEvents = pgTable(
   'answer_events',
   {
     jobId: uuid('job_id')
       .notNull()
       .references(() => backgroundAnswers.jobId, { onDelete: 'cascade' }),
-    /** The sequence number of its first event. */
+    /** The sequence number of the first event in the chunk. */
     first: integer('first').notNull(),
-    /** A JSON array of the events' texts, encrypted for this job and this number. */
+    /** A JSON array of the events' texts, encrypted for this job and sequence number. */
     content: bytea('content').notNull(),
   },
   (t) => [primaryKey({ columns: [t.jobId, t.first] })],
 )
 
-/** Sweeps that every process would make. claim_sweep gives one to one process at a time. */
+/** Periodic sweeps that any process can run. claim_sweep gives each to one process at a time. */
 export const sweeps = pgTable('sweeps', {
   name: text('name').primaryKey(),
   /** No process sweeps before this time. */
   dueAt: moment('due_at').notNull(),
 })
 
-/** When a channel with bounded images per minute may begin its next image (GCRA). */
+/** When a channel with limited images per minute can start its next image (GCRA). */
 export const imageChannelTurns = pgTable('image_channel_turns', {
   channelId: uuid('channel_id').primaryKey(),
   nextAt: moment('next_at').notNull(),

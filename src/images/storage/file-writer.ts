@@ -2,10 +2,10 @@ import * as fs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ImageWriter } from './storage.ts'
 
-/** Like `open` of node:fs/promises. */
+/** Same as `open` of node:fs/promises. */
 export type OpenFile = (path: string, flags: string, mode: number) => Promise<fs.FileHandle>
 
-/** Writes an image to a file. Under its final name the file is complete and on disk, or it does not exist. */
+/** Writes an image to a file. The file gets its final name only when it is complete and on disk. */
 export class FileWriter implements ImageWriter {
   readonly key: string
   readonly #directory: string
@@ -13,7 +13,7 @@ export class FileWriter implements ImageWriter {
   readonly #part: string
   readonly #openFile: OpenFile
   #file: fs.FileHandle | undefined
-  /** The call under way. `abandon` waits for its end: it may be about to create the file. */
+  /** The running call. `abandon` waits for it to end, because it may be about to create the file. */
   #running: Promise<void> | undefined
   #abandoned = false
 
@@ -38,8 +38,8 @@ export class FileWriter implements ImageWriter {
       await file.sync()
       await this.#close()
       await fs.rename(this.#part, this.#path)
-      // The file's name is an entry of the day's folder, and the day's name an entry of the folder above:
-      // sync both.
+      // The file's name is an entry in the folder of its day, which in turn is an entry in the folder above,
+      // so both folders are synced.
       await syncFolder(dirname(this.#path))
       await syncFolder(this.#directory)
     })
@@ -65,11 +65,11 @@ export class FileWriter implements ImageWriter {
     await file?.close()
   }
 
-  /** Runs one call; its error tells the operator where it failed, and why. */
+  /** Runs one call. Its error tells the operator where and why it failed. */
   #keeping(doing: () => Promise<void>): Promise<void> {
-    const running = this.#abandoned ? Promise.reject(new Error('it was abandoned')) : doing()
+    const running = this.#abandoned ? Promise.reject(new Error('the write was abandoned')) : doing()
     this.#running = running.catch((cause: unknown) => {
-      throw new Error(`The image cannot be kept in ${this.#directory}: ${reasonOf(cause)}`, { cause })
+      throw new Error(`The image cannot be stored in ${this.#directory}: ${reasonOf(cause)}`, { cause })
     })
     return this.#running
   }
@@ -87,5 +87,7 @@ async function syncFolder(path: string): Promise<void> {
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause ? cause.code : undefined
-  return code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left there (${cause.message})` : cause.message
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? `no space left on the disk (${cause.message})`
+    : cause.message
 }

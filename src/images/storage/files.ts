@@ -6,14 +6,15 @@ import { dayOf, isDay, isKey, newKey } from './key.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
 
 export interface FileStorageOptions {
-  /** Created when it does not exist. */
+  /** Created if it does not exist. */
   directory: string
-  /** Opens the file for an image. Default: `open` of the file system. */
+  /** Opens the file of an image. The default is `open` of the file system. */
   openFile?: OpenFile
 }
 
 /**
- * Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are complete.
+ * Stores images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are
+ * complete.
  */
 export function fileStorage({ directory, openFile = fs.open }: FileStorageOptions): ImageStorage {
   return {
@@ -23,7 +24,7 @@ export function fileStorage({ directory, openFile = fs.open }: FileStorageOption
     remove: async (key) => {
       if (!isKey(key)) return
       await unlessGone(fs.unlink(join(directory, key)))
-      // Of a writer that was killed.
+      // Left by a writer that was killed.
       await fs.rm(join(directory, `${key}.part`), { force: true })
     },
     removeBefore: (moment) => removeBefore(directory, dayOf(moment)),
@@ -57,7 +58,9 @@ async function removeBefore(directory: string, firstKept: string): Promise<numbe
   return removed
 }
 
-/** Another process may delete the same day: each process counts the files that it deleted itself. */
+/**
+ * Another process may be deleting the same day, so each process counts only the files that it deleted itself.
+ */
 async function removeDay(path: string): Promise<number> {
   let removed = 0
   for (const name of (await unlessGone(fs.readdir(path))) ?? []) {
@@ -65,13 +68,13 @@ async function removeDay(path: string): Promise<number> {
     if (gone === true) removed += 1
   }
   await fs.rmdir(path).catch((error: unknown) => {
-    // A process whose clock is far behind has begun an image on this day: the next run deletes it.
+    // A process whose clock is far behind has started an image on this day. The next run deletes it.
     if (!isCode(error, 'ENOENT') && !isCode(error, 'ENOTEMPTY')) throw error
   })
   return removed
 }
 
-/** Of the file of a check. One that was killed leaves it, and retention deletes it. */
+/** Creates the key of a check's file. If a check is killed, it leaves its file, which retention deletes. */
 const probePrefix = '.check-'
 
 async function check(directory: string, openFile: OpenFile): Promise<void> {
@@ -88,11 +91,11 @@ async function check(directory: string, openFile: OpenFile): Promise<void> {
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Images cannot be kept in ${directory}: ${why}`, { cause })
+    throw new Error(`Images cannot be stored in ${directory}: ${why}`, { cause })
   }
 }
 
-/** Undefined: the file or folder does not exist. */
+/** Returns undefined if the file or folder does not exist. */
 async function unlessGone<T>(doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing

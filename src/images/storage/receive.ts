@@ -3,15 +3,15 @@ import { type ContentType, sniff, sniffBytes } from './sniff.ts'
 import type { ImageStorage, ImageWriter } from './storage.ts'
 
 /**
- * Receives an image from an upstream in chunks: checks its type, counts its bytes and stores it. One call at
- * a time, except `abandon`. When a call rejects, nothing of the image is left. It rejects with
- * `upstream_error` when this is not an image or has more than `bytesMax` bytes, and with `unavailable`, whose
- * cause is for the operator, when it cannot be stored.
+ * Receives an image from an upstream in chunks: checks its type, counts its bytes and stores it. Only one
+ * call may run at a time, except for `abandon`. If a call rejects, nothing of the image is left. It rejects
+ * with `upstream_error` if this is not an image or has more than `bytesMax` bytes, and with `unavailable`,
+ * whose cause is for the operator, if it cannot be stored.
  */
 export class ImageReceiver {
   readonly #storage: ImageStorage
   readonly #bytesMax: number
-  /** The first bytes, until they are enough to know the type. */
+  /** The first bytes, kept until the type can be determined. */
   #first: Buffer[] = []
   #bytes = 0
   #place: { writer: ImageWriter; contentType: ContentType } | undefined
@@ -22,7 +22,7 @@ export class ImageReceiver {
     this.#bytesMax = bytesMax
   }
 
-  /** Resolves when more may be written. */
+  /** Resolves when more bytes can be written. */
   write(bytes: Buffer): Promise<void> {
     return this.#orAbandon(async () => {
       this.#bytes += bytes.length
@@ -34,7 +34,7 @@ export class ImageReceiver {
     })
   }
 
-  /** The image has ended. Resolves when it is complete and durable. */
+  /** Ends the image. Resolves when it is complete and durable. */
   finish(): Promise<ReceivedImage> {
     return this.#orAbandon(async () => {
       const { writer, contentType } = this.#place ?? (await this.#begin())
@@ -43,7 +43,10 @@ export class ImageReceiver {
     })
   }
 
-  /** Delete the image. Allowed during another call, which then rejects, and after `finish`. Never rejects. */
+  /**
+   * Deletes the image. It can be called after `finish` and during another call, which then rejects. Never
+   * rejects.
+   */
   async abandon(): Promise<void> {
     this.#failure ??= { error: new Error('the image was abandoned') }
     this.#first = []

@@ -2,19 +2,28 @@ import type { S3Client } from '@aws-sdk/client-s3'
 
 export interface S3StorageOptions {
   bucket: string
-  /** Of a service other than Amazon's. The bucket's name is then in the path, not in the host name. */
+  /**
+   * The endpoint of a service other than Amazon's. The bucket's name is then part of the path instead of the
+   * host name.
+   */
   endpoint: string | undefined
   region: string
-  /** Prefixed to every key. */
+  /** The prefix of every key. */
   prefix: string
-  /** Set both or none. None: the SDK finds credentials itself, such as the role of the machine. */
+  /**
+   * Set both or neither. If neither is set, the SDK finds credentials itself, such as the role of the
+   * machine.
+   */
   accessKeyId: string | undefined
   secretAccessKey: string | undefined
-  /** Size of the parts of an upload; a smaller image is one request. Default and minimum of S3: 5 MiB. */
+  /**
+   * The part size of an upload. A smaller image is uploaded in one request. The default is the minimum of S3:
+   * 5 MiB.
+   */
   partBytes?: number
 }
 
-/** A bucket, and the client and settings for it. */
+/** A bucket with its client and settings. */
 export interface Bucket {
   sdk: typeof import('@aws-sdk/client-s3')
   Upload: typeof import('@aws-sdk/lib-storage').Upload
@@ -27,7 +36,7 @@ export interface Bucket {
 export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
   const { accessKeyId, secretAccessKey, endpoint } = options
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new Error('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together: set both or none')
+    throw new Error('only one of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is set. Set both or neither')
   }
   const [sdk, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')])
   const client = new sdk.S3Client({
@@ -36,7 +45,7 @@ export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
-    // Many S3-compatible services know no checksum but Content-MD5.
+    // Many S3-compatible services support no checksum other than Content-MD5.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
@@ -45,8 +54,8 @@ export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
       requestTimeout: 60_000,
       throwOnRequestTimeout: true,
       socketTimeout: 60_000,
-      // Each image that a client reads holds one connection: with the SDK's default of 50, slow readers would
-      // block writers.
+      // Each image that a client is reading holds one connection. With the SDK's default of 50, slow readers
+      // would block writers.
       httpAgent: { maxSockets: connectionsMax },
       httpsAgent: { maxSockets: connectionsMax },
     },

@@ -6,7 +6,10 @@ import type {
 import { dayOf, isDay, isKey } from './key.ts'
 import type { Bucket } from './s3-bucket.ts'
 
-/** `removeBefore` of ImageStorage. Processes that run it at the same time may both count an object. */
+/**
+ * Implements `removeBefore` of ImageStorage. If processes run it at the same time, several of them may count
+ * the same object.
+ */
 export async function removeObjectsBefore(bucket: Bucket, moment: Date): Promise<number> {
   const firstKept = dayOf(moment)
   let removed = 0
@@ -27,20 +30,20 @@ async function daysOf({ sdk, client, name, prefix }: Bucket): Promise<string[]> 
   return days.filter(isDay)
 }
 
-/** A page of a listing has at most 1000 objects, which is also the most that one call can delete. */
+/** A page of a listing has at most 1000 objects, which is also the maximum that one call can delete. */
 async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Promise<number> {
   let removed = 0
   const pages = sdk.paginateListObjectsV2({ client }, { Bucket: name, Prefix: `${prefix}${day}/` })
   for await (const page of pages) {
     const objects = (page.Contents ?? [])
       .flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]))
-      // The bucket may hold objects of others.
+      // The bucket may contain objects of other programs.
       .filter(({ Key }) => isKey(Key.slice(prefix.length)))
     if (objects.length === 0) continue
     const command = new sdk.DeleteObjectsCommand({
       Bucket: name,
       Delete: { Objects: objects, Quiet: true },
-      // S3 requires a checksum here. Every service knows this one: it is sent as Content-MD5.
+      // S3 requires a checksum for this call. Every service supports this one, which is sent as Content-MD5.
       ChecksumAlgorithm: 'MD5',
     })
     command.middlewareStack.add(withoutAlgorithm, { step: 'build', priority: 'low' })
@@ -57,8 +60,9 @@ async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Pr
 }
 
 /**
- * Removes the header that names the algorithm: with it, S3 refuses a request that has no x-amz-checksum
- * header of that name. https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ * Removes the header that names the algorithm. If it is present, S3 refuses a request without the
+ * x-amz-checksum header of that algorithm.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  */
 function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args: Args) => Answer) {
   return (args: Args): Answer => {
@@ -73,7 +77,7 @@ function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args
   }
 }
 
-/** Aborts uploads whose process died. Their parts cost money, and no listing of objects shows them. */
+/** Aborts uploads whose process died. Their parts cost money, and listings of objects do not include them. */
 async function abortUploadsBefore(bucket: Bucket, firstKept: string): Promise<number> {
   const { sdk, client, name, prefix } = bucket
   let aborted = 0
@@ -85,14 +89,17 @@ async function abortUploadsBefore(bucket: Bucket, firstKept: string): Promise<nu
       await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }))
       aborted += 1
     } catch (error) {
-      // Another process has aborted it.
+      // Another process has already aborted it.
       if (!(error instanceof sdk.NoSuchUpload)) throw error
     }
   }
   return aborted
 }
 
-/** Nothing where the service cannot list uploads: there a lifecycle rule of the bucket must abort them. */
+/**
+ * Yields nothing if the service cannot list uploads. In that case a lifecycle rule of the bucket must abort
+ * them.
+ */
 async function* unfinishedUploads({ sdk, client, name, prefix }: Bucket) {
   let from: Pick<ListMultipartUploadsRequest, 'KeyMarker' | 'UploadIdMarker'> | undefined = {}
   while (from !== undefined) {

@@ -5,18 +5,18 @@ import type { Bucket } from './s3-bucket.ts'
 import type { ImageWriter } from './storage.ts'
 
 /**
- * Writes an image to an object of a bucket, part by part. A write waits while a part is under way: memory
- * holds at most about three parts, for an image of any size.
+ * Writes an image to an object in a bucket, part by part. A write waits while a part is being uploaded, so at
+ * most about three parts are in memory, whatever the size of the image.
  */
 export class S3Writer implements ImageWriter {
   readonly key: string
   readonly #bucket: Bucket
   readonly #object: { Bucket: string; Key: string }
-  /** The calls report its errors. */
+  /** The calls report the errors of the upload. */
   readonly #body = adopt(new PassThrough())
-  /** Resolves when the upload has ended, clean-up included; with its error when it failed. */
+  /** Resolves when the upload has ended, including its clean-up, with its error if it failed. */
   #upload: Promise<{ error: unknown } | undefined> | undefined
-  /** From now on the object may exist, even when the upload reports an error. */
+  /** Whether the object may exist, even if the upload reports an error. */
   #committing = false
 
   constructor(bucket: Bucket, key: string) {
@@ -45,8 +45,8 @@ export class S3Writer implements ImageWriter {
   }
 
   async abandon(): Promise<void> {
-    // An upload whose source breaks deletes its parts before it ends. Its own abort() does not wait for that.
-    breakOff(this.#body, new Error('it was abandoned'))
+    // An upload whose source fails deletes its parts before it ends. Its own abort() would not wait for that.
+    breakOff(this.#body, new Error('the upload was abandoned'))
     await this.#upload
     if (!this.#committing) return
     const { sdk, client } = this.#bucket
@@ -60,7 +60,7 @@ export class S3Writer implements ImageWriter {
       await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
       return undefined
     } catch (error) {
-      // Wakes a write that waits for `drain`.
+      // Wakes up a write that is waiting for `drain`.
       breakOff(this.#body, error instanceof Error ? error : new Error(String(error)))
       return { error }
     }
@@ -68,6 +68,6 @@ export class S3Writer implements ImageWriter {
 
   #cannotKeep(cause: unknown): Error {
     const why = cause instanceof Error ? cause.message : String(cause)
-    return new Error(`The image cannot be kept in the bucket ${this.#bucket.name}: ${why}`, { cause })
+    return new Error(`The image cannot be stored in the bucket ${this.#bucket.name}: ${why}`, { cause })
   }
 }

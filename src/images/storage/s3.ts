@@ -6,9 +6,9 @@ import { S3Writer } from './s3-writer.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
 
 /**
- * Images in an S3 bucket: `<prefix>YYYY-MM-DD/<32 hex digits>`. It needs s3:PutObject, GetObject,
- * DeleteObject, AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. It loads the SDK, which file
- * storage never needs.
+ * Stores images in an S3 bucket: `<prefix>YYYY-MM-DD/<32 hex digits>`. Requires s3:PutObject, GetObject,
+ * DeleteObject, AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. Loads the SDK, which file
+ * storage does not need.
  */
 export async function s3Storage(options: S3StorageOptions): Promise<ImageStorage> {
   const bucket = await openBucket(options)
@@ -33,11 +33,11 @@ async function openStored(bucket: Bucket, key: string): Promise<StoredImage | un
       new sdk.GetObjectCommand({ Bucket: bucket.name, Key: bucket.prefix + key }),
     )
     if (object.ContentLength === undefined || !(object.Body instanceof Readable)) {
-      throw new Error(`The bucket ${bucket.name} answered without a length or without bytes for ${key}`)
+      throw new Error(`The bucket ${bucket.name} returned no length or no bytes for ${key}`)
     }
     return { bytes: object.ContentLength, stream: object.Body }
   } catch (error) {
-    // Only a missing key: a missing bucket is a 404 too, but an error for the operator.
+    // Only a missing key counts. A missing bucket is a 404 too, but that is an error for the operator.
     if (error instanceof sdk.NoSuchKey) return undefined
     throw error
   }
@@ -50,6 +50,6 @@ async function check({ sdk, client, name, prefix }: Bucket): Promise<void> {
     await client.send(new sdk.DeleteObjectCommand(probe))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`Images cannot be kept in the bucket ${name}: ${why}`, { cause })
+    throw new Error(`Images cannot be stored in the bucket ${name}: ${why}`, { cause })
   }
 }

@@ -1,18 +1,18 @@
 import { type RasterType, rasterTypeOf } from '../../canonical/image-type.ts'
 
 /**
- * The type of an image, read from its first bytes: we send it to browsers, and do not trust what upstreams
- * say.
+ * Determines the type of an image from its first bytes, because images are sent to browsers and the types
+ * stated by upstreams are not trusted.
  *
- * An SVG may contain scripts, which run when a browser opens it as a page: serve it with
+ * An SVG may contain scripts, which run if a browser opens it as a page. Serve it with
  * `content-security-policy: sandbox`, and serve every image with `x-content-type-options: nosniff`.
  */
 export type ContentType = RasterType | 'image/svg+xml'
 
-/** Bytes that `sniff` reads. The root element of an SVG must begin within them. */
+/** The number of bytes that `sniff` reads. The root element of an SVG must begin within them. */
 export const sniffBytes = 4096
 
-/** `first`: the first `sniffBytes`, or the whole image. Undefined for anything else, such as HTML. */
+/** `first` is the first `sniffBytes` or the whole image. Undefined for anything else, such as HTML. */
 export function sniff(first: Buffer): ContentType | undefined {
   const raster = rasterTypeOf(first)
   if (raster !== undefined) return raster
@@ -20,7 +20,8 @@ export function sniff(first: Buffer): ContentType | undefined {
 }
 
 /**
- * Whether the root element is `svg`, after a prolog as XML allows it. Case matters as in XML: `<SVG` is HTML.
+ * Returns whether the root element is `svg`, after an XML prolog. Case matters, as in XML: `<SVG` would be
+ * HTML.
  */
 function isSvg(text: string): boolean {
   let rest = text.replace(/^\ufeff/, '').trimStart()
@@ -33,8 +34,8 @@ function isSvg(text: string): boolean {
 }
 
 /**
- * The end of the declaration, comment or document type at the start; undefined: there is none, or it does not
- * end.
+ * Returns the end of the declaration, comment or document type at the start. Undefined if there is none or if
+ * it is not terminated.
  */
 function endOfPrologPart(text: string): number | undefined {
   if (text.startsWith('<?')) return after(text, '?>', 2)

@@ -1,48 +1,48 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Stores the bytes of images, in files or in an S3 bucket. A key is `YYYY-MM-DD/NAME`: the day (UTC) on which
- * the image was begun, and 32 hex digits that cannot be guessed.
+ * Stores image data in files or in an S3 bucket. A key is `YYYY-MM-DD/NAME`: the day (UTC) on which the image
+ * was started, and 32 unguessable hex digits.
  */
 export interface ImageStorage {
-  /** True: all processes store into the same place. False: each machine has its own. */
+  /** Whether all processes share the same storage. Otherwise each machine has its own. */
   readonly isShared: boolean
-  /** A writer for a new image. The image cannot be read before `commit`. */
+  /** Returns a writer for a new image, which cannot be read before `commit`. */
   create(): ImageWriter
   /**
-   * The bytes; undefined when the image does not exist (any more), or when the text is not a key. The stream
-   * holds a file or a connection until it is read to its end or destroyed.
+   * Opens an image. Undefined if it does not exist, or no longer does, or if the text is not a key. The
+   * stream holds a file or a connection until it is read to its end or destroyed.
    */
   open(key: string): Promise<StoredImage | undefined>
-  /** Deletes one image. It may be gone already. Does nothing for text that is not a key. */
+  /** Deletes one image, which may already be gone. Does nothing if the text is not a key. */
   remove(key: string): Promise<void>
   /**
-   * Deletes all images that were begun before this moment's day (UTC), unfinished ones included. Resolves
-   * with their number. Several processes may run it at once. A reader of a deleted file can read it to its
-   * end.
+   * Deletes all images that were started before the day (UTC) of this moment, including unfinished ones, and
+   * resolves with their number. Several processes can run it at once. A reader that has opened a deleted file
+   * can still read it to its end.
    */
   removeBefore(moment: Date): Promise<number>
-  /** Rejects, with an Error for the operator, when it cannot write. */
+  /** Rejects with an Error for the operator if it cannot write. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * One `write` or `commit` at a time. Each rejection is an Error for the operator; after it, only `abandon`
- * makes sense.
+ * Only one `write` or `commit` may run at a time. Every rejection is an Error for the operator, after which
+ * only `abandon` may be called.
  */
 export interface ImageWriter {
   readonly key: string
   /**
-   * Resolves when the caller may write more. Rejects when it cannot store the bytes. The caller must not
-   * change them later.
+   * Resolves when the caller can write more. Rejects if the bytes cannot be stored. The caller must not
+   * modify the bytes afterwards.
    */
   write(bytes: Buffer): Promise<void>
   /** Resolves when the image is complete and durable. */
   commit(): Promise<void>
   /**
-   * Deletes the image, committed or not. Allowed while another call runs. Never rejects: `removeBefore`
-   * deletes later what it could not delete.
+   * Deletes the image, committed or not. It can be called while another call is running. Never rejects:
+   * whatever it could not delete is deleted later by `removeBefore`.
    */
   abandon(): Promise<void>
 }

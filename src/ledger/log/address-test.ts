@@ -1,17 +1,19 @@
 import ipaddr from 'ipaddr.js'
 import { blocksOf } from '../../address-blocks.ts'
 
-/** A CIDR block as tests of a text. Addresses are kept as text, which an index has in its order. */
+/**
+ * A CIDR block, expressed as tests on text. Addresses are stored as text, which can be looked up in an index.
+ */
 export type AddressTest =
-  /** All addresses of the block begin with it, and no others do. */
+  /** All addresses in the block begin with this prefix, and no others do. */
   | { kind: 'prefix'; prefix: string }
-  /** Those with this prefix whose octet (from 1) is between `least` and `most`. */
+  /** Addresses with this prefix whose octet (counted from 1) is between `least` and `most`. */
   | { kind: 'octet'; prefix: string; octet: number; least: number; most: number }
-  /** Postgres must read the addresses with this prefix. */
+  /** Postgres must parse the addresses with this prefix. */
   | { kind: 'inet'; prefix: string; block: string }
   | { kind: 'address'; address: string }
 
-/** `block`: as `readBlock` returns it. */
+/** `block` must be in the form returned by `readBlock`. */
 export function addressTest(block: string): AddressTest {
   const [parsed] = blocksOf([block])
   if (parsed === undefined) throw new Error(`${block} is not a CIDR block`)
@@ -30,15 +32,15 @@ export function addressTest(block: string): AddressTest {
     return { kind: 'octet', prefix, octet: whole + 1, least, most: least + size - 1 }
   }
   if (bits === 128) return { kind: 'address', address: network.toString() }
-  // The text of an address has no leading zeros, and may leave out a run of zero parts: only parts before it
-  // are sure.
+  // The text of an address has no leading zeros and can omit a run of zero parts, so only the parts before
+  // that run are certain.
   const parts = network.parts.slice(0, Math.trunc(bits / 16))
   const zero = parts.indexOf(0)
   const sure = zero === -1 ? parts : parts.slice(0, zero)
   return {
     kind: 'inet',
     prefix: sure.map((part) => `${part.toString(16)}:`).join(''),
-    // Postgres has no addresses of one interface, as `fe80::1%eth0` is.
+    // Postgres does not support addresses with a zone, such as `fe80::1%eth0`.
     block: `${network.toString().split('%')[0]}/${bits}`,
   }
 }

@@ -4,7 +4,8 @@ import { SliceTooLong } from './older-days.ts'
 import type { AskLog } from './walk.ts'
 
 /**
- * Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn.
+ * Runs the queries of one admin. The time limit of a slice starts with its statement, not while it waits for
+ * its turn.
  */
 export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {
   return async (query, { withinMs, signal }) => {

@@ -4,7 +4,10 @@ import type { AdminFilter, Condition, LogColumn, Range, Test } from './filter.ts
 
 type Piece = postgres.Fragment
 
-/** The conditions of a filter as SQL; each is true or not, never unknown. Call `withIds` before. */
+/**
+ * The conditions of a filter as SQL. Each is either true or not, never unknown. `withIds` must have been
+ * called.
+ */
 export function conditionsOf(sql: postgres.Sql, { conditions }: AdminFilter): Piece[] {
   return conditions.map((condition) => conditionOf(sql, condition))
 }
@@ -18,7 +21,7 @@ function conditionOf(sql: postgres.Sql, condition: Condition): Piece {
   return condition.not ? sql`(${test}) is not true` : sql`(${test})`
 }
 
-/** True, false or NULL. */
+/** Can be true, false or NULL. */
 function testOf(sql: postgres.Sql, test: Test): Piece {
   switch (test.test) {
     case 'is':
@@ -27,7 +30,7 @@ function testOf(sql: postgres.Sql, test: Test): Piece {
         test.columns.map((column) => isOneOf(sql, column, test.values)),
       )
     case 'named':
-      throw new Error(`the names of a ${test.kind} have not been looked up: call withIds`)
+      throw new Error(`the names in a ${test.kind} test have not been resolved: call withIds first`)
     case 'contains':
       return either(
         sql,
@@ -43,7 +46,7 @@ function testOf(sql: postgres.Sql, test: Test): Piece {
         ),
       )
     case 'uncharged': {
-      // Rows from before charges were noted have none: it was the cost.
+      // Rows from before charges were recorded have none; their charge was the cost.
       const isUncharged = sql`(cost_nano > coalesce(charged_nano, cost_nano))`
       return either(
         sql,
@@ -77,7 +80,7 @@ function isOneOf(
   const [only] = known
   const isNull = values.includes(null) ? [sql`${column} is null`] : []
   if (only === undefined) return either(sql, isNull)
-  // With one value, an index has the rows in the order of the list.
+  // With a single value, an index returns the rows in list order.
   const equals = known.length === 1 ? sql`${column} = ${only}` : sql`${column} in ${sql(known)}`
   return either(sql, [equals, ...isNull])
 }
@@ -119,7 +122,7 @@ function within(sql: postgres.Sql, column: postgres.Helper<string>, block: strin
   }
 }
 
-/** False when there are none. */
+/** False if there are no pieces. */
 export function either(sql: postgres.Sql, pieces: readonly Piece[]): Piece {
   const [only] = pieces
   if (only === undefined) return sql`false`

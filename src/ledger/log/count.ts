@@ -2,18 +2,18 @@ import { OlderDaysError } from './older-days.ts'
 import { type AskLog, type Walk, walkCounts } from './walk.ts'
 
 export interface LogCounts {
-  /** With at least one request, in the order of time. */
+  /** Buckets with at least one request, ordered by time. */
   buckets: { startsAt: Date; outcomes: Record<string, number> }[]
   requests: number
-  /** True: all that match are counted. */
+  /** Whether all matching requests have been counted. */
   done: boolean
-  /** Those from this moment on are counted. */
+  /** The requests from this time on have been counted. */
   searchedTo: Date
 }
 
 /**
- * Count the requests that match by time and outcome, the newest first, for as long as `withinMs`. Where older
- * days cannot be read, the counts end before them.
+ * Counts the matching requests by time and outcome, newest first, for at most `withinMs`. If older days
+ * cannot be read, the counts end before them.
  */
 export async function countRequests(
   ask: AskLog,
@@ -29,7 +29,7 @@ export async function countRequests(
       for (const { starts_at, outcome, requests } of rows) {
         const startsMs = starts_at.getTime()
         const outcomes = buckets.get(startsMs) ?? {}
-        // A slice may end within a bucket.
+        // A slice can end within a bucket.
         outcomes[outcome] = (outcomes[outcome] ?? 0) + Number(requests)
         buckets.set(startsMs, outcomes)
         counts.requests += Number(requests)

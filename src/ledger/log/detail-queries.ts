@@ -4,11 +4,11 @@ import { requestColumns } from '../row.ts'
 import { momentOf } from '../tuple.ts'
 import type { LogRow } from './filter.ts'
 
-/** A request with all that Postgres has of it. */
+/** A request with everything that Postgres contains about it. */
 export interface LogDetail {
   row: LogRow
   detail: RequestDetail
-  /** Of its attempts, in their order; null: none was used, or it is not known. */
+  /** The credentials of its attempts, in order; null if none was used or it is unknown. */
   credentials: (string | null)[]
 }
 
@@ -18,12 +18,15 @@ interface EntryRow {
   account_id: string
   created_at: Date
   kind: string
-  /** Nano-USD in decimal digits. */
+  /** Nano-USD, as decimal digits. */
   amount_nano: string
   note: string | null
 }
 
-/** Undefined: there is no such request, or it is another tenant's. `tenantId` undefined: all tenants. */
+/**
+ * Undefined if there is no such request or it belongs to another tenant. If `tenantId` is undefined, all
+ * tenants match.
+ */
 export async function findLogDetail(
   sql: postgres.Sql,
   id: string,
@@ -43,7 +46,7 @@ export async function findLogDetail(
   return { row, detail, credentials: credentials.map(({ credential }) => credential) }
 }
 
-/** What a request moved on its account. */
+/** The account movements caused by a request. */
 export function findEntries(sql: postgres.Sql, id: string): Promise<EntryRow[]> {
   return sql<EntryRow[]>`
     select id, account_id, created_at, kind, amount_nano, note from entries

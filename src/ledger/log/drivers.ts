@@ -2,25 +2,25 @@ import { isReason, reasons } from '../../canonical/reasons/catalogue.ts'
 import type { AdminFilter, Condition, LogColumn } from './filter.ts'
 
 /**
- * The condition that an index with the order of the list serves, and the other ones. A page then costs what
- * it shows, however few of the rows match. Undefined: no index does, and Postgres reads the rows in their
- * order.
+ * The condition that is served by an index in list order, and the remaining conditions. The cost of a page
+ * then depends on the rows it shows, however few rows match. Undefined if no index applies, in which case
+ * Postgres reads the rows in their order.
  */
 export interface Driver {
   readonly rest: AdminFilter
-  /** Each is served in order, and a row is in one of them at most. The list merges them. */
+  /** Each arm is served in order, and a row is in at most one of them. The list merges them. */
   readonly arms: readonly Arm[]
 }
 
 export interface Arm {
   readonly column: LogColumn
   readonly value: string
-  /** The rows where `requested_model` has one of these values are in other arms. */
+  /** Excludes rows whose `requested_model` is one of these values, because they are in other arms. */
   readonly unlessRequested: readonly string[] | undefined
 }
 
 /**
- * Of these columns, `requests` has an index by time on each partition, or on each closed one: see
+ * Columns of `requests` with an index by time on each partition, or at least on each closed one: see
  * `logIndexes`.
  */
 const ordered: ReadonlySet<LogColumn> = new Set([
@@ -33,7 +33,7 @@ const ordered: ReadonlySet<LogColumn> = new Set([
   'error_kind',
   'client_address',
 ])
-/** More arms than a page has rows would cost more than they spare. */
+/** More arms than a page has rows would cost more than they save. */
 const armsMax = 32
 
 export function driverOf({ conditions }: AdminFilter): Driver | undefined {
@@ -52,7 +52,10 @@ export function driverOf({ conditions }: AdminFilter): Driver | undefined {
   }
 }
 
-/** The kinds of the reasons that a condition names: their index serves it, and the condition remains. */
+/**
+ * The error kinds of the reasons in a condition: the index on kinds serves it, and the condition itself is
+ * kept.
+ */
 function kindsOf({ test, ...condition }: Condition): string[] | undefined {
   if (test !== 'is' || !('columns' in condition) || condition.columns[0] !== 'error_reason') return undefined
   const kinds = condition.values.map((value) =>

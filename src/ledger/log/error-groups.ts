@@ -12,18 +12,18 @@ export interface ErrorGroup extends ErrorParts {
 }
 
 export interface ErrorGroups {
-  /** The largest first. */
+  /** Largest first. */
   groups: ErrorGroup[]
   requests: number
-  /** True: all that match are counted. */
+  /** Whether all matching errors have been counted. */
   done: boolean
-  /** Those from this moment on are counted. */
+  /** The errors from this time on have been counted. */
   searchedTo: Date
 }
 
 /**
- * Group the errors that match by kind, endpoint, channel and the upstream's status, the newest first, for as
- * long as `withinMs`. Where older days cannot be read, the counts end before them.
+ * Groups the matching errors by kind, endpoint, channel and upstream status, newest first, for at most
+ * `withinMs`. If older days cannot be read, the counts end before them.
  */
 export async function groupErrors(
   ask: AskLog,
@@ -69,7 +69,7 @@ function add(groups: Map<string, ErrorGroup>, { requests, first_id, last_id, ...
   })
 }
 
-/** The messages that clients got, by the ids of their requests. Requests of archived days are left out. */
+/** The messages that clients received, by request id. Requests of archived days are left out. */
 export async function messagesOf(
   sql: postgres.Sql,
   groups: readonly ErrorGroup[],

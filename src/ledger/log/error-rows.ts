@@ -3,7 +3,7 @@ import { conditionsOf, joined } from './conditions.ts'
 import type { AdminFilter } from './filter.ts'
 import { type Slice, within } from './slice.ts'
 
-/** Postgres groups the errors of a slice. */
+/** Groups the errors of a slice in Postgres. */
 export function errorsOf(
   sql: postgres.Sql,
   filter: AdminFilter,
@@ -19,29 +19,31 @@ export function errorsOf(
   return sql<ErrorRow[]>`${sql.unsafe(before)} ${where} ${sql.unsafe(after)}`
 }
 
-/** What errors of one group have in common. */
+/** What the errors of a group have in common. */
 export interface ErrorParts {
   kind: string
-  /** Null in rows of before there were reasons. */
+  /** Null in rows from before reasons were introduced. */
   reason: string | null
-  /** Null: the paths of small groups together. Strangers may call any number of paths. */
+  /** Null for the combined paths of small groups, because strangers can call any number of paths. */
   endpoint: string | null
   channel: string | null
   upstream_status: number | null
 }
 
-/** A group within one slice. The ids are those of its first and its last request. */
+/** A group within one slice. The ids are those of its first and last request. */
 export interface ErrorRow extends ErrorParts {
-  /** Decimal digits: how many requests the rows represent (`folded`). */
+  /** The number of requests that the rows represent (`folded`), as decimal digits. */
   requests: string
   first_id: string
   last_id: string
 }
 
-/** Only the operator sees how requests were routed: for members all channels and upstreams are one group. */
+/**
+ * Only the operator sees how requests were routed; for members, all channels and upstreams form one group.
+ */
 export type ErrorsBy = 'routes' | 'endpoints'
 
-/** The statement around the conditions; Postgres and DuckDB read it alike. `table`: where the rows are. */
+/** The statement around the conditions, valid for both Postgres and DuckDB. `table` contains the rows. */
 export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string; after: string } {
   const isRouted = by === 'routes'
   const routes = isRouted
@@ -61,7 +63,7 @@ export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string;
 }
 
 /**
- * Groups of a slice that tell their path though no channel was asked: a request for a channel has one of our
- * own paths.
+ * The maximum number of groups per slice that show their path although no channel was called. Requests that
+ * reached a channel always have one of our own paths.
  */
 const pathsMax = 200

@@ -5,15 +5,15 @@ import type { requestColumns } from '../row.ts'
 export type LogRow = RowOf<(typeof requestColumns)[number]>
 export type LogColumn = keyof LogRow
 
-/** The filter of an admin: a row matches when all conditions are true. Any number of them may be combined. */
+/** An admin's filter: a row matches if all conditions are true. Conditions can be combined freely. */
 export interface AdminFilter {
   readonly conditions: readonly Condition[]
 }
 
-/** `not`: the rows for which the condition is not true. A column without a value is then such a row. */
+/** `not` selects the rows for which the test is not true, including rows whose column has no value. */
 export type Condition = { readonly not: boolean } & Test
 
-/** Null among the values matches a column without a value. */
+/** A null among the values matches a column without a value. */
 export type Test =
   /** One of the columns has one of the values. */
   | {
@@ -21,26 +21,28 @@ export type Test =
       readonly columns: readonly LogColumn[]
       readonly values: readonly (string | number | boolean | null)[]
     }
-  /** What the row belongs to has, or had, one of these names. `withIds` makes an `is` of it. */
+  /**
+   * The row's tenant, key or group has, or had, one of these names. `withIds` converts this to an `is` test.
+   */
   | { readonly test: 'named'; readonly kind: NamedKind; readonly names: readonly (string | null)[] }
-  /** The text has one of these parts, in capital or small letters. */
+  /** The text contains one of these parts, ignoring case. */
   | { readonly test: 'contains'; readonly column: LogColumn; readonly parts: readonly (string | null)[] }
   /** The number is in one of the ranges. */
   | { readonly test: 'between'; readonly column: LogColumn; readonly ranges: readonly (Range | null)[] }
-  /** Whether a part of the cost was not charged. Null: its cost is not known. */
+  /** Whether part of the cost was not charged. Null: its cost is unknown. */
   | { readonly test: 'uncharged'; readonly values: readonly (boolean | null)[] }
-  /** The address is in one of these CIDR blocks, or it is one of these addresses. */
+  /** The address is in one of these CIDR blocks or is one of these addresses. */
   | {
       readonly test: 'within'
       readonly column: 'client_address'
       readonly blocks: readonly (string | null)[]
     }
-  /** The row has all these tags; with `not`, any of them. */
+  /** The row has all these tags; with `not`, it has none of them. */
   | { readonly test: 'tagged'; readonly tags: readonly (string | null)[] }
 
 export type NamedKind = 'tenant' | 'key' | 'group'
 
-/** Both ends are in the range; undefined: it has no such end. */
+/** Both ends are inclusive; undefined means that there is no such end. */
 export interface Range {
   readonly least: bigint | undefined
   readonly most: bigint | undefined
@@ -52,7 +54,7 @@ export const idColumns: Readonly<Record<NamedKind, LogColumn>> = {
   group: 'group_id',
 }
 
-/** The filter, and only rows of this tenant. */
+/** The filter, restricted to the rows of this tenant. */
 export function ofTenant(filter: AdminFilter, tenantId: string): AdminFilter {
   return {
     conditions: [

@@ -7,15 +7,15 @@ import type { LogBatch } from './walk.ts'
 
 export interface FirstRows {
   rows: LogRow[]
-  /** Where the rest begins; null: there is no more. */
+  /** Where the rest begins; null if there is no more. */
   cursor: string | null
-  /** All matching rows up to here are among `rows`. Undefined: there was nothing to search. */
+  /** All matching rows up to here are among `rows`. Undefined if there was nothing to search. */
   searchedTo: Date | undefined
 }
 
 /**
- * The first rows of a walk: `most` of them, or those that it finds `withinMs`. It searches one slice at
- * least. Where older days cannot be read, it ends before them: the next page says why.
+ * The first rows of a walk: at most `most`, and only those found within `withinMs`. At least one slice is
+ * searched. If older days cannot be read, the result ends before them, and the next page reports the reason.
  */
 export async function firstRows(
   batches: AsyncIterable<LogBatch<LogRow>>,

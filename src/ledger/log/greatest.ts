@@ -4,18 +4,18 @@ import type { Measure } from './slice.ts'
 import { type AskLog, type Walk, walkGreatest } from './walk.ts'
 
 export interface GreatestRows {
-  /** The greatest first; of two equal ones the newer. */
+  /** Greatest first; of equal rows, the newer one first. */
   rows: LogRow[]
-  /** True: no matching row of the whole time is greater. */
+  /** True if no matching row of the whole time range is greater. */
   done: boolean
-  /** They are the greatest since this moment. */
+  /** These are the greatest rows since this time. */
   searchedTo: Date
 }
 
 /**
- * The matching rows with the most of a measure, for as long as `withinMs`: it searches from the newest on,
- * and one slice at least. Rows without a value are not among them. Where older days cannot be read, the
- * search ends before them.
+ * The matching rows with the highest values of a measure, found within `withinMs`. The search starts with the
+ * newest rows and covers at least one slice. Rows without a value are left out. If older days cannot be read,
+ * the search ends before them.
  */
 export async function greatestRows(
   ask: AskLog,
@@ -33,7 +33,7 @@ export async function greatestRows(
   let isFirst = true
   try {
     for await (const batch of walkGreatest(ask, { ...walk, endAt }, { measure, most, bound })) {
-      // A day that is archived meanwhile is found twice.
+      // A day that is archived in the meantime is found twice.
       const each = new Map([...found.rows, ...batch.rows].map((row) => [row.id, row])).values()
       found.rows = [...each].sort((one, other) => compare(one, other, measure)).slice(0, most)
       found.done = batch.done

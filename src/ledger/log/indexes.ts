@@ -3,16 +3,16 @@ import type { Clock } from '../../runtime/clock.ts'
 import { buildIndexes, type IndexPass, type MissingIndex } from '../index-builder.ts'
 
 /**
- * The indexes of closed days, which serve the queries of admins over all tenants. A day is closed when it has
- * ended and its rows are there. The partitions of today and tomorrow do without: each index would cost every
- * insert, and one day of rows is read fast enough. To build an index at once, by sorting, costs a small part
- * of what inserts into it cost.
+ * The indexes of closed days, which serve queries by admins over all tenants. A day is closed when it has
+ * ended and its rows have arrived. The partitions of today and tomorrow have no such indexes, because each
+ * would slow down every insert and a single day of rows can be read quickly enough. Building an index at
+ * once, by sorting, costs a fraction of inserting into it row by row.
  */
 interface LogIndex {
-  /** The end of its name, after that of the partition. */
+  /** The suffix of the index name, after the partition's name. */
   readonly name: string
   readonly on: string
-  /** The extension whose operators it uses. */
+  /** The extension that provides its operators. */
   readonly extension?: 'pg_trgm'
 }
 
@@ -23,7 +23,7 @@ export const logIndexes: readonly LogIndex[] = [
   { name: 'log_channel', on: '(channel, created_at) where channel is not null' },
   { name: 'log_user', on: '(end_user, created_at) where end_user is not null' },
   { name: 'log_error', on: '(error_kind, created_at) where error_kind is not null' },
-  // For equal addresses, and for those that begin alike, whatever the collation of the database is.
+  // Supports equal addresses and common prefixes, whatever the collation of the database.
   { name: 'log_address', on: '(client_address text_pattern_ops, created_at)' },
   {
     name: 'log_error_text',
@@ -32,12 +32,10 @@ export const logIndexes: readonly LogIndex[] = [
   },
 ]
 
-/**
- * How much later the rows of a day may come. A row that comes even later costs more, and is found as well.
- */
+/** How late the rows of a day can arrive. Later rows are still found, but cost more. */
 const lateHours = 1
 
-/** Build the missing indexes of closed days, the newest day first, as `buildIndexes` does. */
+/** Builds the missing indexes of closed days, newest day first, using `buildIndexes`. */
 export async function keepLogIndexes(
   sql: Sql,
   clock: Clock,

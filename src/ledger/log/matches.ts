@@ -1,7 +1,7 @@
 import { isWithin } from '../../address-blocks.ts'
 import type { AdminFilter, Condition, LogRow, Range, Test } from './filter.ts'
 
-/** The same test as the conditions of a statement, for rows that this process has. Call `withIds` before. */
+/** The same test as the conditions of a statement, for rows in memory. `withIds` must have been called. */
 export function matches({ conditions }: AdminFilter): (row: LogRow) => boolean {
   return (row) => conditions.every((condition) => isMet(condition, row))
 }
@@ -18,7 +18,7 @@ function passes(test: Test, row: LogRow): boolean {
     case 'is':
       return test.columns.some((column) => test.values.some((value) => value === row[column]))
     case 'named':
-      throw new Error(`the names of a ${test.kind} have not been looked up: call withIds`)
+      throw new Error(`the names in a ${test.kind} test have not been resolved: call withIds first`)
     case 'contains': {
       const text = row[test.column]
       const lower = text === null ? null : String(text).toLowerCase()

@@ -2,9 +2,9 @@ import type postgres from 'postgres'
 import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './filter.ts'
 
 /**
- * The filter with the ids of all that has, or had, the names in it. Rows have ids alone. Where the filter is
- * bound to one tenant, names of others do not count: without that, many other keys of this name would hide
- * its own.
+ * Replaces the names in a filter with the ids of everything that has, or had, these names, because rows
+ * contain only ids. If the filter is restricted to one tenant, names of other tenants are ignored; otherwise
+ * many foreign keys with the same name could crowd out the tenant's own.
  */
 export async function withIds(sql: postgres.Sql, filter: AdminFilter): Promise<AdminFilter> {
   const wanted = filter.conditions.flatMap((condition) =>
@@ -30,7 +30,7 @@ interface Named {
   name: string
 }
 
-/** The only tenant whose rows the filter lets through; null: it does not name one by its id. */
+/** The only tenant whose rows can pass the filter; null if the filter does not name one by id. */
 function tenantIn({ conditions }: AdminFilter): string | null {
   for (const condition of conditions) {
     if (condition.test !== 'is' || condition.not || condition.values.length !== 1) continue
@@ -41,7 +41,7 @@ function tenantIn({ conditions }: AdminFilter): string | null {
   return null
 }
 
-/** Each name is at most in one tenant, and then in each tenant once. */
+/** A name can be used once in each tenant, so the number of ids is limited. */
 const idsMax = 10_000
 
 function idsNamed(
@@ -59,13 +59,13 @@ function idsNamed(
     order by n.since desc limit ${idsMax}`
 }
 
-/** The names that rows are shown under. */
+/** The names under which rows are shown. */
 export interface NamesOf {
-  /** The name at that moment; null for an id that nothing ever had. */
+  /** The name at that time; null for an id that nothing has ever had. */
   of(kind: NamedKind, id: string | null, at: Date): string | null
 }
 
-/** All names of what these rows belong to. */
+/** All names of the tenants, keys and groups of these rows. */
 export async function namesFor(sql: postgres.Sql, rows: readonly LogRow[]): Promise<NamesOf> {
   const ids = new Set(rows.flatMap((row) => [row.tenant_id, row.key_id, row.group_id]))
   ids.delete(null)

@@ -4,20 +4,20 @@ import { conditionsOf, joined } from './conditions.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 
 /**
- * A place in the order in which rows became visible. That is not the order of their moments: a row is written
- * when its request ends, and requests end in any order, in several processes.
+ * A position in the order in which rows became visible. This is not the order of their times, because a row
+ * is written when its request ends, and requests end in any order, in several processes.
  */
 export interface TailPlace {
-  /** A snapshot of Postgres: the rows that it shows came before. */
+  /** A Postgres snapshot: the rows visible in it come before this position. */
   readonly snapshot: string
   /**
-   * The block of each partition from which the search begins: those before it have only rows that came
-   * before.
+   * The block of each partition at which the search begins. Earlier blocks contain only rows that come before
+   * this position.
    */
   readonly blocks: Readonly<Record<string, number>>
 }
 
-/** Have the rows of the next minutes noted, as long as a tail is open. */
+/** Makes the trigger record the rows of the next minutes. Must be repeated while a tail is open. */
 export async function watchRows(sql: postgres.Sql): Promise<void> {
   await sql`
     insert into tail_watch (one, until) values (true, now() + interval '10 minutes')
@@ -25,9 +25,9 @@ export async function watchRows(sql: postgres.Sql): Promise<void> {
 }
 
 /**
- * The partitions that most running requests write to, and their sizes in blocks. Rows of older days are
- * noted. The partition of two days ago is among them, because the day may end between the writing of a row
- * and the search.
+ * The partitions to which most running requests write, with their sizes in blocks. Rows of older days are
+ * always recorded. The partition of two days ago is included because the day may end between the writing of a
+ * row and the search.
  */
 export async function tailSizes(
   sql: postgres.Sql,
@@ -47,20 +47,20 @@ export async function tailSizes(
 }
 
 export interface NewRows {
-  /** The newest of them, the oldest first. */
+  /** The newest matching rows, oldest first. */
   rows: LogRow[]
-  /** All of them. */
+  /** The number of all matching rows. */
   count: number
   /** Where the next search begins. */
   snapshot: string
 }
 
 /**
- * The rows that have become visible since a place, each once. `filter`: only these, with ids as `withIds`
- * makes it. `until`: none that became visible after this snapshot. Most are noted. Those that were written
- * before a tail was open are in the blocks from the place on, but for small ones: Postgres puts these into
- * free room of any block. It keeps the transaction of each row in `xmin`.
- * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
+ * The rows that have become visible since a position, each once. `filter`, with ids as returned by `withIds`,
+ * selects rows; `until` excludes rows that became visible after this snapshot. Most rows are recorded in
+ * noted_requests. Those written before a tail was open are in the blocks from the position on, except for
+ * small ones, which Postgres can put into the free space of any block. The transaction of each row is in
+ * `xmin`. https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
  */
 export async function newRows(
   sql: postgres.Sql,
@@ -76,7 +76,7 @@ export async function newRows(
     return at === 0 ? [part] : [sql`union all`, part]
   })
   const union = parts.length === 0 ? sql`` : sql`union all`
-  // A transaction before `xmin` of the snapshot is visible in it: the index leaves it out.
+  // A transaction before the snapshot's `xmin` is visible in it, so the index can exclude it.
   const noted = sql`
     select ${sql.unsafe(columns)} from noted_requests n join requests r on r.id = n.id and r.created_at = n.created_at
     cross join lateral (select n.transaction::text::xid8) as x (id)
@@ -94,7 +94,10 @@ export async function newRows(
   }
 }
 
-/** `xmin` has the lower 32 bits of a transaction id. The row is younger than two billion transactions. */
+/**
+ * `xmin` contains the lower 32 bits of a transaction id. The row's transaction is assumed to be less than two
+ * billion transactions old.
+ */
 function fullXid(sql: postgres.Sql) {
   return sql`
     select (case when low.id > low.next then low.id - 4294967296 else low.id end)::text::xid8 from (

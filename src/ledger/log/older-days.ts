@@ -4,25 +4,25 @@ import type { ErrorRow, ErrorsBy } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import type { CountRow, Measure, Order, Slice } from './slice.ts'
 
-/** The days of the usage log that Postgres has no longer. `archive/older-days.ts` has them. */
+/** The days of the usage log that are no longer in Postgres. Implemented by `archive/older-days.ts`. */
 export interface OlderDays {
   /**
-   * The matching rows of a slice, in order or the greatest first, `most` at most. Ask Postgres first: a day
-   * that leaves Postgres meanwhile is then found twice, never nowhere.
+   * The matching rows of a slice, in order or greatest first, `most` at most. Postgres must be queried first,
+   * so that a day that leaves Postgres in the meantime is found twice rather than not at all.
    */
   rows(
     query: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
     terms: OlderTerms,
   ): Promise<LogRow[]>
   /**
-   * The counts of `recent`, which asks Postgres, and those of the older days: no row counts twice. It may ask
-   * again.
+   * The counts of `recent`, which queries Postgres, combined with those of the older days. No row is counted
+   * twice. `recent` may be called again.
    */
   counts(
     query: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
   ): Promise<CountRow[]>
-  /** The groups of errors in the same way. */
+  /** The groups of errors, combined in the same way. */
   errors(
     query: { filter: AdminFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
     terms: OlderTerms,
@@ -30,15 +30,15 @@ export interface OlderDays {
 }
 
 /**
- * Beyond `withinMs`, a method rejects OlderTooLong. Undefined: the archive has its own bound, and rejects
- * OlderDaysError.
+ * After `withinMs`, a method rejects with OlderTooLong. If it is undefined, the archive's own limit applies,
+ * and the method rejects with OlderDaysError.
  */
 export interface OlderTerms {
   withinMs: number | undefined
   signal: AbortSignal | undefined
 }
 
-/** The older days cannot be read at the moment, for the reason of `error`. Newer ones can. */
+/** The older days cannot be read at the moment, for the reason in `error`. Newer days can be read. */
 export class OlderDaysError extends GatewayError {
   constructor(error: GatewayError, message = error.message) {
     const { reason, retryAfterSeconds, cause = error } = error
@@ -46,7 +46,7 @@ export class OlderDaysError extends GatewayError {
   }
 }
 
-/** A slice took too long. The walk goes on with shorter ones. */
+/** A slice took too long. The walk continues with shorter ones. */
 export class SliceTooLong extends GatewayError {
   constructor(...[reason, facts]: SliceProblem) {
     super(reason, sentenceOf(reason, facts), { retryAfterSeconds: 2 })
@@ -70,7 +70,7 @@ export function mayBeOlder({ from }: Slice, nowMs: number): boolean {
   return from.getTime() < nowMs - dayMs
 }
 
-/** Rows of both, each once, in order. */
+/** Merges both lists in order, with each row once. */
 export function mergedRows(
   recent: readonly LogRow[],
   older: readonly LogRow[],

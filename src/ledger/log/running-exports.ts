@@ -2,13 +2,13 @@ import { gatewayError } from '../../canonical/error.ts'
 import { Bulkhead } from '../../runtime/bulkhead.ts'
 
 /**
- * The exports that run in this process: their number is bounded, so that other reads of the usage log go on
- * beside them.
+ * The exports running in this process. Their number is limited, so that other reads of the usage log are not
+ * blocked.
  */
 export class RunningExports {
   readonly #places: Bulkhead
 
-  /** `exportsMax`: of all owners together. One owner may have half of them. */
+  /** `exportsMax` is the limit for all owners together. One owner can use half of it. */
   constructor({ exportsMax }: { exportsMax: number }) {
     const most = Math.ceil(exportsMax / 2)
     this.#places = new Bulkhead({
@@ -23,8 +23,8 @@ export class RunningExports {
   }
 
   /**
-   * Count one more, until the caller calls the function that this returns. Throws `rate_limited` where it is
-   * one too many.
+   * Counts one more export until the returned function is called. Throws `rate_limited` if the limit is
+   * exceeded.
    */
   begin(owner: string): () => void {
     this.#places.requireRoom(owner)

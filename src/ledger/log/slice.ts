@@ -9,14 +9,14 @@ type Piece = postgres.Fragment
 
 export type Order = 'newest' | 'oldest'
 
-/** What the greatest rows have most of. */
+/** The measure by which rows are ranked. */
 export type Measure = 'cost_nano' | 'total_ms' | 'first_token_ms'
 
-/** A span of the log. Ids are in the order of the list: the moment of a row is in its id. */
+/** A span of the log. Ids are in list order, because each contains the time of its row. */
 export interface Slice {
-  /** The lowest id that may be in it. */
+  /** The lowest possible id in the span. */
   readonly fromId: string
-  /** Ids below this one are in it. */
+  /** Ids in the span are below this one. */
   readonly toId: string
   readonly from: Date
   readonly to: Date
@@ -24,15 +24,15 @@ export interface Slice {
 
 export function sliceOf(fromId: string, toId: string, momentOf: (id: string) => number): Slice {
   const to = momentOf(toId)
-  // Within the millisecond of `toId` there may be rows below it.
+  // Within the millisecond of `toId`, some rows may be below it.
   const isWhole = toId === firstIdAt(to)
   return { fromId, toId, from: new Date(momentOf(fromId)), to: new Date(isWhole ? to : to + 1) }
 }
 
 /**
- * The matching rows of a slice, in order, `most` at most. Times are literals, so that Postgres plans only the
- * partitions of the slice. Ask it on connections that plan each statement for its values: a rare and a
- * frequent value need different plans.
+ * The matching rows of a slice, in order, `most` at most. Times are literals, so that Postgres only plans the
+ * partitions of the slice. Must be run on connections that plan each statement for its values, because a rare
+ * and a frequent value need different plans.
  */
 export function rowsOf(
   sql: postgres.Sql,
@@ -45,8 +45,7 @@ export function rowsOf(
   const driver = driverOf(filter)
   const direction = sql.unsafe(order === 'newest' ? 'desc' : 'asc')
   const limit = sql`limit ${sql.unsafe(String(Math.trunc(most)))}`
-  // The primary key has the order of the ids, the other indexes that of the times. Both are the order of the
-  // list.
+  // The primary key is ordered by id, and the other indexes by time. Both match the order of the list.
   const byTime = sql`order by created_at ${direction}, id ${direction} ${limit}`
   const byId = sql`order by id ${direction} ${limit}`
   const rest = conditionsOf(sql, driver?.rest ?? filter)
@@ -61,8 +60,8 @@ export function rowsOf(
 }
 
 /**
- * The matching rows of a slice with the most of a measure, the greatest first, `most` at most. Rows without a
- * value are left out.
+ * The matching rows of a slice with the highest values of a measure, greatest first, `most` at most. Rows
+ * without a value are left out.
  */
 export function greatestOf(
   sql: postgres.Sql,
@@ -77,7 +76,9 @@ export function greatestOf(
   return select(sql, sql.unsafe(allColumns), conditions, order)
 }
 
-/** Postgres counts the matching rows of a slice, by time and outcome. A row counts as `folded` requests. */
+/**
+ * Counts the matching rows of a slice in Postgres, by time and outcome. A row counts as `folded` requests.
+ */
 export function countsOf(
   sql: postgres.Sql,
   filter: AdminFilter,
@@ -103,9 +104,9 @@ function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[],
 }
 
 /**
- * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are
- * compared only where the times do not say it already: Postgres would take them for a second condition, and
- * expect far too few rows.
+ * The ids are validated uuids, and the times are dates. With `byId`, the primary key finds the rows.
+ * Otherwise ids are compared only if the times do not already imply it, because Postgres would treat them as
+ * an independent condition and expect far too few rows.
  */
 export function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
   const literal = (value: string) => sql.unsafe(`'${value}'`)
@@ -121,7 +122,7 @@ export function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byI
 function armConditions(sql: postgres.Sql, { column, value, unlessRequested }: Arm): Piece[] {
   const is = sql`${sql(column)} = ${value}`
   if (unlessRequested === undefined) return [is]
-  // The index on the served model has only the rows where it differs.
+  // The index on the served model contains only the rows where it differs.
   return [is, sql`served_model <> requested_model`, sql`requested_model not in ${sql([...unlessRequested])}`]
 }
 

@@ -5,8 +5,8 @@ import type { AdminFilter } from './filter.ts'
 const dayMs = 86_400_000
 
 /**
- * The time that rows which match may have: what the partitions and the files of the archive hold, with rows
- * whose day has no partition yet, or the moments inside the ids that are asked for.
+ * The time range in which matching rows can lie: that of the partitions, the archive files and the rows whose
+ * day has no partition yet, or the times inside the requested ids.
  */
 export async function logSpan(
   sql: postgres.Sql,
@@ -17,7 +17,7 @@ export async function logSpan(
     if (condition.not || condition.test !== 'is' || condition.columns[0] !== 'id') continue
     const all = condition.values.flatMap((id) => (typeof id === 'string' ? [momentOf(id)] : []))
     if (all.length === 0) continue
-    // A uuid of another kind has any moment inside: none of our rows has a later one.
+    // Other kinds of uuid can yield any time, but none of our rows has a later one.
     const latest = nowMs + dayMs
     const moments = all.filter((ms) => ms <= latest)
     if (moments.length === 0) return { from: new Date(latest), to: new Date(latest) }
@@ -32,6 +32,6 @@ export async function logSpan(
   const now = found?.now ?? new Date(nowMs)
   const { first = null, archived = null, stray = null } = found ?? {}
   const starts = [first ?? now, archived ?? now, ...(stray === null ? [] : [new Date(momentOf(stray))])]
-  // The clocks of processes differ by less than a day.
+  // The clocks of processes are assumed to differ by less than a day.
   return { from: new Date(Math.min(...starts.map(Number))), to: new Date(now.getTime() + dayMs) }
 }

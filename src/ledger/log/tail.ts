@@ -6,28 +6,28 @@ import { type NamesOf, namesFor } from './names-queries.ts'
 import { type NewRows, newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
 import type { AskLog } from './walk.ts'
 
-/** What a tail gets from one search. */
+/** What a tail receives from one search. */
 export interface TailBatch {
   rows: readonly LogRow[]
   names: NamesOf
-  /** New rows that match and are not among `rows`: there were too many. */
+  /** The number of new matching rows that were left out of `rows` because there were too many. */
   dropped: number
-  /** For `from` of a later tail, which continues after this batch. */
+  /** The `from` of a later tail that continues after this batch. */
   place: TailPlace
 }
 
 interface Tail {
   filter: AdminFilter
   matches(row: LogRow): boolean
-  /** Where it wants to begin; undefined: now. Cleared when it has got what it had missed. */
+  /** Where the tail begins; undefined means now. Cleared once it has received the rows that it had missed. */
   from: TailPlace | undefined
   take(batch: TailBatch): void
   end(): void
 }
 
 /**
- * Follows the usage log for all tails of a process with one search each half second, while there are tails. A
- * row is found once, when it becomes visible, in whatever process and at whatever moment its request began.
+ * Follows the usage log for all tails of a process, with one search every half second while there are tails.
+ * A row is found once, when it becomes visible, whichever process wrote it and whenever its request began.
  */
 export class LogTail {
   readonly #ask: AskLog
@@ -44,8 +44,8 @@ export class LogTail {
   }
 
   /**
-   * `filter`: with ids, as `withIds` makes it. Returns the function that ends the tail. Throws nothing: while
-   * Postgres is down there are no rows, and then those of that time.
+   * `filter` must contain ids, as returned by `withIds`. Returns a function that ends the tail. Never throws:
+   * while Postgres is down, no rows arrive; they follow afterwards.
    */
   follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
     const tail: Tail = { filter, matches: matches(filter), from, take, end }
@@ -60,7 +60,7 @@ export class LogTail {
     let place: TailPlace | undefined
     const sizes: Sizes[] = []
     while (this.#tails.size > 0 && !this.#isDraining()) {
-      // Between two searches Postgres may be away. The next one begins where the last one ended.
+      // Postgres may be unavailable between two searches. The next one continues where the last one ended.
       place = (await this.#search(place, sizes).catch(() => undefined)) ?? place
       await sleep(everyMs, undefined, { ref: false })
     }
@@ -70,7 +70,8 @@ export class LogTail {
   }
 
   async #search(place: TailPlace | undefined, sizes: Sizes[]): Promise<TailPlace> {
-    // New tails get what they have missed until `found.snapshot`, and all later rows with the others.
+    // New tails receive what they have missed up to `found.snapshot`, and all later rows together with the
+    // other tails.
     const tails = [...this.#tails]
     if (this.#clock.elapsed() - this.#watchedAt > watchMs) {
       await this.#ask((sql) => watchRows(sql), terms)
@@ -86,7 +87,7 @@ export class LogTail {
         await this.#give(tail, await this.#rowsOf(tail, found, from, next, now.sizes), next)
         tail.from = undefined
       } catch {
-        // The next search reads it again, for this tail alone.
+        // The next search repeats this range for this tail only.
         tail.from ??= from
       }
     }
@@ -94,8 +95,8 @@ export class LogTail {
   }
 
   /**
-   * What the common search found, unless this tail began elsewhere, or its rows may be among those that were
-   * too many.
+   * Returns what the common search found, unless this tail started elsewhere or its rows may be among those
+   * left out because there were too many.
    */
   async #rowsOf(
     { from, filter }: Tail,
@@ -123,7 +124,7 @@ export class LogTail {
 type Sizes = { at: number; blocks: Readonly<Record<string, number>> }
 
 /**
- * Where the next search begins: blocks that were there a while ago are full, but for the last of them. A
+ * Where the next search begins. Blocks that existed a while ago are full, except for the last of them: a
  * transaction writes its rows before it commits, and Postgres extends a table by several blocks at once,
  * which are filled in any order.
  */
@@ -140,27 +141,27 @@ function blocksAfter(
   )
 }
 
-/** Where a search begins in each partition. One that is new has no rows that came before. */
+/** Where a search begins in each partition. A new partition has no earlier rows. */
 function blocksFrom({ blocks }: TailPlace, sizes: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(sizes).map(([name, size]) => [name, startOf(blocks[name] ?? 0, size)]),
   )
 }
 
-/** A search reads a bounded part of a partition, also for a tail that comes back after hours. */
+/** Limits how much of a partition a search reads, even for a tail that returns after hours. */
 function startOf(block: number, size: number): number {
   return Math.max(0, Math.min(block, size - blocksBehind), size - blocksMax)
 }
 
 const everyMs = 500
-/** Between two statements that have rows noted for ten minutes. */
+/** The interval between two statements, each of which makes rows be recorded for ten minutes. */
 const watchMs = 15_000
 const settledMs = 10_000
 const blocksBehind = 256
-/** 64 MiB. */
+/** 64 MiB, in blocks. */
 const blocksMax = 8_192
-/** Rows of one search. */
+/** The maximum number of rows of a search. */
 const rowsMax = 1_000
-/** Rows of one search that a tail gets. */
+/** The maximum number of rows of a search that a tail receives. */
 const shownMax = 100
 const terms = { withinMs: 5_000, signal: undefined }

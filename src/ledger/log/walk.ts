@@ -26,8 +26,8 @@ import {
 } from './slice.ts'
 
 /**
- * Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer
- * than `withinMs`.
+ * Runs one statement in Postgres. The signal cancels it on the server. Rejects with SliceTooLong if it takes
+ * longer than `withinMs`.
  */
 export type AskLog = <T>(
   query: (sql: postgres.Sql) => Promise<T>,
@@ -41,18 +41,18 @@ export interface Walk {
   readonly from: Date
   /** Exclusive. */
   readonly to: Date
-  /** Default: `newest` first. */
+  /** Default: `newest`. */
   readonly order?: Order
-  /** Where the batch before ended. */
+  /** Where the previous batch ended. */
   readonly cursor?: string | undefined
-  /** The most rows of a batch. */
+  /** The maximum number of rows in a batch. */
   readonly rowsMax: number
   readonly signal?: AbortSignal | undefined
-  /** Absent: Postgres has the whole log. */
+  /** Absent if Postgres contains the whole log. */
   readonly older?: OlderDays | undefined
   /**
-   * A time of `Clock.elapsed`. After the first batch, older days have no longer than until then, and the
-   * walk rejects OlderDaysError. Its caller still has what it found.
+   * A time of `Clock.elapsed`. After the first batch, reading older days must end by then, or the walk
+   * rejects with OlderDaysError. The caller keeps what has been found.
    */
   readonly endAt?: number | undefined
 }
@@ -61,17 +61,17 @@ export interface LogBatch<Row> {
   readonly rows: readonly Row[]
   /** Where the rest begins. */
   readonly cursor: string
-  /** All matching rows between the start of the walk and this moment have been found. */
+  /** All matching rows between the start of the walk and this time have been found. */
   readonly searchedTo: Date
-  /** The walk has come to its end. */
+  /** Whether the walk has reached its end. */
   readonly done: boolean
 }
 
 /**
- * Walk through the log in slices of time, which grow while Postgres answers them fast and shrink while it
- * does not. So a filter without an index never becomes a statement that runs for minutes, and one with an
- * index takes few statements. Each batch has the rows of one slice, also none. The caller stops when it has
- * enough.
+ * Walks through the log in time slices, which grow while Postgres answers quickly and shrink while it does
+ * not. A filter without an index therefore never becomes a statement that runs for minutes, and one with an
+ * index takes only a few statements. Each batch contains the rows of one slice and can be empty. The caller
+ * stops when it has enough.
  */
 export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<LogRow>> {
   const { clock, filter, order = 'newest', rowsMax: most, older, signal } = walk
@@ -81,7 +81,7 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<L
       signal,
     })
     if (older === undefined) return recent
-    // A full batch leaves only the rows before its last one to be looked for.
+    // If the batch is full, only the part of the slice up to its last row still matters.
     const last = recent.length < most ? undefined : recent.at(-1)?.id
     const rest =
       last === undefined
@@ -99,8 +99,8 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<L
 }
 
 /**
- * The same walk, but each batch has the greatest rows of its slice, `most` at most, in no order. `bound`
- * narrows the filter by what the walk has found so far.
+ * The same walk, but each batch contains the greatest rows of its slice, `most` at most, in no particular
+ * order. `bound` narrows the filter by what has been found so far.
  */
 export function walkGreatest(
   ask: AskLog,
@@ -160,7 +160,7 @@ function walkGroups<Row extends object>(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
   recentOf: (sql: postgres.Sql, slice: Slice) => Promise<Row[]>,
-  /** It has the groups of `recent` and those of the older days. */
+  /** Returns the groups of `recent` together with those of the older days. */
   allOf: (older: OlderDays, slice: Slice, recent: () => Promise<Row[]>, terms: OlderTerms) => Promise<Row[]>,
 ): AsyncGenerator<LogBatch<Row>> {
   const { clock, older, signal } = walk
@@ -176,8 +176,7 @@ function walkGroups<Row extends object>(
 }
 
 /**
- * A file of the archive has a whole day, so that a slice of less than a day is hardly faster: it is not tried
- * again.
+ * An archive file contains a whole day, so a slice of less than a day is hardly faster and is not retried.
  */
 async function fromOlder<Row>(
   { from, to }: Slice,
@@ -249,10 +248,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const firstSpanMs = hourMs
 const leastSpanMs = 1_000
-/**
- * The walk aims at slices that Postgres answers in this time: short enough to stop in time, long enough to be
- * few.
- */
+/** The target time for a slice: short enough to stop in time, long enough to need few slices. */
 const sliceMs = 150
 const sliceMsMax = 1_500
 const leastOlderMs = 1

@@ -8,7 +8,7 @@ import type { AnswerContext } from '../protocol.ts'
 import { searchToolName } from './web-search.ts'
 import { type CallIds, encodeUsage, protocolName, stopReasons } from './wire.ts'
 
-/** Parts that whole and streamed answers share. */
+/** Parts shared by complete and streamed answers. */
 
 export function messageHead({ requestId, model }: AnswerContext): Json {
   return {
@@ -19,21 +19,21 @@ export function messageHead({ requestId, model }: AnswerContext): Json {
   }
 }
 
-/** The signature in an envelope, for the members `signature` and `data`. */
+/** The signature wrapped in an envelope, for the members `signature` and `data`. */
 export function signatureText(signature: ReasoningSignature, { envelope }: AnswerContext): string {
   return envelope.wrap(signature)
 }
 
 /**
- * Whether a thought without text is `redacted_thinking`, the vendor's own encrypted form. Signed thoughts of
- * other vendors become `thinking` with an empty text, as this vendor's models send when they show no
- * thoughts: not every client knows `redacted_thinking`.
+ * Whether reasoning without text becomes `redacted_thinking`, the vendor's own encrypted form. Signed
+ * reasoning of other vendors becomes `thinking` with an empty text, because not every client supports
+ * `redacted_thinking`. This vendor's models do the same if they do not show their thoughts.
  */
 export function isRedacted({ protocol, kind }: ReasoningSignature): boolean {
   return protocol === protocolName && kind === 'encrypted'
 }
 
-/** Most formats do not give the words of the source. */
+/** Most formats do not provide the cited text of the source. */
 export function encodeCitation({ url, title, citedText }: Citation, context: AnswerContext): Json {
   return {
     type: 'web_search_result_location',
@@ -45,17 +45,17 @@ export function encodeCitation({ url, title, citedText }: Citation, context: Ans
 }
 
 /**
- * Takes the place of the vendor's own sealed text of a page. The vendor would refuse any other text there,
- * so the mark lets the gateway take the page out of a later request to it: see `withoutEnvelopes`.
+ * Replaces the vendor's own encrypted page content. The vendor would refuse any other text here, so this mark
+ * lets the gateway remove the page from later requests to the vendor: see `withoutEnvelopes`.
  */
 function foreignSeal({ envelope }: AnswerContext): string {
   return envelope.wrap({ protocol: 'web-search', model: undefined, kind: 'encrypted', value: 'none' })
 }
 
-/** The model itself has called the tool. */
+/** Means that the model itself called the tool. */
 export const direct = { type: 'direct' }
 
-/** The call of a web search. Its input comes in deltas if the answer is streamed. */
+/** The call of a web search. If the answer is streamed, its input is sent in deltas. */
 export function searchCall(id: string, input: Json): Json {
   return { type: 'server_tool_use', id, name: searchToolName, input, caller: direct }
 }
@@ -87,12 +87,12 @@ function encodePage({ url, title, age }: CollectedSearch['sources'][number], con
   }
 }
 
-/** The vendor's ids of such calls begin with this. */
+/** The prefix of the vendor's ids for such calls. */
 export function searchId(id: string, ids: CallIds): string {
   return ids.take(`srvtoolu_${id.replace(/^srvtoolu_/, '')}`)
 }
 
-/** The reason of the end. `refusalText` is the model's refusal, if it refused. */
+/** The stop reason and its details. `refusalText` is the text of the model's refusal, if any. */
 export function encodeStop(finish: Finish, refusalText: string | undefined): Json {
   const { reason, stopSequence, upstreamReason } = finish
   const isFull = reason === 'length' && upstreamReason?.includes('context_window') === true
@@ -111,8 +111,8 @@ export function encodeStop(finish: Finish, refusalText: string | undefined): Jso
 }
 
 /**
- * The counts of an answer: the upstream's, else our estimates from the request and from the sent characters.
- * They are never all zero, because clients take that for a broken answer.
+ * The counts of an answer, either the upstream's or our estimates based on the request and the number of
+ * characters sent. They are never all zero, because clients would treat that as a broken answer.
  */
 export function answerUsage(
   usage: Usage | undefined,
@@ -130,7 +130,7 @@ export function answerUsage(
   )
 }
 
-/** At least 1. */
+/** Always at least 1. */
 export function outputEstimate(characters: number): number {
   return Math.max(1, estimateTokens(characters))
 }

@@ -3,9 +3,9 @@ import { SseDecoder } from '../decode-sse.ts'
 import type { AnswerToKeep } from '../protocol.ts'
 
 /**
- * The message of a whole answer, put together from its events where it was streamed. A refused turn is not
- * continued, as the vendor's SDKs expect: `ThreadState` in @anthropic-ai/sdk 1.12. Undefined too for an event
- * that we do not know: the message would lack something.
+ * The message of a complete answer, assembled from its events if it was streamed. A refused turn is not
+ * continued, which is what the vendor's SDKs expect: `ThreadState` in @anthropic-ai/sdk 1.12. Also undefined
+ * if there is an unknown event, because the message would be incomplete.
  */
 export function answerToKeep(bytes: Buffer): AnswerToKeep | undefined {
   const answer = bytes[0] === openBrace ? parseObject(bytes.toString('utf8')) : streamedMessage(bytes)
@@ -32,11 +32,11 @@ function streamedMessage(bytes: Buffer): Json | undefined {
   return message.whole
 }
 
-/** Puts the events of one message together. */
+/** Assembles one message from its events. */
 class MessageParts {
   #message: Json | undefined
   readonly #content: Json[] = []
-  /** Arguments of tools, which come in pieces of JSON. */
+  /** Tool arguments, which arrive as pieces of JSON. */
   readonly #inputs = new Map<number, string>()
   #isWhole = false
   #isKnown = true

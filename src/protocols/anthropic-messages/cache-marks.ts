@@ -1,7 +1,7 @@
 import type { Notes } from '../notes.ts'
 import { type MarksContext, PromptMarks } from '../prompt-marks.ts'
 
-/** The marks of this format, whose upstreams cache only what is marked. */
+/** The cache marks of this format, whose upstreams cache only what is marked. */
 export class CacheMarks extends PromptMarks {
   constructor(notes: Notes, context: MarksContext) {
     super(notes, context, 'marks')

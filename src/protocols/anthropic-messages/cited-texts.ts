@@ -1,15 +1,15 @@
 import type { Citation } from '../../canonical/event.ts'
 
-/** A part of a text, with the sources that it cites. */
+/** A part of a text with the sources that it cites. */
 export interface CitedText {
   text: string
   citations: Citation[]
 }
 
 /**
- * Divide a text where its citations begin and end: this format has no offsets, and a citation is about the
- * whole block that has it. A citation without a length is about the words before it. No part is white space
- * alone: the vendor would refuse it when it comes back.
+ * Splits a text where its citations begin and end, because this format has no offsets and a citation applies
+ * to its whole block. A citation without a length applies to the text before it. No part consists only of
+ * white space, because the vendor would refuse it in a later request.
  */
 export function divideText(text: string, citations: readonly Citation[]): CitedText[] {
   const places = citations.map((citation) => placeOf(citation, text))
@@ -30,7 +30,7 @@ export function divideText(text: string, citations: readonly Citation[]): CitedT
   return parts.length === 0 ? [{ text, citations: [...citations] }] : withoutBlanks(parts)
 }
 
-/** White space joins the part before it, or the first one after it. */
+/** Joins white space with the part before it, or with the next part if it comes first. */
 function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
   const joined: CitedText[] = []
   for (const part of parts) {
@@ -46,8 +46,8 @@ function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
 }
 
 /**
- * Whether a point belongs to the words from `start` to `end`: it is after them, or at the start of the
- * text.
+ * Whether a point belongs to the text from `start` to `end`: it is at the end of that text, or both are at
+ * the start of the whole text.
  */
 function isAt(point: number, start: number, end: number): boolean {
   return point === end || (point === 0 && start === 0)
@@ -58,7 +58,7 @@ function placeOf({ start, end }: Citation, text: string): { start: number; end: 
   return { start: Math.min(bounded(start ?? 0, text), last), end: last }
 }
 
-/** An offset within the text that is not inside a character. */
+/** Limits an offset to the text, and moves it out of the middle of a surrogate pair. */
 function bounded(offset: number, text: string): number {
   const inside = Math.max(0, Math.min(Math.trunc(offset), text.length))
   const isInside =

@@ -3,8 +3,8 @@ import type { Members } from '../members.ts'
 import { listSchema, type OwnFunction, objectSchema, textSchema, wordSchema } from '../own-function.ts'
 
 /**
- * The function that a tool is whose input the vendor has fixed, and which the client itself runs: its calls
- * and results have the form of any other tool's. Undefined: the vendor runs the tool, or it is a set of
+ * The function equivalent to a tool whose input is defined by the vendor but which the client runs. Its calls
+ * and results look like those of any other tool. Undefined if the vendor runs the tool or it is a set of
  * tools.
  *
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference and the pages of each tool,
@@ -18,7 +18,7 @@ export function functionOf(type: string, tool: Members): OwnFunction | undefined
         description: 'Run a command in a bash session that keeps its state between calls.',
         parameters: objectSchema({
           command: textSchema('The command to run. Required unless the session is restarted.'),
-          restart: { type: 'boolean', description: 'true: start the session anew.' },
+          restart: { type: 'boolean', description: 'true: restart the session.' },
         }),
       }
     case 'text_editor':
@@ -26,14 +26,14 @@ export function functionOf(type: string, tool: Members): OwnFunction | undefined
     case 'memory':
       return {
         description:
-          'Keep what must outlast this conversation, in files below /memories. View that directory before you begin a task, and write down progress as you make it.',
+          'Store everything that must outlast this conversation in files under /memories. View that directory before you begin a task, and record your progress as you go.',
         parameters: objectSchema(
           {
             command: wordSchema(['view', 'create', 'str_replace', 'insert', 'delete', 'rename']),
             ...fileMembers,
             insert_text: textSchema('insert: the text to insert.'),
-            old_path: textSchema('rename: the path now.'),
-            new_path: textSchema('rename: the path then.'),
+            old_path: textSchema('rename: the current path.'),
+            new_path: textSchema('rename: the new path.'),
           },
           'command',
         ),
@@ -52,9 +52,9 @@ export function functionOf(type: string, tool: Members): OwnFunction | undefined
 
 function textEditor(date: string, charactersMax: number | undefined): OwnFunction {
   const isOlder = date < '20250429'
-  const most = charactersMax === undefined ? '' : ` A view has at most ${charactersMax} characters.`
+  const most = charactersMax === undefined ? '' : ` A view shows at most ${charactersMax} characters.`
   return {
-    description: `View, create and edit text files. str_replace replaces one exact and unique text.${most}`,
+    description: `View, create and edit text files. str_replace replaces a text that must match exactly and occur only once.${most}`,
     parameters: objectSchema(
       {
         command: wordSchema(['view', 'create', 'str_replace', 'insert', ...(isOlder ? ['undo_edit'] : [])]),
@@ -72,9 +72,15 @@ const fileMembers = {
   path: textSchema('The path of the file or directory.'),
   file_text: textSchema('create: the content of the file.'),
   old_str: textSchema('str_replace: the text to replace.'),
-  new_str: textSchema('str_replace: the text in its place.'),
-  insert_line: { type: 'integer', description: 'insert: the line after which; 0: the beginning.' },
-  view_range: listSchema({ type: 'integer' }, 'view: the first and the last line; -1: the end of the file.'),
+  new_str: textSchema('str_replace: the replacement text.'),
+  insert_line: {
+    type: 'integer',
+    description: 'insert: the line after which to insert the text; 0: the beginning of the file.',
+  },
+  view_range: listSchema(
+    { type: 'integer' },
+    'view: the first and last line to show; -1: the end of the file.',
+  ),
 }
 
 interface Screen {
@@ -98,21 +104,23 @@ function computer(date: string, { width, height, display, zooms }: Screen): OwnF
   if (date >= '20250124')
     actions.push('left_mouse_down', 'left_mouse_up', 'triple_click', 'scroll', 'hold_key', 'wait')
   if (zooms) actions.push('zoom')
-  const number = display === undefined ? '' : ` Its display is number ${display}.`
+  const number = display === undefined ? '' : ` Its display number is ${display}.`
   return {
-    description: `Use a computer by its screen, mouse and keyboard. The screen has ${width} x ${height} pixels; coordinates are [x, y] from its upper left corner.${number} Take a screenshot to see what an action has done.`,
+    description: `Use a computer with its screen, mouse and keyboard. The screen has ${width} x ${height} pixels; coordinates are [x, y] from the upper left corner.${number} Take a screenshot to see the effect of an action.`,
     parameters: objectSchema(
       {
         action: wordSchema(actions),
         coordinate: pixels('Where to click, move or scroll, or where a drag ends.'),
-        start_coordinate: pixels('left_click_drag: where it begins.'),
+        start_coordinate: pixels('left_click_drag: where the drag begins.'),
         text: textSchema(
-          'type: the text. key, hold_key: keys as xdotool names them, such as ctrl+s. Clicks: keys held down.',
+          'type: the text. key, hold_key: keys in xdotool syntax, such as ctrl+s. Clicks: keys to hold down.',
         ),
         scroll_direction: wordSchema(['up', 'down', 'left', 'right']),
         scroll_amount: { type: 'integer' },
-        duration: { type: 'number', description: 'hold_key, wait: seconds.' },
-        ...(zooms ? { region: pixels('zoom: [x, y] of the upper left and of the lower right corner.') } : {}),
+        duration: { type: 'number', description: 'hold_key, wait: the duration in seconds.' },
+        ...(zooms
+          ? { region: pixels('zoom: [x, y] of the upper left corner and of the lower right corner.') }
+          : {}),
       },
       'action',
     ),

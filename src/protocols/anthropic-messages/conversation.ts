@@ -12,15 +12,15 @@ import {
 } from './pair-results.ts'
 
 /**
- * The conversation up to a turn, as far as later turns depend on it. A step takes the state and one turn, and
- * gives the new state and the messages that no later turn can change.
+ * The state of encoding a conversation after a number of turns, as far as later turns depend on it. A step
+ * receives the state and one turn, and returns the new state and the messages that later turns cannot change.
  */
 export interface ConversationState {
-  /** The message to which the next turn may add. */
+  /** The message to which the next turn can add. */
   readonly open: Message | undefined
-  /** Thinking at the end of an assistant's turn. The vendor refuses a message that ends with it. */
+  /** Thinking at the end of an assistant turn. The vendor refuses a message that ends with thinking. */
   readonly thoughts: Piece[]
-  /** Instructions right after the open message, which is a user's. */
+  /** Instructions directly after the open message, which is a user message. */
   readonly instructions: Piece[]
   readonly pairing: Pairing
 }
@@ -45,14 +45,14 @@ export function addTurn(state: ConversationState, turn: Turn, context: ToolConte
   return isAssistant ? addAnswer(state, pieces, context) : addQuestion(state, pieces, context)
 }
 
-/** The messages that are left. */
+/** Returns the remaining messages. */
 export function endConversation(state: ConversationState, context: ToolContext): Message[] {
   const { out, pairing } = close(withoutThoughts(state, context), context)
   return [...out, ...endPairing(pairing, context.notes)]
 }
 
 /**
- * Only some models take instructions between the turns, and only right after a user's message:
+ * Only some models accept instructions between turns, and only directly after a user message:
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-22
  */
 function addInstruction(state: ConversationState, turn: Turn, context: ToolContext): ConversationStep {
@@ -92,7 +92,7 @@ function addQuestion(
   return { ...step, state: { ...step.state, instructions: [] } }
 }
 
-/** The open message of a role. Closes the open message of the other role. */
+/** Returns the open message of a role. If the open message belongs to the other role, closes it first. */
 function openFor(
   role: 'user' | 'assistant',
   state: ConversationState,
@@ -114,32 +114,32 @@ function close(
   return { out: [message, { role: 'system', pieces: [...instructions] }], pairing }
 }
 
-/** A broken answer may end with thinking. */
+/** An answer that was cut off can end with thinking. */
 function withoutThoughts(state: ConversationState, { notes }: ToolContext): ConversationState {
   for (const { path } of state.thoughts) {
-    notes.add('dropped', path, 'the Messages format has no assistant turn that ends with thinking')
+    notes.add('dropped', path, 'an assistant turn of the Messages format cannot end with thinking')
   }
   return { ...state, thoughts: [] }
 }
 
-/** In place: a copy for each turn would cost the square of a long conversation. */
+/** Appends in place, because a copy per turn would make long conversations quadratic. */
 function appended(list: Piece[], pieces: readonly Piece[]): Piece[] {
   if (list.length === 0) return [...pieces]
   append(list, pieces)
   return list
 }
 
-/** Not `push(...pieces)`: the stack has no room for the blocks of a long turn. */
+/** Does not use `push(...pieces)`, which could overflow the stack for a turn with many blocks. */
 function append(list: Piece[], pieces: readonly Piece[]): void {
   for (const piece of pieces) list.push(piece)
 }
 
-/** Instructions as text of a user's message. */
+/** Converts instructions to text of a user message. */
 function marked(instructions: readonly Piece[], { notes }: ToolContext): Piece[] {
   let noted: string | undefined
   return instructions.map((piece) => {
     if (piece.path !== noted) {
-      const reason = 'instructions between the turns become marked text of the user turn there'
+      const reason = 'instructions between turns become marked text in the adjacent user turn'
       notes.add('mapped', piece.path, reason)
       noted = piece.path
     }

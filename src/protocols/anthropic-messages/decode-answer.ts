@@ -14,7 +14,7 @@ import { decodeStreamError } from './errors.ts'
 import { SearchReader } from './search-reader.ts'
 import { finishReasonOf, mergeCounts, protocolName, usageOf, type WireCounts } from './wire.ts'
 
-/** A whole answer as events. Throws GatewayError if the body is an error or no message. */
+/** Decodes a complete answer into events. Throws GatewayError if the body is an error or not a message. */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   if (body.type === 'error' || isRecord(body.error)) throw decodeStreamError(body.error)
   if (!Array.isArray(body.content)) {
@@ -32,7 +32,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
 }
 
 /**
- * A stream of server-sent events.
+ * Decodes a stream of server-sent events.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
  */
@@ -60,9 +60,9 @@ function readEvent(decoder: MessageDecoder, data: string): void {
   }
   const event = parseObject(data)
   if (event === undefined) {
-    // Some gateways end their streams with `[DONE]`, as other formats do.
+    // Some gateways end their streams with `[DONE]`, like other formats.
     if (data.trim() === '' || data.trim() === '[DONE]') return
-    throw gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be read' })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be parsed' })
   }
   const at = typeof event.index === 'number' ? event.index : 0
   switch (event.type) {
@@ -85,14 +85,14 @@ function readEvent(decoder: MessageDecoder, data: string): void {
       decoder.finish()
       break
     default:
-      // The format's rule is to skip unknown events, such as new ones and `ping`.
+      // The format requires clients to ignore unknown events, such as new types and `ping`.
       if (event.type === 'error' || isRecord(event.error)) decoder.fail(decodeStreamError(event.error))
   }
 }
 
 /**
- * The form of nearly all events, with the vendor's own order of members. Other events are parsed, which costs
- * five times as much.
+ * Matches nearly all text events, which have the vendor's order of members. Other events are parsed as JSON,
+ * which is five times as slow.
  */
 const plainDelta = new RegExp(
   `^\\{"type": ?"content_block_delta", ?"index": ?([0-9]{1,9}), ?"delta": ?\\{"type": ?"text_delta", ?"text": ?${stringPattern}\\} *\\}$`,
@@ -112,32 +112,32 @@ interface OpenBlock {
   index: number
   type: AnswerBlock['type']
   signature: string
-  /** The encrypted form of a thought that the vendor does not show. */
+  /** The encrypted form of reasoning that the vendor does not show. */
   redacted: string
   /**
-   * Pieces of a custom tool's input, which comes inside JSON. Undefined for blocks whose text goes on at
-   * once.
+   * Pieces of a custom tool's input, which is wrapped in JSON. Undefined for blocks whose text is forwarded
+   * immediately.
    */
   held: string[] | undefined
   hasText: boolean
-  /** The input in the start of the block, for upstreams that send no deltas. */
+  /** The input from the block's start event, for upstreams that send no deltas. */
   startInput: string
 }
 
-/** Turns the parts of a message into events that obey the grammar. The parts may come in any order. */
+/** Turns the parts of a message into events that obey the grammar. The parts can arrive in any order. */
 class MessageDecoder {
   readonly events = new EventWriter()
   readonly #searches = new SearchReader(this.events)
   readonly #context: DecodeAnswerContext
-  /** Open blocks by the wire's index. `skipped` are blocks of tools that the vendor runs. */
+  /** Open blocks by their index on the wire. `skipped`: a block of a tool that the vendor runs. */
   readonly #open = new Map<number, OpenBlock | 'skipped'>()
   #hasCalls = false
   #isStarted = false
   #isStartedAgain = false
   #id: string | undefined
-  /** Content that came with the start, and that no event has repeated yet. */
+  /** Content from the message's start event that no later event has repeated yet. */
   #startContent: Json[] = []
-  /** Indexes of the blocks that have begun. */
+  /** The indexes of the blocks that have started. */
   readonly #seen = new Set<number>()
   #isOver = false
   #counts: WireCounts = {}
@@ -151,14 +151,14 @@ class MessageDecoder {
     this.#context = context
   }
 
-  /** True once the answer is over. */
+  /** Whether the answer is over. */
   get isOver(): boolean {
     return this.#isOver
   }
 
   /**
-   * Some gateways send a second start. Only its counts matter, unless it belongs to another message. Throws
-   * GatewayError then: the blocks of two messages have the same indexes.
+   * Some gateways send a second start event. Only its counts are used, unless it belongs to another message:
+   * then GatewayError is thrown, because the blocks of two messages share the same indexes.
    */
   begin(message: Json): void {
     this.#counts = mergeCounts(this.#counts, message.usage)
@@ -178,7 +178,7 @@ class MessageDecoder {
 
   openBlock(at: number, block: Json): void {
     if (this.#isStartedAgain && this.#seen.has(at)) throw secondMessage()
-    // Blocks that come by themselves replace the start's content, unless they continue it.
+    // Separate block events replace the content of the start event, unless they continue it.
     if (at >= this.#startContent.length) this.#openStartContent()
     this.#startContent = []
     this.#seen.add(at)
@@ -205,7 +205,7 @@ class MessageDecoder {
         this.#startCall(at, block)
         break
       default:
-        // Blocks of tools that the vendor runs are not content, but for its searches. The text that follows
+        // Blocks of tools that the vendor runs are not content, except for its searches. The text after them
         // is.
         this.#open.set(at, 'skipped')
         if (!this.#searches.isSearch(block)) break
@@ -251,14 +251,14 @@ class MessageDecoder {
     this.events.end(open.index)
   }
 
-  /** Take the stop reason and the cumulative counts. */
+  /** Records the stop reason and the cumulative counts. */
   takeEnd(delta: Json, usage: unknown): void {
     this.#stopReason = textOf(delta.stop_reason) ?? this.#stopReason
     this.#stopSequence = textOf(delta.stop_sequence) ?? this.#stopSequence
     if (isRecord(delta.stop_details)) this.#refusal = textOf(delta.stop_details.explanation)
     if (!isRecord(usage)) return
     this.#counts = mergeCounts(this.#counts, usage)
-    // The start of a stream counts one token of an answer that has not begun.
+    // The start event of a stream counts one output token although the answer has not begun.
     if (countOf(usage.output_tokens) !== undefined) this.#hasFinalCounts = true
   }
 
@@ -297,7 +297,7 @@ class MessageDecoder {
     this.events.push({ type: 'error', error, usage })
   }
 
-  /** The stream ended. The answer is whole if there was a stop reason. */
+  /** Handles the end of the stream. The answer is complete if there was a stop reason. */
   cut(): void {
     if (this.#stopReason !== undefined) this.finish()
     else this.fail(gatewayError('upstream_ended_early'))
@@ -337,7 +337,7 @@ class MessageDecoder {
     if (input !== '{}') open.startInput = input
   }
 
-  /** The block for a piece of text. Opens one if none of its kind is open. */
+  /** Returns the block for a piece of text, and opens one if no block of its kind is open. */
   #fitting(at: number, block: AnswerBlock): OpenBlock | undefined {
     const open = this.#open.get(at)
     if (open === 'skipped') return undefined
@@ -366,7 +366,7 @@ class MessageDecoder {
     })
   }
 
-  /** Only sources with a URL: a document that the client sent has none. */
+  /** Adds only sources with a URL. A document sent by the client has none. */
   #addCitation(open: OpenBlock, citation: Json): void {
     const url = textOf(citation.url) ?? textOf(citation.source)
     if (url === undefined || !/^https?:\/\//.test(url)) {
@@ -385,7 +385,7 @@ class MessageDecoder {
     } else if (!open.hasText) this.events.text(open.index, '{}')
   }
 
-  /** The block's number alone would be the same in each answer of a conversation. */
+  /** Without the answer's id, the block's number would be the same in each answer of a conversation. */
   #madeId(): string {
     return madeCallId(`${this.#id ?? this.#context.answerSeed ?? ''} ${this.events.blocks}`)
   }

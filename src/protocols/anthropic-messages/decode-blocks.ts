@@ -5,11 +5,11 @@ import type { DecodeContext } from '../protocol.ts'
 import { protocolName } from './wire.ts'
 
 export interface BlockContext extends DecodeContext {
-  /** Collects the names of tools that were called or that a search found. */
+  /** Collects the names of tools that were called or found by a search. */
   seenTools: Set<string>
 }
 
-/** The blocks of a message. One block of the wire may become several, or none. */
+/** Decodes the blocks of a message. A wire block can become several blocks or none. */
 export function decodeBlocks(blocks: readonly Members[], context: BlockContext): Block[] {
   return blocks.flatMap((block) => {
     const decoded = decodeBlock(block, context)
@@ -20,9 +20,9 @@ export function decodeBlocks(blocks: readonly Members[], context: BlockContext):
 }
 
 const losses = {
-  citations: 'other formats take no sources of earlier answers',
-  toolset_name: 'other formats have no sets of tools',
-  transformations: 'other formats do not report what they do with a large image',
+  citations: 'other formats do not accept sources of earlier answers',
+  toolset_name: 'other formats have no tool sets',
+  transformations: 'other formats do not report how they transform large images',
 }
 
 /** The cache hint of a block or tool, to be spread into it. */
@@ -67,7 +67,7 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
       const callId = block.requiredText('tool_use_id')
       const isError = block.boolean('is_error') ?? false
       const parts = decodeParts(block, context)
-      // A cache hint inside the result has the same effect at its end.
+      // A cache hint inside the result is moved to its end, where it has the same effect.
       const cache = readCache(block).cache ?? parts.findLast((part) => part.cache !== undefined)?.cache
       const content = parts.map(({ cache: _, ...part }) => part)
       return [
@@ -78,7 +78,7 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
       const summary = block.text('content')
       block.ignore(['encrypted_content', 'signature', 'cache_control', 'tool_changes'])
       if (summary !== undefined && summary !== '') return [{ type: 'text', text: summary, path }]
-      return [foreign(block, type, 'refuse', 'only the vendor can read what it compacted')]
+      return [foreign(block, type, 'refuse', 'only the vendor can read its own compacted content')]
     }
     default:
       return [decodeForeign(block, type)]
@@ -87,7 +87,7 @@ function decodeBlock(block: Members, context: BlockContext): Block[] {
 
 type Part = TextBlock | ImageBlock | DocumentBlock
 
-/** The content of a tool's result, or of a document made of blocks. */
+/** The content of a tool result, or of a document made of blocks. */
 function decodeParts(owner: Members, context: BlockContext): Part[] {
   const content = owner.any('content')
   const path = owner.pathOf('content')
@@ -102,7 +102,7 @@ function decodeParts(owner: Members, context: BlockContext): Part[] {
       return decoded
     }
     const verdict = type === 'browser_state' ? 'drop' : 'refuse'
-    part.unmapped[verdict](part.path, `other formats have no block of the type ${quoted(type)}`)
+    part.unmapped[verdict](part.path, `other formats do not support blocks of type ${quoted(type)}`)
     return []
   })
 }
@@ -123,7 +123,8 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
       return [{ type: 'text', text: block.requiredText('text'), path, ...cache }]
     case 'image': {
       const source = decodeSource(block)
-      if (source.kind === 'text') throw invalid(block.pathOf('source.type'), 'an image cannot be a text')
+      if (source.kind === 'text')
+        throw invalid(block.pathOf('source.type'), 'an image cannot have a text source. Use base64 or a URL.')
       return [{ type: 'image', source, path, ...cache }]
     }
     case 'document':
@@ -132,7 +133,7 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
       const found = (block.objects('content') ?? []).map(decodeFound)
       const texts = found.map(({ text }) => text)
       const lines = [block.text('title') ?? '', `Source: ${block.text('source') ?? 'unknown'}`, '', ...texts]
-      block.drop('citations', 'other formats do not cite search results given to them')
+      block.drop('citations', 'other formats do not cite search results from the client')
       const inner = found.findLast((item) => item.cache !== undefined)?.cache
       const hint = cache.cache ?? inner
       return [
@@ -147,7 +148,7 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
   }
 }
 
-/** A text of a search result. Its blocks become one, so that their cache hints move to its end. */
+/** The text of a search result. Its blocks are merged, so their cache hints move to the end. */
 function decodeFound(item: Members): { text: string; cache?: { ttl: '5m' | '1h' } } {
   item.word('type', ['text'])
   const found = { text: item.text('text') ?? '', ...readCache(item) }
@@ -164,7 +165,7 @@ function decodeDocument(
   const title = block.text('title')
   const about = block.text('context')
   const name = title === undefined ? {} : { name: title }
-  block.drop('citations', 'other formats cannot be asked to cite a document')
+  block.drop('citations', 'other formats have no setting to cite documents')
   const before: TextBlock[] =
     about === undefined || about === '' ? [] : [{ type: 'text', text: about, path: block.pathOf('context') }]
   const source = block.requiredMembers('source')
@@ -203,8 +204,8 @@ function readSource(type: 'base64' | 'text' | 'url' | 'file', source: Members): 
 }
 
 /**
- * A signature from one of our envelopes, or one of this format: the client may have talked to the vendor
- * before.
+ * A signature from one of our envelopes, or a native signature of this format, because the client may have
+ * used the vendor directly before.
  */
 function openSignature(
   value: string | undefined,
@@ -215,21 +216,21 @@ function openSignature(
   return envelope.open(value) ?? { protocol: protocolName, model: undefined, kind, value }
 }
 
-/** A call from code that the vendor runs is still a call, but the translation loses the caller. */
+/** A call made by code that the vendor runs is still a call, but the translation drops its caller. */
 function noteCaller(block: Members): void {
   const caller = block.object('caller')
   if (caller !== undefined && caller.type !== 'direct')
-    block.drop('caller', 'in other formats only the model itself calls tools')
+    block.drop('caller', 'in other formats, only the model itself can call tools')
 }
 
 function decodeForeign(block: Members, type: string): Block {
   if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
-    return foreign(block, type, 'drop', "the text after it has the results of the vendor's own tools")
+    return foreign(block, type, 'drop', "the following text contains the results of the vendor's own tools")
   }
   if (['fallback', 'mcp_tool_listing', 'tool_addition', 'tool_removal'].includes(type)) {
-    return foreign(block, type, 'drop', `other formats have no block of the type ${quoted(type)}`)
+    return foreign(block, type, 'drop', `other formats do not support blocks of type ${quoted(type)}`)
   }
-  return foreign(block, type, 'refuse', `other formats have no block of the type ${quoted(type)}`)
+  return foreign(block, type, 'refuse', `other formats do not support blocks of type ${quoted(type)}`)
 }
 
 function foreign(block: Members, name: string, verdict: 'drop' | 'refuse', reason: string): Block {

@@ -5,14 +5,16 @@ import type { UnmappedFields } from '../unmapped-fields.ts'
 import { type BlockContext, decodeBlocks, readCache } from './decode-blocks.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
-/** The top-level `system`: a text or a list of text blocks. */
+/** The top-level `system`: text or a list of text blocks. */
 export function decodeSystem(body: Members): Turn[] {
   if (!body.has('system')) return []
   const blocks = decodeTexts(body).flatMap((block) => withoutBilling(block, body.unmapped))
   return blocks.length === 0 ? [] : [{ role: 'system', blocks, path: 'system' }]
 }
 
-/** The turns of `messages`. Throws for a leading system message, which the format does not have. */
+/**
+ * The turns in `messages`. Throws if the first message is a system message, which this format does not allow.
+ */
 export function decodeMessages(body: Members, context: BlockContext): Turn[] {
   const messages = body.objects('messages') ?? []
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array of messages')
@@ -25,7 +27,7 @@ export function decodeMessages(body: Members, context: BlockContext): Turn[] {
 }
 
 const messageLosses = {
-  output_config: 'other formats have no settings of a single message',
+  output_config: 'other formats have no settings for single messages',
   clear_at: 'other formats keep every turn',
 }
 
@@ -56,18 +58,21 @@ function decodeTexts(body: Members): TextBlock[] {
     block.word('type', ['text'])
     const text = block.requiredText('text')
     const read: TextBlock = { type: 'text', text, path: block.path, ...readCache(block) }
-    block.noteRest({ citations: 'other formats take no sources of earlier answers' })
+    block.noteRest({ citations: 'other formats do not accept sources of earlier answers' })
     return read
   })
 }
 
 /**
- * The vendor's coding agent sends a line for its billing first. It changes with every request, so that no
- * other vendor could cache the text after it.
+ * The vendor's coding agent sends a billing line first. It changes with every request, so other vendors could
+ * not cache the text after it.
  */
 function withoutBilling(block: TextBlock, unmapped: UnmappedFields): TextBlock[] {
   if (!block.text.startsWith('x-anthropic-billing-header:')) return [block]
-  unmapped.drop(block.path, 'the billing line is for its own vendor and would spoil the cache of others')
+  unmapped.drop(
+    block.path,
+    'the billing line is meant for its own vendor and would prevent caching at others',
+  )
   const end = block.text.indexOf('\n')
   return end === -1 ? [] : [{ ...block, text: block.text.slice(end + 1) }]
 }

@@ -3,17 +3,17 @@ import { invalid } from '../../canonical/field-error.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 
-/** The reasoning and the format that the client wants. */
+/** The reasoning and the format that the client requests. */
 export interface WantedOutput {
   reasoning: ReasoningOptions | undefined
   format: AnswerFormat | undefined
-  /** The member that asks for the reasoning. */
+  /** The member that sets the reasoning. */
   reasoningName: string
-  /** The member that asks for the format. */
+  /** The member that sets the format. */
   formatName: string
 }
 
-/** `thinking`, `output_config` and the older `output_format`. */
+/** Decodes `thinking`, `output_config` and the older `output_format`. */
 export function decodeOutput(body: Members): WantedOutput {
   const config = body.members('output_config')
   const thinking = readThinking(body)
@@ -21,11 +21,11 @@ export function decodeOutput(body: Members): WantedOutput {
   const older = body.members('output_format')
   const newer = config?.members('format')
   const format = readFormat(newer ?? older)
-  if (newer !== undefined) body.drop('output_format', '"output_config.format" has precedence')
+  if (newer !== undefined) body.drop('output_format', '"output_config.format" takes precedence')
   const formatName = newer === undefined && older !== undefined ? 'output_format' : 'output_config.format'
-  config?.noteRest({ task_budget: 'other formats have no budget for a task' })
+  config?.noteRest({ task_budget: 'other formats have no task budget' })
   if (effort !== undefined && thinking?.effort === 'none') {
-    config?.drop('effort', 'other formats have an effort only for thinking, which is disabled')
+    config?.drop('effort', 'in other formats, the effort applies only to thinking, which is disabled')
     return { reasoning: thinking, format, reasoningName: 'thinking', formatName }
   }
   const reasoning =
@@ -47,7 +47,7 @@ function readThinking(body: Members): ReasoningOptions | undefined {
   const budgetTokens = thinking.number('budget_tokens')
   const display = thinking.text('display')
   if (display !== undefined && display !== 'summarized' && display !== 'omitted') {
-    thinking.drop('display', 'other formats show a summary of the reasoning, or nothing')
+    thinking.drop('display', 'other formats show either a summary of the reasoning or nothing')
   }
   thinking.noteRest()
   const summary = display === 'summarized' ? 'auto' : display === 'omitted' ? 'none' : undefined
@@ -59,7 +59,10 @@ function readThinking(body: Members): ReasoningOptions | undefined {
     case 'disabled':
       return { effort: 'none', budgetTokens: undefined, summary: undefined }
     case 'between_tools':
-      thinking.drop('type', 'other formats cannot think between tool calls only: the model decides when')
+      thinking.drop(
+        'type',
+        'other formats cannot limit thinking to the time between tool calls: the model decides when to think',
+      )
       return { effort: undefined, budgetTokens: undefined, summary }
   }
 }
@@ -67,7 +70,7 @@ function readThinking(body: Members): ReasoningOptions | undefined {
 function readFormat(format: Members | undefined): AnswerFormat | undefined {
   if (format === undefined) return undefined
   if (format.any('type') !== 'json_schema')
-    throw invalid(format.pathOf('type'), 'expected "json_schema", the only format known')
+    throw invalid(format.pathOf('type'), 'expected "json_schema", the only supported format')
   const schema = format.requiredObject('schema')
   format.noteRest()
   return {
@@ -75,12 +78,12 @@ function readFormat(format: Members | undefined): AnswerFormat | undefined {
     name: undefined,
     description: undefined,
     schema,
-    // The vendor always enforces the schema. Other vendors enforce only closed schemas.
+    // This vendor always enforces the schema. Other vendors enforce only closed schemas.
     strict: isClosed(schema) ? true : undefined,
   }
 }
 
-/** Whether every object of a schema requires all its properties and allows no others. */
+/** Whether each object in a schema requires all its properties and allows no others. */
 function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (!isRecord(schema)) return true

@@ -10,8 +10,8 @@ import { decodeOutput } from './decode-output.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError
- * `invalid_request` with the path of the bad field.
+ * Decodes a `/v1/messages` body for an upstream with another format. Throws GatewayError `invalid_request`
+ * with the path of the invalid field.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
   const unmapped = new UnmappedFields()
@@ -69,9 +69,12 @@ const names: ChatRequest['names'] = {
 
 function readMaxTokens(members: Members): number {
   const value = members.integer('max_tokens', 0)
-  if (value === undefined) throw invalid('max_tokens', 'required: the most tokens that the answer may have')
+  if (value === undefined) throw invalid('max_tokens', 'required: set the maximum number of output tokens')
   if (value === 0)
-    members.refuse('max_tokens', '0 only fills a cache, without an answer, which other formats cannot do')
+    members.refuse(
+      'max_tokens',
+      '0 only fills the cache without producing an answer, which other formats do not support',
+    )
   return value
 }
 
@@ -80,46 +83,48 @@ function readUserId(members: Members): string | undefined {
   const userId = metadata?.text('user_id')
   metadata?.noteRest()
   if (userId === undefined || !agentUserId.test(userId)) return userId
-  metadata?.drop('user_id', 'it holds ids of device, account and session, which are not for other vendors')
+  metadata?.drop(
+    'user_id',
+    'it contains ids of a device, account and session, which are not sent to other vendors',
+  )
   return undefined
 }
 
-/** User ids of this vendor's coding agents: a JSON object, or one word with hashes and ids. */
+/** User ids sent by this vendor's coding agents: a JSON object, or one word with hashes and ids. */
 const agentUserId = /^\s*\{|^user_[0-9a-f]{16,}_account_/
 
-/** The service tier in the words of the other formats. */
+/** The service tier in the terms of the other formats. */
 function readServiceTier(members: Members): string | undefined {
   const tier = members.text('service_tier')
   return tier === 'standard_only' ? 'default' : tier
 }
 
-/** Members that only this vendor has and without which the client would not get what it asked for. */
+/** Members that only this vendor supports and that the client's request depends on. */
 function noteVendorFields(members: Members): void {
-  members.refuse('container', 'containers are kept by this vendor and mean nothing to others')
-  members.refuse('thread', 'threads are kept by this vendor and mean nothing to others', noThread)
-  members.refuse('compaction', 'only a channel of this format compacts the context')
+  members.refuse('container', 'containers are stored at this vendor and unknown to others')
+  members.refuse('thread', 'threads are stored at this vendor and unknown to others', noThread)
+  members.refuse('compaction', 'only channels in this format can compact the context')
   const servers = members.any('mcp_servers')
   if (!Array.isArray(servers) || servers.length > 0)
-    members.refuse('mcp_servers', 'only a channel of this format reaches MCP servers for the model')
+    members.refuse('mcp_servers', 'only channels in this format can connect the model to MCP servers')
   const isAnywhere = members.text('inference_geo') === 'global'
-  members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot choose where the model runs')
+  members[isAnywhere ? 'drop' : 'refuse']('inference_geo', 'other formats cannot select where the model runs')
 }
 
 /**
- * On these words the tool runners of the vendor's SDKs, which ask for threads by default, go on without one:
- * `ThreadState` in
- * @anthropic-ai/sdk 1.12, `ThreadUnsupportedRequestError` of its types.
+ * The tool runners of the vendor's SDKs request threads by default and continue without one if they receive
+ * these error details: `ThreadState` in @anthropic-ai/sdk 1.12, `ThreadUnsupportedRequestError` in its types.
  */
 const noThread = { code: 'thread_unsupported_request', details: { unsupported: ['thread'] } }
 
-/** Members that only this vendor has and without which the answer is as good. */
+/** Members that only this vendor supports and that the answer does not depend on. */
 const losses: Readonly<Record<string, string>> = {
-  cache_control: 'other formats cache without being asked',
-  context_management: 'other formats do not edit the context',
+  cache_control: 'other formats cache automatically',
+  context_management: 'other formats do not support context editing',
   diagnostics: 'only this vendor sends diagnostics',
-  speed: 'other formats have no speed mode',
-  betas: "betas are this vendor's own",
-  fallbacks: 'only this vendor falls back to other models of its own',
-  fallback_credit_token: 'only this vendor has it',
-  billing_policy: 'only this vendor has it',
+  speed: 'other formats have no speed setting',
+  betas: 'betas are specific to this vendor',
+  fallbacks: 'only this vendor can fall back to its own other models',
+  fallback_credit_token: 'only this vendor supports it',
+  billing_policy: 'only this vendor supports it',
 }

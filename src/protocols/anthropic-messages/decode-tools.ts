@@ -5,9 +5,9 @@ import { readCache } from './decode-blocks.ts'
 import { decodeWebSearch, isWebSearch, searchToolName } from './web-search.ts'
 
 /**
- * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool
- * choice. If the client wants the vendor's own search, which other vendors lack, all deferred tools count at
- * once.
+ * Decodes the tools. A deferred tool is included only after a search has found it, which shows in `seenTools`
+ * or in the tool choice. If the client uses the vendor's own tool search, which other vendors lack, all
+ * deferred tools are included.
  */
 export function decodeTools(
   body: Members,
@@ -24,7 +24,7 @@ export function decodeTools(
     // A hosted tool is dropped together with its settings.
     if (decoded.type !== 'hosted') tool.noteRest(losses)
     if (!isDeferred || decoded.type === 'hosted' || isFound(decoded.name)) return [decoded]
-    body.unmapped.drop(tool.path, 'a deferred tool that no search has found yet is left out')
+    body.unmapped.drop(tool.path, 'a deferred tool is left out until a search finds it')
     return []
   })
   return { tools, webSearch }
@@ -35,11 +35,11 @@ function typeOf(tool: Members): string {
 }
 
 const losses = {
-  eager_input_streaming: 'other formats decide themselves how they stream inputs',
-  input_examples: 'other formats have no examples of inputs',
+  eager_input_streaming: 'other formats have no setting for the streaming of inputs',
+  input_examples: 'other formats do not support input examples',
 }
 
-/** `tool_choice`, which also allows or forbids parallel calls. */
+/** Decodes `tool_choice`, which also allows or forbids parallel calls. */
 export function decodeToolChoice(
   body: Members,
   { tools, webSearch }: { tools: readonly Tool[]; webSearch: WebSearch | undefined },
@@ -80,9 +80,9 @@ function decodeTool(tool: Members): Tool {
     return { type: 'hosted', name: tool.text('name') ?? type, path, ...cache }
   const callers = tool.list('allowed_callers') ?? ['direct']
   if (!callers.includes('direct'))
-    tool.drop('allowed_callers', 'in other formats only the model itself calls tools')
+    tool.drop('allowed_callers', 'in other formats, only the model itself can call tools')
   if (own !== undefined)
-    tool.unmapped.map(path, `a function takes the place of the vendor's own tool ${type}`)
+    tool.unmapped.map(path, `replaced by a function equivalent to the vendor's own tool ${type}`)
   return {
     type: 'function',
     name: tool.requiredName('name'),

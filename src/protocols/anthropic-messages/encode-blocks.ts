@@ -9,7 +9,10 @@ import type { ToolContext } from './encode-tools.ts'
 import type { Piece } from './pair-results.ts'
 import { protocolName } from './wire.ts'
 
-/** A block of a turn of the user or the assistant. None if the format has no place for it, with a note. */
+/**
+ * Encodes a block of a user or assistant turn. Returns nothing, and adds a note, if the format has no
+ * equivalent.
+ */
 export function encodeBlock(block: Block, isAssistant: boolean, context: ToolContext): Piece[] {
   const { notes } = context
   const { path } = block
@@ -17,25 +20,29 @@ export function encodeBlock(block: Block, isAssistant: boolean, context: ToolCon
     case 'image':
     case 'document':
       if (isAssistant)
-        throw refused(path, 'assistant turns of the Messages format hold no images and documents')
+        throw refused(path, 'assistant turns of the Messages format cannot contain images or documents')
       return encodePart(block, context).map((wire) => ({ kind: 'other', wire, path }))
     case 'text':
       return encodePart(block, context).map((wire) => ({ kind: 'other', wire, path }))
     case 'refusal':
       return encodePart({ ...block, type: 'text' }, context).map((wire) => ({ kind: 'other', wire, path }))
     case 'audio':
-      throw refused(path, 'the Messages format takes no audio')
+      throw refused(path, 'the Messages format does not support audio')
     case 'reasoning': {
       const wire = isAssistant ? encodeThought(block, context.upstreamModel) : undefined
       if (wire !== undefined) return [{ kind: 'thought', wire, path }]
-      notes.add('dropped', path, 'the Messages format takes only thinking that the same model has signed')
+      notes.add(
+        'dropped',
+        path,
+        'the Messages format accepts only thinking that was signed by the same model',
+      )
       return []
     }
     case 'tool-call':
-      if (!isAssistant) throw refused(path, 'tool calls belong into assistant turns')
+      if (!isAssistant) throw refused(path, 'tool calls are allowed only in assistant turns')
       return [{ kind: 'call', id: block.id, wire: encodeCall(block, context), path }]
     case 'tool-result':
-      if (isAssistant) throw refused(path, 'results of tools belong into user turns')
+      if (isAssistant) throw refused(path, 'tool results are allowed only in user turns')
       return [{ kind: 'result', id: block.callId, wire: encodeResult(block, context), path }]
     case 'foreign':
       notes.other(block)
@@ -43,7 +50,7 @@ export function encodeBlock(block: Block, isAssistant: boolean, context: ToolCon
   }
 }
 
-/** A block of an instruction: text. */
+/** Encodes a block of an instruction, which must be text. */
 export function encodeInstruction(block: Block, context: ToolContext): Json[] {
   switch (block.type) {
     case 'text':
@@ -52,7 +59,7 @@ export function encodeInstruction(block: Block, context: ToolContext): Json[] {
       context.notes.other(block)
       return []
     default:
-      throw refused(block.path, 'instructions of the Messages format are text')
+      throw refused(block.path, 'instructions in the Messages format can contain only text')
   }
 }
 
@@ -70,7 +77,7 @@ function encodeCall(call: ToolCallBlock, { notes, tools, marks }: ToolContext): 
     const isEmpty = call.input.trim() === ''
     const reason = isEmpty
       ? 'empty arguments are sent as {}'
-      : 'the arguments are not a JSON object: {} takes their place'
+      : 'the arguments are not a JSON object and are replaced by {}'
     notes.add(isEmpty ? 'mapped' : 'dropped', call.path, reason)
   }
   return { type: 'tool_use', name, input: input ?? {}, ...marks.mark(call) }

@@ -5,7 +5,10 @@ import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 import { removedText, rewriteSchema } from '../schema-subset.ts'
 
-/** `output_config.format`, or an instruction in `system` where the model has no such format. */
+/**
+ * Returns `output_config.format`, or adds an instruction to `system` if the model does not support the
+ * format.
+ */
 export function encodeFormat(
   { format, tools }: ChatRequest,
   { traits, upstreamModel }: EncodeContext,
@@ -19,13 +22,13 @@ export function encodeFormat(
   const isBarred = subset === 'none' || (traits.toolsWithFormat === false && hasTools)
   if (format.type === 'json_object') {
     system.push(text(jsonOnly('object', hasTools)))
-    const asks = 'the Messages format has no JSON mode: an instruction asks for one JSON object'
-    // No other subset has words for an object of any keys.
+    const asks = 'the Messages format has no JSON mode: an instruction requests a JSON object'
+    // No other subset can express an object with arbitrary keys.
     if (subset === 'any' && !isBarred) {
-      notes.add('emulated', path, `${asks}, and a schema of any object holds the model to it`)
+      notes.add('emulated', path, `${asks}, and a schema for an arbitrary object enforces it`)
       return { type: 'json_schema', schema: { type: 'object' } }
     }
-    notes.add('emulated', path, `${asks}, which the model may disobey`)
+    notes.add('emulated', path, `${asks}, which the model may not follow`)
     return undefined
   }
   const asked = described(format)
@@ -37,15 +40,15 @@ export function encodeFormat(
       ),
     )
     const why = isBarred
-      ? `the model ${upstreamModel} takes no schema here`
-      : 'schemas of the Messages format have no recursion, no free keys and no values of any type'
-    notes.add('emulated', path, `${why}: an instruction has the schema, which the model may disobey`)
+      ? `the model ${upstreamModel} does not support a schema here`
+      : 'schemas in the Messages format do not support recursion, arbitrary keys or values of any type'
+    notes.add('emulated', path, `${why}: an instruction contains the schema, which the model may not follow`)
     return undefined
   }
   if (removed.length > 0) notes.add('emulated', path, removedText(removed))
-  if (format.name !== undefined) notes.add('mapped', path, 'the Messages format has no name for a schema')
+  if (format.name !== undefined) notes.add('mapped', path, 'schemas in the Messages format have no name')
   if (format.strict === false) {
-    notes.add('mapped', path, 'the Messages format enforces every schema that it takes')
+    notes.add('mapped', path, 'the Messages format enforces every schema')
   }
   return { type: 'json_schema', schema }
 }

@@ -10,7 +10,10 @@ export interface MediaContext extends Pick<EncodeContext, 'upstreamModel' | 'tra
   marks: CacheMarks
 }
 
-/** A text, image or document; none for a text with only white space, which the vendor refuses. */
+/**
+ * Encodes a text, image or document. Returns nothing for a text of white space only, which the vendor
+ * refuses.
+ */
 export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context: MediaContext): Json[] {
   switch (part.type) {
     case 'text':
@@ -32,9 +35,9 @@ export function encodePart(part: TextBlock | ImageBlock | DocumentBlock, context
   }
 }
 
-/** A tool's result, still without the id of its call. */
+/** A tool result, without the id of its call. */
 export function encodeResult(result: ToolResultBlock, context: MediaContext): Json {
-  // A cache hint inside the result has the same effect at its end.
+  // A cache hint inside the result is moved to its end, where it has the same effect.
   const cache = result.cache ?? result.content.findLast((part) => part.cache !== undefined)?.cache
   const content = result.content.flatMap(({ cache: _, ...part }) => encodePart(part, context))
   return {
@@ -51,13 +54,13 @@ function reads(modality: Modality, { traits }: MediaContext): boolean {
 
 function checkModality(modality: Modality, path: string, context: MediaContext): void {
   if (!reads(modality, context))
-    throw refused(path, `the model ${context.upstreamModel} reads no ${modality}s`)
+    throw refused(path, `the model ${context.upstreamModel} does not accept ${modality}s`)
 }
 
 function imageSource({ source, detail, path }: ImageBlock, context: MediaContext): Json {
   const { notes } = context
   if (detail !== undefined && detail !== 'auto') {
-    notes.add('dropped', path, 'the Messages format has no detail of images')
+    notes.add('dropped', path, 'the Messages format has no detail setting for images')
   }
   if (source.kind !== 'base64') return remoteSource(source, path, context)
   const given = source.mediaType.toLowerCase()
@@ -65,7 +68,7 @@ function imageSource({ source, detail, path }: ImageBlock, context: MediaContext
   if (!imageTypes.has(mediaType)) {
     throw refused(
       path,
-      `the Messages format takes images as JPEG, PNG, GIF or WebP, not ${given.slice(0, 60)}`,
+      `the Messages format accepts JPEG, PNG, GIF or WebP images, not ${given.slice(0, 60)}`,
     )
   }
   return { type: 'base64', media_type: mediaType, data: source.data }
@@ -82,11 +85,11 @@ function documentSource({ source, path }: DocumentBlock, context: MediaContext):
   if (mediaType.startsWith('text/')) {
     return textSource(Buffer.from(source.data, 'base64').toString('utf8'), path)
   }
-  throw refused(path, `the Messages format takes documents as PDF or text, not ${mediaType.slice(0, 60)}`)
+  throw refused(path, `the Messages format accepts PDF or text documents, not ${mediaType.slice(0, 60)}`)
 }
 
 function textSource(text: string, path: string): Json {
-  if (text.trim() === '') throw refused(path, 'the Messages format takes no empty document')
+  if (text.trim() === '') throw refused(path, 'the Messages format does not accept empty documents')
   return { type: 'text', media_type: 'text/plain', data: text }
 }
 
@@ -96,12 +99,12 @@ function remoteSource(
   { traits, upstreamModel }: MediaContext,
 ): Json {
   if (source.kind === 'file')
-    throw refused(path, 'a file id means nothing to another vendor: send the file itself')
+    throw refused(path, 'a file id is valid only at its own vendor: send the file itself')
   if (!/^https?:\/\//i.test(source.url)) {
-    throw refused(path, 'the Messages format takes only URLs that begin with https:// or http://')
+    throw refused(path, 'the Messages format accepts only https:// and http:// URLs')
   }
   if (traits.fetchesUrls === false) {
-    throw refused(path, `the model ${upstreamModel} fetches no URLs: send the bytes as base64`)
+    throw refused(path, `the model ${upstreamModel} does not fetch URLs: send the content as base64`)
   }
   return { type: 'url', url: source.url }
 }

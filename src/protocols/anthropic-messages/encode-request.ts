@@ -17,9 +17,9 @@ import { searchWords } from './web-search.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError
- * `unsupported_parameter` for a member that it may not drop, and `invalid_request` for tools whose names
- * collide.
+ * Encodes a request for an upstream of this format, version 2023-06-01. Throws GatewayError
+ * `unsupported_parameter` for a member that must not be dropped, and `invalid_request` for colliding tool
+ * names.
  */
 export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(asked)
@@ -57,16 +57,16 @@ function encodeMaxTokens(request: ChatRequest, context: EncodeContext, notes: No
   const asked = request.maxOutputTokens
   if (asked === undefined) {
     const tokens = context.maxOutputTokensDefault
-    notes.add('defaulted', path, `the Messages format demands a bound: ${tokens} tokens`)
+    notes.add('defaulted', path, `the Messages format requires a limit: set to ${tokens} tokens`)
     return tokens
   }
   const most = context.traits.maxOutputTokens ?? Number.POSITIVE_INFINITY
   if (asked > most) {
-    notes.add('clamped', path, `the model ${context.upstreamModel} answers with at most ${most} tokens`)
+    notes.add('clamped', path, `the model ${context.upstreamModel} supports at most ${most} output tokens`)
     return most
   }
   if (asked >= 1) return asked
-  notes.add('clamped', path, 'the Messages format answers with at least 1 token')
+  notes.add('clamped', path, 'the Messages format requires a limit of at least 1 token')
   return 1
 }
 
@@ -76,24 +76,24 @@ function encodeStop(request: ChatRequest, { traits, upstreamModel }: EncodeConte
   if (unsaid.length > 0) {
     const who =
       traits.stopMax === 0
-        ? `the model ${upstreamModel} takes none`
-        : 'the Messages format refuses blank ones'
+        ? `the model ${upstreamModel} does not support stop sequences`
+        : 'the Messages format refuses blank stop sequences'
     if (stopsToKeep({ stop: unsaid }).length === 0) notes.dropField('stop', who)
     else notes.add('emulated', notes.pathOf('stop'), `${who}: ${keptStop}`)
   }
   if (sequences.length > (traits.stopMax ?? sequences.length)) {
-    const most = `the model ${upstreamModel} takes at most ${traits.stopMax} stop sequences`
+    const most = `the model ${upstreamModel} supports at most ${traits.stopMax} stop sequences`
     throw refused(notes.pathOf('stop'), most)
   }
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
 
-/** The options that the request cannot express. */
+/** The options that the request itself cannot express. */
 export function keeps(request: ChatRequest, traits: Traits): KeptOptions | undefined {
   return optionsToKeep({ ...request, stop: unsaidStops(request, traits) }, { ...traits, stopMax: 0 })
 }
 
-/** The format refuses stop sequences with only white space, and some models refuse all. */
+/** The format refuses stop sequences of white space only, and some models refuse all stop sequences. */
 function unsaidStops({ stop }: ChatRequest, { stopMax }: Traits): readonly string[] {
   return stopMax === 0 ? stop : stop.filter((sequence) => sequence.trim() === '')
 }
@@ -101,11 +101,11 @@ function unsaidStops({ stop }: ChatRequest, { stopMax }: Traits): readonly strin
 function encodeUser({ userId }: ChatRequest, { traits, upstreamModel }: EncodeContext, notes: Notes): Json {
   if (userId === undefined || userId === '') return {}
   if (traits.takes?.userId === false) {
-    notes.dropField('userId', `the model ${upstreamModel} takes none`)
+    notes.dropField('userId', `the model ${upstreamModel} does not support it`)
     return {}
   }
   if (userId.length > userIdCharactersMax) {
-    notes.dropField('userId', `the Messages format takes at most ${userIdCharactersMax} characters`)
+    notes.dropField('userId', `the Messages format allows at most ${userIdCharactersMax} characters`)
     return {}
   }
   return { metadata: { user_id: userId } }
@@ -120,7 +120,7 @@ function encodeServiceTier(
 ): Json {
   if (serviceTier === undefined) return {}
   if (traits.takes?.serviceTier === false) {
-    notes.dropField('serviceTier', `the model ${upstreamModel} takes none`)
+    notes.dropField('serviceTier', `the model ${upstreamModel} does not support it`)
     return {}
   }
   if (serviceTier === 'auto') return { service_tier: 'auto' }
@@ -129,25 +129,29 @@ function encodeServiceTier(
   return {}
 }
 
-/** Drop or refuse the members that the format lacks. */
+/** Drops or refuses members that the format does not support. */
 function encodeLosses(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'the Messages format gives one answer: send several requests')
+    throw refused(
+      notes.pathOf('choices'),
+      'the Messages format returns only one answer: send several requests',
+    )
   }
   if (request.logprobs !== undefined) {
-    throw refused(notes.pathOf('logprobs'), 'the Messages format gives no log probabilities')
+    throw refused(notes.pathOf('logprobs'), 'the Messages format does not return log probabilities')
   }
-  if (request.seed !== undefined) notes.dropField('seed', 'the Messages format has no seed')
+  if (request.seed !== undefined) notes.dropField('seed', 'the Messages format has no seed parameter')
   for (const penalty of ['frequencyPenalty', 'presencePenalty'] as const) {
-    if (request[penalty]) notes.dropField(penalty, 'the Messages format has no penalties')
+    if (request[penalty]) notes.dropField(penalty, 'the Messages format does not support penalties')
   }
   if (request.logitBias !== undefined && Object.keys(request.logitBias).length > 0) {
-    notes.dropField('logitBias', 'the Messages format cannot bias tokens')
+    notes.dropField('logitBias', 'the Messages format does not support token biases')
   }
-  if (request.verbosity !== undefined) notes.dropField('verbosity', 'the Messages format has no verbosity')
+  if (request.verbosity !== undefined)
+    notes.dropField('verbosity', 'the Messages format has no verbosity setting')
   if (request.metadata !== undefined && Object.keys(request.metadata).length > 0) {
-    notes.dropField('metadata', 'the Messages format has no labels')
+    notes.dropField('metadata', 'the Messages format does not support labels')
   }
-  if (request.store === true) notes.dropField('store', 'the Messages format keeps no answers')
+  if (request.store === true) notes.dropField('store', 'the Messages format does not store answers')
   if (request.cacheKey !== undefined) notes.dropField('cacheKey', 'the Messages format has no cache keys')
 }

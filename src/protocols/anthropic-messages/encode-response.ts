@@ -20,7 +20,7 @@ import {
 import { type CitedText, divideText } from './cited-texts.ts'
 import { CallIds } from './wire.ts'
 
-/** Encode a whole answer, a message. */
+/** Encodes a complete answer as a message. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const ids = new CallIds()
@@ -38,7 +38,7 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
   }
 }
 
-/** `isCut`: the last call may not be whole. The answer's stop reason says why the call is missing. */
+/** `isCut`: the last call may be incomplete. The answer's stop reason explains why it is missing. */
 function encodeBlock(
   collected: CollectedBlock,
   ids: CallIds,
@@ -50,7 +50,7 @@ function encodeBlock(
     case 'text':
     case 'refusal': {
       if (text === '' && citations.length === 0) return []
-      // The vendor leaves the member out where there are none.
+      // The vendor omits this member if there are none.
       return divideText(text, citations).map((part) => encodeText(part, context))
     }
     case 'reasoning': {

@@ -3,7 +3,10 @@ import type { Json } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
 
-/** `temperature`, `top_p` and `top_k`. A value that is the vendor's default is left out in silence. */
+/**
+ * Encodes `temperature`, `top_p` and `top_k`. A value that cannot be sent but equals the vendor's default is
+ * left out without a note.
+ */
 export function encodeSampling(
   request: ChatRequest,
   { traits, upstreamModel }: EncodeContext,
@@ -11,7 +14,7 @@ export function encodeSampling(
   notes: Notes,
 ): Json {
   const takes = traits.takes ?? {}
-  const none = `the model ${upstreamModel} takes none`
+  const none = `the model ${upstreamModel} does not support it`
   const { temperature, topP, topK } = request
   const sampling: Json = {}
   if (temperature !== undefined) {
@@ -19,9 +22,10 @@ export function encodeSampling(
     if (takes.temperature === false) {
       if (temperature !== 1) notes.dropField('temperature', none)
     } else if (isThinking) {
-      if (temperature !== 1) notes.dropField('temperature', 'the Messages format has none while it thinks')
+      if (temperature !== 1)
+        notes.dropField('temperature', 'the Messages format does not allow it with thinking')
     } else if (temperature > most) {
-      notes.add('clamped', notes.pathOf('temperature'), `the Messages format goes up to ${most}`)
+      notes.add('clamped', notes.pathOf('temperature'), `the Messages format allows at most ${most}`)
       sampling.temperature = most
     } else sampling.temperature = temperature
   }
@@ -29,14 +33,14 @@ export function encodeSampling(
     if (takes.topP === false) {
       if (topP !== 1) notes.dropField('topP', none)
     } else if (temperature !== undefined && topP !== 1 && traits.temperatureWithTopP !== true) {
-      notes.dropField('topP', 'models of the Messages format take temperature or top_p, not both')
+      notes.dropField('topP', 'models of the Messages format accept either temperature or top_p, not both')
     } else if (isThinking && topP < thinkingTopPMin) {
-      notes.dropField('topP', `the Messages format has none below ${thinkingTopPMin} while it thinks`)
+      notes.dropField('topP', `the Messages format requires at least ${thinkingTopPMin} with thinking`)
     } else if (topP !== 1 || temperature === undefined) sampling.top_p = topP
   }
   if (topK !== undefined) {
     if (takes.topK === false) notes.dropField('topK', none)
-    else if (isThinking) notes.dropField('topK', 'the Messages format has none while it thinks')
+    else if (isThinking) notes.dropField('topK', 'the Messages format does not allow it with thinking')
     else sampling.top_k = topK
   }
   return sampling

@@ -23,16 +23,18 @@ import { streamErrorText } from './errors.ts'
 import { CallIds } from './wire.ts'
 
 /**
- * A streamed answer: message_start, then block after block, then message_delta and message_stop.
+ * Encodes a streamed answer: message_start, the blocks one after another, then message_delta and
+ * message_stop.
  *
- * A text goes on in another block after a citation of the words before it: in this format a citation is about
- * all of its block.
+ * After a citation of the preceding words, a text continues in another block, because in this format a
+ * citation applies to its whole block.
  *
- * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait
- * for its end. The start of a block goes out with its first delta, so that no block is empty.
+ * Blocks never overlap in this format. If several blocks are open, the first is sent immediately and the
+ * others wait for its end. The start of a block is sent with its first delta, so that no block is empty.
  *
- * The end of a call whose input is not a JSON object waits: clients run a tool when its block ends. If the
- * answer was cut off, the block ends as the vendor's own does. Otherwise the answer ends with an error.
+ * If the input of a call is not a JSON object, the end of its block is held back, because clients run a tool
+ * when its block ends. If the answer was cut off, the block then ends in the same way as the vendor's.
+ * Otherwise the answer ends with an error.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
  */
@@ -40,35 +42,35 @@ export function encodeStream(context: AnswerContext): StreamEncoder {
   return new MessagesStreamEncoder(context)
 }
 
-/** A block that goes out now or waits for the ones before it. */
+/** A block that is being sent or that waits for the blocks before it. */
 interface Block {
   block: AnswerBlock
-  /** Deltas that came while other blocks went out. */
+  /** Deltas received while other blocks were being sent. */
   waiting: Delta[]
   hasEnded: boolean
   isAnnounced: boolean
   hasText: boolean
-  /** It has more than white space. */
+  /** Whether the text contains more than white space. */
   hasWords: boolean
   signature: ReasoningSignature | undefined
-  /** The input of a function, in pieces. */
+  /** The input of a function call, in pieces. */
   input: string[]
   /**
-   * The beginning of the input, as long as it may be `null`, which means no input. Undefined: it is
+   * The beginning of the input while it could still be `null`, which means no input. Undefined once it is
    * something else.
    */
   maybeNull: string | undefined
   search: CollectedSearch
-  /** The wire's id of a search. */
+  /** The id of a search on the wire. */
   searchId: string
-  /** The text before the next piece has its citations: the piece begins another block of the wire. */
+  /** The text so far has its citations, so the next piece starts another block on the wire. */
   isCited: boolean
 }
 
 class MessagesStreamEncoder implements StreamEncoder {
   readonly #context: AnswerContext
   readonly #ids = new CallIds()
-  /** In the order of their start. The first one goes out now. */
+  /** The open blocks in the order in which they started. The first one is being sent. */
   readonly #blocks = new Map<number, Block>()
   #current: number | undefined
   #wireIndex = 0
@@ -78,7 +80,7 @@ class MessagesStreamEncoder implements StreamEncoder {
   #characters = 0
   #refusal: string | undefined
   #isOver = false
-  /** A call whose input is not a JSON object, and whose end waits. */
+  /** A call whose input is not a JSON object, with the end of its block, which is held back. */
   #broken: { name: string; end: string } | undefined
 
   constructor(context: AnswerContext) {
@@ -160,7 +162,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return ''
   }
 
-  /** Write all ended blocks, and the block after them as far as it has come. */
+  /** Writes all blocks that have ended, and what has arrived of the block after them. */
   #drain(): string {
     let text = ''
     for (const [index, block] of this.#blocks) {
@@ -177,7 +179,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return text
   }
 
-  /** The start of a call goes out at once: the client can show it before the input comes. */
+  /** The start of a call is sent immediately, so that the client can show it before the input arrives. */
   #announceCall(block: Block): string {
     if (block.block.type === 'web-search' && !block.isAnnounced) {
       block.searchId = searchId(block.block.id, this.#ids)
@@ -202,7 +204,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       case 'text':
         return this.#encodeText(block, delta.text)
       case 'signature':
-        // The signature goes out at the end of the thought.
+        // The signature is sent at the end of the thinking block.
         block.signature = delta.signature
         return ''
       case 'citation':
@@ -221,7 +223,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     return this.#announce(block, emptyText) + this.#delta(`{"type":"citations_delta","citation":${wire}}`)
   }
 
-  /** End the block of the wire, and begin another one for the same text. */
+  /** Ends the block on the wire and starts another one for the same text. */
   #goOn(block: Block): string {
     block.isCited = false
     block.isAnnounced = false
@@ -244,7 +246,7 @@ class MessagesStreamEncoder implements StreamEncoder {
         this.#refusal = (this.#refusal ?? '') + text
         return this.#announce(block, emptyText) + this.#textDelta(quoted)
       case 'text':
-        // White space alone would be a block that the vendor refuses when it comes back.
+        // A block of white space only would be refused by the vendor when the client sends it back.
         if (block.isCited && hasWords && text.trim() !== '')
           return this.#goOn(block) + this.#textDelta(quoted)
         return block.isAnnounced
@@ -267,7 +269,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** Clients parse the pieces together, and would give `null` to the tool. */
+  /** Holds back an input of `null`: clients parse the joined pieces and would pass `null` to the tool. */
   #encodeInput(block: Block, text: string, quoted: string): string {
     if (block.maybeNull === undefined) return this.#inputDelta(quoted)
     const input = block.maybeNull + text
@@ -287,14 +289,14 @@ class MessagesStreamEncoder implements StreamEncoder {
     return ''
   }
 
-  /** The result of a search, in a block of its own. */
+  /** The result of a search, in a separate block. */
   #searchResult({ searchId: id, search }: Block): string {
     const result = JSON.stringify(searchResult(id, search, this.#context))
     const start = frame('content_block_start', `"index":${this.#wireIndex},"content_block":${result}`)
     return start + this.#blockStop()
   }
 
-  /** The last deltas of a block before its stop. */
+  /** The last deltas of a block before it stops. */
   #encodeRest(block: Block): string {
     const { signature } = block
     if (block.block.type === 'web-search')
@@ -303,7 +305,8 @@ class MessagesStreamEncoder implements StreamEncoder {
       if (block.block.kind === 'custom')
         return this.#inputDelta(JSON.stringify(block.hasText ? customTail : `${customHead}${customTail}`))
       if (block.maybeNull === undefined) return ''
-      // The format takes an empty input for `{}`, but not every client does. A part of the word was cut off.
+      // The format treats an empty input as `{}`, but not every client does. Otherwise, the input is `null`
+      // cut off in the middle.
       const isNone = inputObject(block.maybeNull) !== undefined
       return this.#inputDelta(isNone ? '"{}"' : JSON.stringify(block.maybeNull))
     }
@@ -318,7 +321,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Nearly all of a stream is text deltas. Their head is made once for each block. */
+  /** Text deltas make up nearly all of a stream, so their head is built only once per block. */
   #textDelta(quoted: string): string {
     if (this.#textHeadIndex !== this.#wireIndex) {
       this.#textHeadIndex = this.#wireIndex
@@ -342,7 +345,10 @@ class MessagesStreamEncoder implements StreamEncoder {
     return `${frame('message_delta', end)}event: message_stop\ndata: {"type":"message_stop"}\n\n`
   }
 
-  /** The counts of a stream without a final count: the input from its start, the output estimated. */
+  /**
+   * The usage of a stream without final counts: the input from its start event, and an estimate of the
+   * output.
+   */
   #usageSoFar(): Usage | undefined {
     const usage = this.#startUsage
     return usage && { ...usage, output: Math.max(usage.output, outputEstimate(this.#characters)) }

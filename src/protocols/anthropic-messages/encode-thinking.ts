@@ -12,13 +12,13 @@ export interface EncodedThinking {
   thinking?: Json
   /** The member `output_config.effort`. */
   effort?: ReasoningEffort
-  /** The model will think, so that it takes no sampling parameters. */
+  /** Whether the model will think. If so, it accepts no sampling parameters. */
   isThinking: boolean
 }
 
 type Turns = Pick<EncodedTurns, 'endsWithAssistant' | 'inUnsignedLoop'>
 
-/** How the model thinks, in the words of its generation: a budget of tokens, an effort, or neither. */
+/** Encodes thinking in the way that the model supports: as a token budget, as an effort, or not at all. */
 export function encodeThinking(
   request: ChatRequest,
   turns: Turns,
@@ -29,7 +29,7 @@ export function encodeThinking(
   const { traits, upstreamModel } = context
   const { reasoning, toolChoice } = request
   const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
-  // A model that thinks by default has to be told not to, where it takes no forced call while it thinks.
+  // A model that thinks by default but does not accept forced calls while thinking needs thinking turned off.
   if (traits.thinkingDefault === true && traits.forcedToolsWhileThinking === false && isForced(toolChoice)) {
     if (reasoning === undefined) notes.add('mapped', notes.pathOf('reasoning'), thinkingOffNote)
     else if (reasoning.effort !== 'none') notes.dropField('reasoning', forcedObstacle)
@@ -38,7 +38,7 @@ export function encodeThinking(
   if (reasoning === undefined) return { isThinking: alwaysThinks }
   if (traits.thinking === 'none') {
     if (reasoning.effort !== 'none')
-      notes.dropField('reasoning', `the model ${upstreamModel} takes no word about thinking`)
+      notes.dropField('reasoning', `the model ${upstreamModel} has no thinking parameters`)
     return { isThinking: false }
   }
   if (reasoning.effort === 'none') return encodeOff(alwaysThinks, context, notes)
@@ -55,7 +55,7 @@ export function encodeThinking(
   }
 }
 
-/** A model that cannot stop thinking gets the least effort that it knows. */
+/** A model that always thinks is set to its lowest effort. */
 function encodeOff(
   alwaysThinks: boolean,
   { traits, upstreamModel }: EncodeContext,
@@ -68,7 +68,7 @@ function encodeOff(
     notes.add('dropped', path, `the model ${upstreamModel} always thinks`)
     return { isThinking: true }
   }
-  notes.add('clamped', path, `the model ${upstreamModel} always thinks: its effort is "${least}"`)
+  notes.add('clamped', path, `the model ${upstreamModel} always thinks: the effort is set to "${least}"`)
   return { effort: least, isThinking: true }
 }
 
@@ -85,7 +85,7 @@ function encodeAdaptive(
     notes.dropField('reasoning', obstacle)
     return effort
   }
-  // These models show no thinking unless they are asked to.
+  // These models show thinking only on request.
   const display = reasoning.summary === 'none' ? 'omitted' : 'summarized'
   return { ...effort, thinking: { type: 'adaptive', display }, isThinking: true }
 }
@@ -100,20 +100,28 @@ function encodeEffort(
   const path = notes.pathOf('reasoning')
   const nearest = nearestEffort(wanted, traits.effortLevels ?? commonEfforts)
   if (nearest === undefined) {
-    notes.add('dropped', path, `the model ${upstreamModel} takes no effort: it decides itself`)
+    notes.add(
+      'dropped',
+      path,
+      `the model ${upstreamModel} has no effort setting: it decides itself how much to think`,
+    )
     return {}
   }
   if (effort === undefined) {
-    notes.add('mapped', path, `the model ${upstreamModel} takes no budget: its effort is "${nearest}"`)
+    notes.add(
+      'mapped',
+      path,
+      `the model ${upstreamModel} has no thinking budget: the effort is set to "${nearest}"`,
+    )
   } else if (nearest !== effort) {
-    notes.add('clamped', path, `the model ${upstreamModel} has no effort "${effort}": it is "${nearest}"`)
+    notes.add('clamped', path, `the model ${upstreamModel} has no effort "${effort}": set to "${nearest}"`)
   }
   return { effort: nearest }
 }
 
 /**
- * Every model with efforts takes these: https://platform.claude.com/docs/en/build-with-claude/effort, read
- * 2026-11-22
+ * The efforts that every model with an effort setting supports:
+ * https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11-22
  */
 const commonEfforts: readonly ReasoningEffort[] = ['low', 'medium', 'high']
 
@@ -128,9 +136,9 @@ function encodeBudget(
   const path = notes.pathOf('reasoning')
   const wanted = budgetTokens ?? (effort === undefined || effort === 'none' ? undefined : budgets[effort])
   if (wanted === undefined) {
-    if (summary === undefined) notes.add('mapped', path, 'the model itself decides whether it thinks')
+    if (summary === undefined) notes.add('mapped', path, 'the model decides itself whether to think')
     else {
-      notes.dropField('reasoning', 'the Messages format shows thinking only with an effort or a budget')
+      notes.dropField('reasoning', 'the Messages format shows thinking only if an effort or a budget is set')
     }
     return {}
   }
@@ -138,7 +146,7 @@ function encodeBudget(
   const most = Math.min(budgetMax(maxTokens), context.traits.thinkingBudgetMax ?? Number.POSITIVE_INFINITY)
   const obstacle =
     most < least
-      ? `the Messages format thinks for at least ${least} tokens, but the answer may have only ${maxTokens}`
+      ? `the Messages format requires at least ${least} tokens for thinking, but the answer is limited to ${maxTokens}`
       : (obstacleOf(request, turns, context) ?? loopObstacle(turns))
   if (obstacle !== undefined) {
     notes.dropField('reasoning', obstacle)
@@ -146,8 +154,8 @@ function encodeBudget(
   }
   const budget = Math.min(Math.max(wanted, least), most)
   if (budgetTokens === undefined)
-    notes.add('mapped', path, `effort "${effort}" is a budget of ${budget} tokens`)
-  else if (budget !== budgetTokens) notes.add('clamped', path, `the budget is ${budget} tokens`)
+    notes.add('mapped', path, `effort "${effort}" becomes a budget of ${budget} tokens`)
+  else if (budget !== budgetTokens) notes.add('clamped', path, `the budget is set to ${budget} tokens`)
   const display = summary === undefined ? {} : { display: summary === 'none' ? 'omitted' : 'summarized' }
   return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, isThinking: true }
 }
@@ -164,14 +172,14 @@ const budgets: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 /** https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11-21 */
 const budgetMin = 1024
 
-/** Thinking counts towards `max_tokens`. A quarter of it stays for the answer. */
+/** Thinking counts towards `max_tokens`. A quarter of it is reserved for the answer. */
 function budgetMax(maxTokens: number): number {
   return Math.floor((maxTokens * 3) / 4)
 }
 
-const forcedObstacle = 'the Messages format cannot think if a tool is forced'
+const forcedObstacle = 'the Messages format does not allow thinking with a forced tool call'
 
-/** The reason why the vendor would refuse thinking in this request, if there is one. */
+/** Why the vendor would refuse thinking in this request; undefined if it would not. */
 function obstacleOf(
   { toolChoice }: ChatRequest,
   turns: Turns,
@@ -180,16 +188,17 @@ function obstacleOf(
   if (traits.forcedToolsWhileThinking !== true && isForced(toolChoice)) {
     return forcedObstacle
   }
-  if (turns.endsWithAssistant) return 'the Messages format cannot think if the request begins the answer'
+  if (turns.endsWithAssistant)
+    return 'the Messages format does not allow thinking if the request contains the beginning of the answer'
   return undefined
 }
 
 /**
- * Only thinking with a budget demands it: with `adaptive`, earlier turns need not begin with thinking.
+ * Applies only to thinking with a budget. With `adaptive`, earlier turns do not have to begin with thinking.
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11-22
  */
 function loopObstacle({ inUnsignedLoop }: Turns): string | undefined {
   return inUnsignedLoop
-    ? 'the Messages format thinks on in a tool loop only behind thinking that this model has signed'
+    ? 'the Messages format allows thinking in a tool loop only after thinking that was signed by this model'
     : undefined
 }

@@ -17,7 +17,7 @@ export interface ToolContext extends Pick<EncodeContext, 'upstreamModel' | 'trai
   marks: CacheMarks
 }
 
-/** The members `tools` and `tool_choice`, if there are any. */
+/** The members `tools` and `tool_choice`, if the request needs them. */
 export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const { notes } = context
   checkHosted(request)
@@ -36,26 +36,26 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const listed = [...encoded.values(), ...encodeWebSearch(request, context.marks)]
   if (listed.length > 0) return { tools: listed, ...encodeChoice(request, context) }
   if (request.parallelToolCalls !== undefined) {
-    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'it has no meaning without tools')
+    notes.add('mapped', notes.pathOf('parallelToolCalls'), 'it has no effect without tools')
   }
   if (request.toolChoice !== undefined) {
-    notes.add('mapped', notes.pathOf('toolChoice'), 'it has no meaning without tools')
+    notes.add('mapped', notes.pathOf('toolChoice'), 'it has no effect without tools')
   }
   return historyTools(request, context)
 }
 
-/** Throws if the model takes no tools, or not the tool choice. */
+/** Throws if the model supports no tools, or not this tool choice. */
 function checkTraits(request: ChatRequest, { traits, upstreamModel, notes }: ToolContext): void {
   if (traits.tools === false) {
     const calls = request.turns.flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'tool-call'))
     const first = request.tools[0] ?? calls[0]
-    if (first !== undefined) throw refused(first.path, `the model ${upstreamModel} takes no tools`)
+    if (first !== undefined) throw refused(first.path, `the model ${upstreamModel} does not support tools`)
   }
   const { toolChoice, tools, webSearch } = request
   const hasTools = tools.length > 0 || webSearch !== undefined
   if (!hasTools || !isForced(toolChoice)) return
   if (canForceTools(traits) === false) {
-    const reason = `the model ${upstreamModel} takes no tool choice that demands a call`
+    const reason = `the model ${upstreamModel} does not support forced tool calls`
     throw refused(notes.pathOf('toolChoice'), reason)
   }
 }
@@ -70,7 +70,7 @@ function encodeTool(
     notes.add(
       'emulated',
       tool.path,
-      'the Messages format has no custom tools: a function with one text takes its place',
+      'the Messages format has no custom tools: replaced by a function with one text parameter',
     )
     const { description, parameters } = customAsFunction(tool)
     return { description, input_schema: parameters, ...cache }
@@ -79,7 +79,10 @@ function encodeTool(
   return { ...(description === undefined ? {} : { description }), ...schemas.encode(tool), ...cache }
 }
 
-/** Drop the tools of another vendor. Throws if the client forces one, or has no others. */
+/**
+ * Checks the hosted tools of another vendor, which are dropped. Throws if the client forces one or has no
+ * other tools.
+ */
 function checkHosted({ tools, toolChoice }: ChatRequest): void {
   const hosted = tools.find((tool) => tool.type === 'hosted')
   if (hosted === undefined) return
@@ -98,7 +101,7 @@ function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] 
   notes.add(
     'emulated',
     notes.pathOf('toolChoice'),
-    'the Messages format cannot allow only some tools: the others are left out',
+    'the Messages format cannot restrict the choice to some tools: the others are left out',
   )
   return tools.filter(
     (tool) =>
@@ -107,7 +110,9 @@ function allowedTools({ tools, toolChoice }: ChatRequest, notes: Notes): Tool[] 
   )
 }
 
-/** The model's promise to make one call at a time. A model that never makes several needs no such promise. */
+/**
+ * Limits the model to one call at a time. A model that never makes several calls needs no setting for that.
+ */
 function encodeSerial(
   { parallelToolCalls }: ChatRequest,
   { traits, upstreamModel, notes }: Pick<ToolContext, 'traits' | 'upstreamModel' | 'notes'>,
@@ -115,7 +120,7 @@ function encodeSerial(
   if (parallelToolCalls !== false || traits.parallelTools === false) return {}
   if (traits.takes?.parallelToolCalls !== false) return { disable_parallel_tool_use: true }
   const path = notes.pathOf('parallelToolCalls')
-  notes.add('emulated', path, `the model ${upstreamModel} does not take it: ${keptOneCall}`)
+  notes.add('emulated', path, `the model ${upstreamModel} does not support it: ${keptOneCall}`)
   return {}
 }
 
@@ -142,14 +147,14 @@ function encodeChoice(request: ChatRequest, { tools, notes, traits, upstreamMode
         (tool) => tool.type !== 'hosted' && tool.name === name && tool.namespace === namespace,
       )
       if (chosen === undefined || chosen.type === 'hosted') {
-        throw refused(path, `no tool of the list has the name "${name.slice(0, 60)}"`)
+        throw refused(path, `there is no tool named "${name.slice(0, 60)}" in "tools"`)
       }
       return { tool_choice: { type: 'tool', name: tools.wireName(chosen, path), ...serial } }
     }
   }
 }
 
-/** The vendor requires definitions for all calls in the history, even if no tool may be called any more. */
+/** The vendor requires definitions for all calls in the history, even if no more tools can be called. */
 function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json {
   const names = new Set<string>()
   for (const turn of request.turns) {
@@ -161,7 +166,7 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
   notes.add(
     'emulated',
     'tools',
-    'earlier turns have calls, so their tools are listed, but none may be called',
+    'earlier turns contain calls, so their tools are listed, but cannot be called',
   )
   return {
     tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
@@ -170,5 +175,5 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
 }
 
 function hostedReason({ name, reason }: HostedTool): string {
-  return reason ?? `only its own vendor has the tool "${name.slice(0, 60)}"`
+  return reason ?? `the tool "${name.slice(0, 60)}" is available only at its own vendor`
 }

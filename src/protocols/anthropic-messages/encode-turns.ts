@@ -10,15 +10,16 @@ import type { Message } from './pair-results.ts'
 export interface EncodedTurns {
   system: Json[]
   messages: Json[]
-  /** True if the last message is the assistant's: the model continues it. */
+  /** Whether the last message is an assistant message, which the model then continues. */
   endsWithAssistant: boolean
-  /** True if the last tool calls came without thinking that this model has signed. */
+  /** Whether the last tool calls are not preceded by thinking signed by this model. */
   inUnsignedLoop: boolean
 }
 
 /**
- * Encode turns by the format's rules: instructions apart, user and assistant in turn, a user first, and
- * results at the beginning of the message after their calls.
+ * Encodes turns according to the rules of the format: instructions are separate, user and assistant messages
+ * alternate, the first message is a user message, and results are at the beginning of the message after their
+ * calls.
  */
 export function encodeTurns({ turns }: ChatRequest, context: ToolContext): EncodedTurns {
   const firstTalk = turns.findIndex((turn) => !isInstruction(turn))
@@ -46,22 +47,22 @@ export function encodeTurns({ turns }: ChatRequest, context: ToolContext): Encod
 function beginWithUser(messages: Message[], turns: readonly Turn[], { notes }: ToolContext): void {
   if (messages[0]?.role === 'user') return
   const path = turns.find((turn) => !isInstruction(turn))?.path ?? 'messages'
-  notes.add('emulated', path, 'the Messages format begins with a user turn: a placeholder takes its place')
+  notes.add('emulated', path, 'the Messages format requires a user turn first: a placeholder is inserted')
   const wire = { type: 'text', text: '(The conversation begins.)' }
   messages.unshift({ role: 'user', pieces: [{ kind: 'other', wire, path }] })
 }
 
 /**
- * Returns whether the model continues a last assistant message. A model that refuses to do so is asked for
- * it, as the vendor advises: https://platform.claude.com/docs/en/about-claude/models/migration-guide, read
- * 2026-11-22
+ * Returns whether the model continues an assistant message at the end. If the model refuses that, an
+ * instruction requests it, as recommended by the vendor:
+ * https://platform.claude.com/docs/en/about-claude/models/migration-guide, read 2026-11-22
  */
 function continues(messages: Message[], { traits, upstreamModel, notes }: ToolContext): boolean {
   const last = messages.at(-1)
   const piece = last?.pieces.at(-1)
   if (last?.role !== 'assistant' || piece === undefined) return false
   if (traits.prefill === false) {
-    const reason = `the model ${upstreamModel} continues no assistant turn: an instruction asks it to, but its answer may begin anew`
+    const reason = `the model ${upstreamModel} cannot continue an assistant turn: an instruction requests it, but the answer may start over`
     notes.add('emulated', piece.path, reason)
     const wire = { type: 'text', text: continueInstruction }
     messages.push({ role: 'user', pieces: [{ kind: 'other', wire, path: piece.path }] })
@@ -70,7 +71,7 @@ function continues(messages: Message[], { traits, upstreamModel, notes }: ToolCo
   const text = typeof piece.wire.text === 'string' ? piece.wire.text.trimEnd() : undefined
   if (text !== undefined && text !== piece.wire.text) {
     piece.wire = { ...piece.wire, text }
-    notes.add('mapped', piece.path, 'white space at the end of a last assistant turn is left out')
+    notes.add('mapped', piece.path, 'white space at the end of the last assistant turn is removed')
   }
   return true
 }

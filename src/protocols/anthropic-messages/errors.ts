@@ -6,8 +6,8 @@ import { errorHeaders, statusOf } from '../render-error.ts'
 import { errorDecoder } from '../upstream-errors.ts'
 
 /**
- * Render an error so that the vendor's SDK raises the class that fits: `{ type: 'error', error, request_id
- * }`.
+ * Renders an error such that the vendor's SDK raises the appropriate class: `{ type: 'error', error,
+ * request_id }`.
  */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
@@ -17,14 +17,12 @@ export function encodeError(error: GatewayError, requestId: string): RenderedErr
   }
 }
 
-/**
- * The format's error inside a stream: the SDK raises APIError on an event named `error`. It ends the stream.
- */
+/** Renders an error as an event that ends a stream. The SDK raises APIError for an event named `error`. */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   return Buffer.from(streamErrorText(error, requestId))
 }
 
-/** The same as text. */
+/** The same event as text. */
 export function streamErrorText(error: GatewayError, requestId: string): string {
   return `event: error\ndata: ${JSON.stringify(envelope(error, requestId))}\n\n`
 }
@@ -58,7 +56,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
   }),
   refusals: [
     { words: /^billing_error\b/, means: 'credential_refused' },
-    // The vendor answers 400 with this text if the account has no money.
+    // The vendor returns 400 with this text if the account has no credit.
     { message: /credit balance is too low/i, means: 'credential_refused' },
     { status: [404], message: /model/i, means: 'model_not_found' },
     { status: [400, 404, 422], message: /content filtering policy/i, means: 'content_filtered' },
@@ -73,7 +71,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
   contextTooLong: /^prompt is too long/i,
 })
 
-/** The time of these patterns may grow with the square of the text's length. */
+/** The matching time of these patterns can grow quadratically with the length of the text. */
 const matchedCharactersMax = 2000
 
 function envelope(error: GatewayError, requestId: string): Json {
@@ -86,7 +84,8 @@ function envelope(error: GatewayError, requestId: string): Json {
 }
 
 /**
- * Agents of this format compact their context when they read these words. Other vendors use different ones.
+ * Agents that use this format compact their context when they see this text. Other vendors word the error
+ * differently.
  */
 function messageOf({ code, message: whole }: GatewayError): string {
   if (code !== 'context_length_exceeded' || /prompt is too long/i.test(whole)) return whole

@@ -27,7 +27,7 @@ export const anthropicMessages: Protocol = {
     threadsFeature: 'message-threads-',
     forwardedHeaders: ['anthropic-version', 'anthropic-beta'],
     decodeRequest,
-    // An answer repeats nothing of its request.
+    // An answer does not repeat any part of its request.
     answerSettings: () => ({}),
     encodeResponse,
     encodeStream,
@@ -54,7 +54,7 @@ export const anthropicMessages: Protocol = {
   },
 }
 
-/** An empty secret gives no header: some upstreams want no credential. */
+/** An empty secret results in no header, because some upstreams require no credential. */
 function authHeaders(secret: string): Record<string, string> {
   return secret === '' ? {} : { 'x-api-key': secret }
 }

@@ -2,18 +2,18 @@ import { countOf, recordsOf, textOf } from '../../canonical/json.ts'
 import { addUsage, type ModelUsage, refined, type Usage } from '../../canonical/usage.ts'
 import { hourTokens, writtenTokens } from '../cache-counts.ts'
 
-/** The tokens of an answer that its top-level counts leave out. */
+/** Tokens of an answer that are missing from its top-level counts. */
 export interface UncountedTokens {
-  /** Tokens that the request's own model used to compact the conversation. */
+  /** Tokens that the requested model used to compact the conversation. */
   compaction: Usage | undefined
-  /** Tokens of the models that advised it, one entry for each consultation. */
+  /** Tokens of the advisor models, with one entry per consultation. */
   others: readonly ModelUsage[]
 }
 
 /**
- * Read the `iterations` of a `usage` object. Undefined if there is no list.
+ * Reads the `iterations` of a `usage` object. Returns undefined if there is no list.
  *
- * The top-level counts are the sum of the `message` entries. They leave out `compaction` entries, which the
+ * The top-level counts are the sum of the `message` entries. They exclude `compaction` entries, which the
  * vendor bills at the rates of the same model (`BetaUsage.iterations` in the types of @anthropic-ai/sdk
  * 1.12), and `advisor_message` entries, which it bills at the rates of the advisor
  * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11-22).
@@ -32,7 +32,7 @@ export function readIterations(iterations: unknown): UncountedTokens | undefined
   return { compaction, others }
 }
 
-/** Most consultations of one answer that we keep. */
+/** The maximum number of consultations that we record per answer. */
 const othersMax = 1000
 
 function readEntry(entry: Record<string, unknown>): Usage {

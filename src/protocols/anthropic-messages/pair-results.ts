@@ -4,17 +4,17 @@ import { CallIds } from './wire.ts'
 
 /** A message that is not complete yet. */
 export interface Message {
-  /** `system`: instructions between the turns. */
+  /** `system`: instructions between turns. */
   role: 'user' | 'assistant' | 'system'
   pieces: Piece[]
 }
 
 export type Piece =
   | { kind: 'thought' | 'other'; wire: Json; path: string }
-  /** `id` is the client's id of the call. */
+  /** `id` is the client's call id. */
   | { kind: 'call' | 'result'; id: string; wire: Json; path: string }
 
-/** What the results of a message depend on: the calls of the message before it, and all ids so far. */
+/** The context for a message's results: the calls of the message before it, and all ids used so far. */
 export interface Pairing {
   readonly ids: CallIds | undefined
   readonly calls: readonly OpenCall[]
@@ -23,9 +23,9 @@ export interface Pairing {
 export const beginPairing: Pairing = { ids: undefined, calls: [] }
 
 /**
- * Give the calls of a message their ids and put its results into order. The message after an assistant's
- * calls begins with one result for each call, in the order of the calls. A call without a result gets the
- * result "[no result]". A result without a call becomes text. User and assistant must alternate.
+ * Assigns ids to a message's calls and puts its results in order. The message after an assistant message with
+ * calls begins with one result per call, in the order of the calls. A call without a result gets the result
+ * "[no result]". A result without a call becomes text. User and assistant messages must alternate.
  */
 export function pairMessage(
   { ids = new CallIds(), calls }: Pairing,
@@ -39,7 +39,7 @@ export function pairMessage(
   return { message: { ...message, pieces }, pairing: { ids, calls: [] } }
 }
 
-/** The message with results for calls that were not answered, if there are any. */
+/** A message with results for unanswered calls, if there are any. */
 export function endPairing({ calls }: Pairing, notes: Notes): Message[] {
   return calls.length === 0 ? [] : [{ role: 'user', pieces: withResults([], calls, notes) }]
 }
@@ -50,7 +50,7 @@ interface OpenCall {
   readonly path: string
 }
 
-/** Ids must be unique in a request. Vendors that start to count again in every answer repeat them. */
+/** Ids must be unique within a request. Vendors that restart their numbering in each answer repeat them. */
 function nameCalls(pieces: readonly Piece[], ids: CallIds): OpenCall[] {
   const calls: OpenCall[] = []
   for (const piece of pieces) {
@@ -83,13 +83,13 @@ function withResults(pieces: readonly Piece[], calls: readonly OpenCall[], notes
 }
 
 function noResult({ id, wireId, path }: OpenCall, notes: Notes): Piece {
-  notes.add('emulated', path, 'this call has no result: "[no result]" takes its place')
+  notes.add('emulated', path, 'this call has no result: "[no result]" is inserted')
   const wire = { type: 'tool_result', tool_use_id: wireId, content: '[no result]' }
   return { kind: 'result', id, wire, path }
 }
 
 function asText(piece: Extract<Piece, { id: string }>, notes: Notes): Piece[] {
-  notes.add('mapped', piece.path, 'this result has no call before it: it becomes text')
+  notes.add('mapped', piece.path, 'this result has no call before it and becomes text')
   const head = { type: 'text', text: `Result of the tool call "${piece.id}":` }
   return [head, ...recordsOf(piece.wire.content)].map((wire) => ({ kind: 'other', wire, path: piece.path }))
 }

@@ -1,7 +1,7 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
-// `@anthropic-ai/sdk`.
+// Everything that contains all of its input in the body. test/protocols/hidden-input.test.ts compares this
+// list with the types of `@anthropic-ai/sdk`.
 
 const blockMembers = {
   type: 'data',
@@ -10,7 +10,7 @@ const blockMembers = {
   cache_control: 'data',
 } as const
 
-/** What a tool of the client found: text, as far as it is plain. */
+/** The results of a client's tool: text, if the content is plain. */
 const results: PlainPlace = { text: true, types: ['text'], members: blockMembers }
 
 const blocks: PlainPlace = {
@@ -36,7 +36,7 @@ const messages: PlainPlace = {
   members: { role: 'data', content: blocks, clear_at: 'data', output_config: 'data' },
 }
 
-/** The client runs them. What the vendor adds to say how they are used is short. */
+/** Tools that the client runs. The vendor adds only a short description of how to use them. */
 const tools: PlainPlace = {
   types: [
     'custom',
@@ -78,7 +78,7 @@ export const plainInput: PlainPlace = {
     top_p: 'data',
     thinking: 'data',
     metadata: 'data',
-    // A thread that goes on has its conversation elsewhere.
+    // If a thread is continued, its conversation is not in the body.
     thread: { types: ['create'], members: { type: 'data' } },
     cache_control: 'data',
     context_management: 'data',

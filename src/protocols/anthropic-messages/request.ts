@@ -15,9 +15,9 @@ import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringA
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
- * Read what the gateway must know about a `/v1/messages` body; the upstream checks everything else.
- * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
- * with the field, or `body` for broken JSON.
+ * Reads the parts of a `/v1/messages` body that the gateway needs; the upstream checks the rest. Hand-written
+ * for the hot path: it scans bytes and does not parse the document. Throws GatewayError `invalid_request`
+ * with the field, or with `body` for invalid JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const depthMax = bounds.jsonDepthMax
@@ -25,12 +25,12 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const members = scanBody(raw, memberNames, bounds, marks)
   const model = readModel(raw, members.model)
   const thread = readThread(raw, members, depthMax)
-  // An unfinished turn is taken up without a new message.
+  // An unfinished turn is resumed without a new message.
   if (thread?.previousId === undefined || members.messages === undefined) checkMessages(raw, members.messages)
   if (thread?.previousId === undefined) checkFirstMessage(raw, members.messages, depthMax)
   const maxOutputTokens = readTokensMax(raw, members, 'max_tokens')
   if (members.max_tokens === undefined || kindAt(raw, members.max_tokens.start) === 'null') {
-    throw invalid('max_tokens', 'required: the most tokens that the answer may have')
+    throw invalid('max_tokens', 'required: set the maximum number of output tokens')
   }
   const user = userOf(raw, members.metadata, depthMax)
   return {
@@ -54,8 +54,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
 }
 
 /**
- * Throws GatewayError `invalid_request` unless the gateway knows the `anthropic-version`. It could not count
- * the tokens of an answer of an unknown version.
+ * Throws GatewayError `invalid_request` if the gateway does not know the `anthropic-version`, because it
+ * could not count the tokens of an answer in an unknown version.
  */
 export function checkHeaders(headers: Headers): void {
   const version = headerText(headers['anthropic-version'])?.trim() ?? ''
@@ -63,12 +63,16 @@ export function checkHeaders(headers: Headers): void {
     throw invalid('anthropic-version', `this header is required: send one of ${versions.join(', ')}`)
   }
   if (!versions.includes(version)) {
-    throw invalid('anthropic-version', `not a version this gateway knows: send one of ${versions.join(', ')}`)
+    throw invalid(
+      'anthropic-version',
+      `not a version that this gateway supports: send one of ${versions.join(', ')}`,
+    )
   }
 }
 
 /**
- * https://platform.claude.com/docs/en/api/versioning, and what the vendor's SDK 1.x sends, read 2026-11-21.
+ * From https://platform.claude.com/docs/en/api/versioning and requests of the vendor's SDK 1.x, read
+ * 2026-11-21.
  */
 const versions = ['2023-06-01', '2026-10-21']
 
@@ -84,9 +88,8 @@ const memberNames = [
 ] as const
 
 /**
- * The conversation that the request begins or continues. Types and rules: `BetaThreadParams` and
- * `ThreadState` of
- * @anthropic-ai/sdk 1.12, read 2026-11-23.
+ * The thread that the request starts or continues. Types and rules are those of `BetaThreadParams` and
+ * `ThreadState` in @anthropic-ai/sdk 1.12, read 2026-11-23.
  */
 function readThread(
   raw: Buffer,
@@ -108,11 +111,17 @@ function readThread(
       ? undefined
       : parseSpan(raw, members.previous_message_id, 'thread.previous_message_id')
   if (typeof id !== 'string' || id === '') {
-    throw invalid('thread.previous_message_id', 'required: the id of the answer that this request continues')
+    throw invalid(
+      'thread.previous_message_id',
+      'required: send the id of the answer that this request continues',
+    )
   }
   for (const [name, given] of Object.entries({ system, tools })) {
     if (given !== undefined)
-      throw invalid(name, 'the thread has it from its first request: leave it out, or begin a new thread')
+      throw invalid(
+        name,
+        'already set by the first request of the thread: leave it out, or start a new thread',
+      )
   }
   return { span, previousId: id, head: {} }
 }
@@ -130,7 +139,7 @@ function checkFirstMessage(raw: Buffer, messages: ByteRange, depthMax: number): 
   }
 }
 
-/** The user id, in which agents name their session. The upstream refuses a wrong type. */
+/** The user id, which agents use to identify their session. The upstream refuses a wrong type. */
 function userOf(raw: Buffer, metadata: ByteRange | undefined, depthMax: number): ByteRange | undefined {
   if (metadata === undefined || kindAt(raw, metadata.start) !== 'object') return undefined
   const { user_id: user } = scanMembers(raw, metadata, ['user_id'], { depthMax, path: 'metadata' })

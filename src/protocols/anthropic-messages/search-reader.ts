@@ -2,29 +2,29 @@ import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canon
 import type { EventWriter } from '../event-writer.ts'
 import { searchToolName } from './web-search.ts'
 
-/** A web search whose result has not come yet. */
+/** A web search whose result has not arrived yet. */
 interface OpenSearch {
   index: number
-  /** The input so far, in pieces. */
+  /** The input received so far, in pieces. */
   input: string[]
 }
 
 /**
- * Reads the web searches of an answer. Each is two blocks of the wire, the call with its query and the result
- * with its pages, and one canonical block, which ends with the result.
+ * Reads the web searches of an answer. On the wire, each search has two blocks, the call with its query and
+ * the result with its pages. They become one canonical block, which ends with the result.
  */
 export class SearchReader {
   readonly #events: EventWriter
-  /** By the id of the call. */
+  /** Keyed by the id of the call. */
   readonly #open = new Map<string, OpenSearch>()
-  /** Ids of the calls whose blocks are open, by the wire's index. */
+  /** The ids of calls whose blocks are open, by the index on the wire. */
   readonly #calls = new Map<number, string>()
 
   constructor(events: EventWriter) {
     this.#events = events
   }
 
-  /** Whether the block of the wire belongs to a web search. */
+  /** Whether a block on the wire belongs to a web search. */
   isSearch({ type, name }: Json): boolean {
     return type === 'web_search_tool_result' || (type === 'server_tool_use' && name === searchToolName)
   }
@@ -45,14 +45,14 @@ export class SearchReader {
     if (typeof piece === 'string') this.#openAt(at)?.input.push(piece)
   }
 
-  /** The call is whole. Its result comes in another block. */
+  /** The call is complete. Its result arrives in another block. */
   closeBlock(at: number): void {
     const search = this.#openAt(at)
     this.#calls.delete(at)
     if (search !== undefined) this.#ask(search)
   }
 
-  /** End the searches that got no result. */
+  /** Ends the searches that received no result. */
   endAll(): void {
     for (const id of [...this.#open.keys()]) this.#end(id)
   }

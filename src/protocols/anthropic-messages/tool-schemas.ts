@@ -6,7 +6,7 @@ import { withKeywords } from '../schema-parts.ts'
 import { removedText, rewriteSchema } from '../schema-subset.ts'
 
 /**
- * More strict tools are a 400:
+ * The vendor answers 400 if there are more strict tools:
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#schema-complexity-limits, read
  * 2026-11-22
  */
@@ -21,10 +21,10 @@ export class ToolSchemas {
     this.#context = context
   }
 
-  /** `input_schema`, and `strict` where the client wants it and the vendor can do it. */
+  /** Returns `input_schema`, and `strict` if the client sets it and the vendor supports it. */
   encode(tool: FunctionTool): Json {
     const schema = objectSchema(tool)
-    const obstacle = tool.strict === true ? this.#obstacle() : 'the client does not ask for it'
+    const obstacle = tool.strict === true ? this.#obstacle() : 'the client does not request it'
     if (obstacle === undefined) {
       const { schema: rewritten, removed, fits } = rewriteSchema(schema, this.#subset())
       if (fits && rewritten.type === 'object') {
@@ -33,7 +33,7 @@ export class ToolSchemas {
         return { input_schema: rewritten, strict: true }
       }
       const reason =
-        'strict schemas of the Messages format have no recursion, no free keys and no values of any type'
+        'strict schemas in the Messages format do not support recursion, arbitrary keys or values of any type'
       this.#notStrict(tool, reason)
     } else if (tool.strict === true) this.#notStrict(tool, obstacle)
     return { input_schema: this.#withoutUnions(schema, tool) }
@@ -46,19 +46,19 @@ export class ToolSchemas {
 
   #obstacle(): string | undefined {
     const { traits, upstreamModel } = this.#context
-    if (traits.strictTools === false) return `the model ${upstreamModel} has no strict tools`
+    if (traits.strictTools === false) return `the model ${upstreamModel} does not support strict tools`
     if (this.#strictTools < strictToolsMax || this.#subset() !== 'anthropic') return undefined
-    return `the Messages format takes at most ${strictToolsMax} strict tools`
+    return `the Messages format allows at most ${strictToolsMax} strict tools`
   }
 
   #notStrict({ path }: FunctionTool, reason: string): void {
-    this.#context.notes.add('dropped', path, `${reason}: the tool stays, without "strict"`)
+    this.#context.notes.add('dropped', path, `${reason}: the tool is sent without "strict"`)
   }
 
   /**
    * The vendor refuses a union as the schema of a tool: "input_schema does not support oneOf, allOf, or anyOf
    * at the top level", https://github.com/anthropics/claude-code/issues/5973, read 2026-11-22. The rewritten
-   * schema has its branches in the description.
+   * schema contains its branches in the description.
    */
   #withoutUnions(schema: Json, { path }: FunctionTool): Json {
     if (this.#context.traits.schema === 'any') return schema
@@ -68,7 +68,7 @@ export class ToolSchemas {
     notes.add(
       'emulated',
       path,
-      'the Messages format takes no union as the input of a tool: the description has it',
+      'the Messages format does not accept a union as a tool input: it is moved to the description',
     )
     const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !unionKeywords.has(keyword)))
     return withKeywords(rest, undefined, unions)
@@ -84,5 +84,5 @@ function objectSchema({ parameters, path }: FunctionTool): Json {
   if (type === undefined || type === null || (Array.isArray(type) && type.includes('object'))) {
     return { ...parameters, type: 'object' }
   }
-  throw refused(path, 'the Messages format takes only tools whose input is an object')
+  throw refused(path, 'in the Messages format, the input of a tool must be an object')
 }

@@ -6,17 +6,17 @@ import { readDomains, readLocation } from '../web-search-members.ts'
 import type { CacheMarks } from './cache-marks.ts'
 import { readCache } from './decode-blocks.ts'
 
-/** The name of the vendor's web search among the tools and in calls. */
+/** The name of the vendor's web search in the list of tools and in calls. */
 export const searchToolName = 'web_search'
 
 /**
- * The first version, which all models that search take. Later ones let code filter what they find: only newer
- * models take them, and no other format has the blocks of that code.
+ * The first version, which all models with web search support. Later versions let code filter the results:
+ * only newer models support them, and no other format has an equivalent of that code's blocks.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, read 2026-11-22
  */
 const searchType = 'web_search_20250305'
 
-/** Whether a type of a tool is a version of the vendor's web search. */
+/** Whether a tool type is a version of the vendor's web search. */
 export function isWebSearch(type: string): boolean {
   return /^web_search_\d+$/.test(type)
 }
@@ -24,7 +24,7 @@ export function isWebSearch(type: string): boolean {
 export function decodeWebSearch(tool: Members): WebSearch {
   const callers = tool.list('allowed_callers') ?? ['direct']
   if (!callers.includes('direct')) {
-    tool.drop('allowed_callers', 'in other formats only the model itself searches the web')
+    tool.drop('allowed_callers', 'in other formats, only the model itself can search the web')
   }
   const maxUses = tool.integer('max_uses', 1)
   tool.ignore(['type', 'name', 'strict', 'defer_loading'])
@@ -36,23 +36,21 @@ export function decodeWebSearch(tool: Members): WebSearch {
     ...(maxUses === undefined ? {} : { maxUses }),
     ...readCache(tool),
   }
-  tool.noteRest({ response_inclusion: 'other formats have no code that reads the pages' })
+  tool.noteRest({ response_inclusion: 'other formats do not process search results with code' })
   return search
 }
 
-/** What the format says about a search. Two tools of one name would be an error. */
+/** The search settings that this format can express. Two tools with the same name would be an error. */
 export function searchWords({ tools }: ChatRequest): SearchWords {
   const isTaken = tools.some(({ type, name }) => type !== 'hosted' && name === searchToolName)
   return {
     format: 'Messages',
     says: { allowedDomains: true, blockedDomains: true, userLocation: true, maxUses: true, cache: true },
-    notBesideTools: isTaken
-      ? `the client has a tool of its own with the name "${searchToolName}"`
-      : undefined,
+    notBesideTools: isTaken ? `the client has its own tool named "${searchToolName}"` : undefined,
   }
 }
 
-/** The web search as a tool, if the client wants it. */
+/** The web search as a tool, if the client requests it. */
 export function encodeWebSearch({ webSearch }: ChatRequest, marks: CacheMarks): Json[] {
   if (webSearch === undefined) return []
   const { allowedDomains, blockedDomains, userLocation, maxUses } = webSearch

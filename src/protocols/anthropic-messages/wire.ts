@@ -7,23 +7,21 @@ import { readFinishWord } from '../finish-words.ts'
 import type { NameRules } from '../tool-names.ts'
 import { readIterations, type UncountedTokens } from './iterations.ts'
 
-/** Name of this protocol, for its signatures. */
+/** The name of this protocol, used in its signatures. */
 export const protocolName = 'anthropic-messages'
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview, read 2026-11-21 */
 export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 128 }
 
-/**
- * The vendor documents no bound of the length. The ids of all known vendors are far shorter than this one.
- */
+/** The vendor does not document a maximum length. The ids of all known vendors are far shorter than this. */
 const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 256 }
 
-/** Makes ids of tool calls legal in this format and unique. */
+/** Makes tool call ids valid in this format and unique. */
 export class CallIds {
-  /** How often each id was taken. */
+  /** How many times each id has been used. */
   readonly #taken = new Map<string, number>()
 
-  /** Returns the id itself if it is legal and new. */
+  /** Returns the id unchanged if it is valid and new. */
   take(id: string): string {
     const legal = legalCallId(id, callIdRules)
     for (;;) {
@@ -38,18 +36,18 @@ export class CallIds {
   }
 }
 
-/** Advice for clients that begin with a system message, as in other formats. */
+/** Advice for clients that send a system message first, as in other formats. */
 export const leadingSystemAdvice =
-  'a system message cannot be the first one in this format: put its text into the top-level "system" field'
+  'the first message cannot be a system message in this format: put its text into the top-level "system" field'
 
-/** The counts of the wire so far. An unknown count is absent. */
+/** The counts received so far. Unknown counts are absent. */
 export interface WireCounts {
   input?: number
   cacheRead?: number
   cacheWrite?: number
   output?: number
   thinking?: number
-  /** The part of `cacheWrite` that is kept for an hour. Only the first event of a stream has it. */
+  /** The part of `cacheWrite` that is cached for one hour. Reported only by the first event of a stream. */
   cacheWrite1h?: number
   webSearches?: number
   serviceTier?: string
@@ -57,8 +55,9 @@ export interface WireCounts {
 }
 
 /**
- * The counts after one more `usage` object. Counts are cumulative: a new value replaces the old one, and an
- * absent one leaves it. An object with only zeros says nothing: some gateways send it as a placeholder.
+ * Merges one more `usage` object into the counts. Counts are cumulative: a new value replaces the old one,
+ * and an absent one leaves it unchanged. An object of zeros is ignored, because some gateways send it as a
+ * placeholder.
  */
 export function mergeCounts(known: WireCounts, usage: unknown): WireCounts {
   if (!isRecord(usage)) return known
@@ -88,12 +87,12 @@ export function mergeCounts(known: WireCounts, usage: unknown): WireCounts {
 }
 
 /**
- * Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. The
- * tokens that the vendor leaves out of its top-level counts are added.
+ * Undefined if there are no counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking.
+ * Tokens that the vendor excludes from its top-level counts are added.
  */
 export function usageOf(counts: WireCounts): Usage | undefined {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, serviceTier, leftOut } = counts
-  // A prompt has tokens, so counts without any of input are not whole.
+  // A prompt always has tokens, so counts without any input tokens are incomplete.
   if (input + cacheRead + cacheWrite === 0 && leftOut?.compaction === undefined) return undefined
   const reasoning = Math.min(counts.thinking ?? 0, output)
   const usage: Usage = {
@@ -112,7 +111,7 @@ export function usageOf(counts: WireCounts): Usage | undefined {
   return leftOut?.compaction === undefined ? usage : addUsage(usage, leftOut.compaction)
 }
 
-/** The wire's `usage` object. */
+/** The `usage` object on the wire. */
 export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning, webSearches }: Usage): Json {
   return {
     input_tokens: input,
@@ -125,8 +124,8 @@ export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning, w
 }
 
 /**
- * The meaning of a stop reason; undefined if it says that the answer broke off. `hasCalls`: whether the
- * answer has calls for the client to run.
+ * The finish reason for a stop reason; undefined if the stop reason means that the answer was aborted.
+ * `hasCalls`: whether the answer contains calls for the client to run.
  */
 export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason | undefined {
   const meaning = stopReason === undefined ? 'stop' : readFinishWord(stopReason)
@@ -136,7 +135,7 @@ export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean
   return meaning === 'tool_calls' ? 'stop' : meaning
 }
 
-/** The wire's stop reason for each end. */
+/** The stop reason on the wire for each finish reason. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   stop_sequence: 'stop_sequence',

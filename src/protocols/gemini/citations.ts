@@ -4,10 +4,10 @@ import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 export interface Cited {
   url: string
   title: string | undefined
-  /** UTF-8 bytes from the start of the answer. */
+  /** Offsets in UTF-8 bytes from the start of the answer. */
   start: number | undefined
   end: number | undefined
-  /** The words of the answer from `start` to `end`, if the upstream repeats them. */
+  /** The answer's text from `start` to `end`, if the upstream repeats it. */
   text: string | undefined
 }
 
@@ -20,7 +20,7 @@ export function readCitations({ citationMetadata, groundingMetadata }: Json): Ci
   return [...readRecited(citationMetadata), ...readGrounding(groundingMetadata)]
 }
 
-/** The vendor's cloud names the same list `citations`. */
+/** The vendor's cloud API uses the name `citations` for the same list. */
 function readRecited(metadata: unknown): Cited[] {
   if (!isRecord(metadata)) return []
   return recordsOf(metadata.citationSources ?? metadata.citations).flatMap((source) => {
@@ -51,7 +51,7 @@ interface Page {
   title: string | undefined
 }
 
-/** The pages that a candidate's web searches found. */
+/** The pages found by a candidate's web searches. */
 export function readPages({ groundingMetadata: metadata }: Json): Page[] {
   if (!isRecord(metadata)) return []
   return chunksOf(metadata).filter((page) => page !== undefined)
@@ -68,7 +68,7 @@ function readChunk(chunk: unknown): Page | undefined {
   return url === undefined ? undefined : { url, title: textOf(source?.title) }
 }
 
-/** The wire omits a start of 0. */
+/** A start of 0 is omitted on the wire. */
 function startOf({ startIndex }: Json): number | undefined {
   return startIndex === undefined ? 0 : offsetOf(startIndex)
 }

@@ -17,11 +17,11 @@ import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage } from './wire.ts'
 
 /**
- * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole.
- * Throws GatewayError for a failed one that does not report its usage.
+ * Decodes a complete answer into events. A candidate without a finish reason counts as complete, because the
+ * body was received completely. Throws GatewayError for a failed answer that does not report its usage.
  *
- * A blocked prompt is an answer without blocks that ends with `content_filter`: the vendor bills it, and
- * clients look for that finish reason.
+ * A blocked prompt results in an answer without blocks that ends with `content_filter`, because the vendor
+ * bills it and clients check for that finish reason.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const decoder = new AnswerDecoder(context)
@@ -32,8 +32,8 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
 }
 
 /**
- * Each event of a stream is a whole response with the next parts. Only the end of the bytes is the end of the
- * stream.
+ * Decodes a stream, in which each event is a complete response with the next parts. The stream ends only when
+ * the bytes end.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   const decoder = new AnswerDecoder(context)
@@ -71,10 +71,10 @@ class AnswerDecoder {
   #endMessage: string | undefined
   #isBlocked = false
   #usage: Usage | undefined
-  /** The call whose arguments come in pieces. */
+  /** The call whose arguments are arriving in pieces. */
   #partial: PartialCall | undefined
   readonly #losses = new Losses()
-  /** Media type of the first part that is lost. */
+  /** The media type of the first part that is lost. */
   #lostType: string | undefined
   readonly #grounding = new Grounding(this.#events, this.#losses)
 
@@ -106,7 +106,7 @@ class AnswerDecoder {
     return this.#events.take()
   }
 
-  /** `reasonDefault` is the reason of an end without one. */
+  /** `reasonDefault` is used if there is no finish reason. */
   end(reasonDefault: string | undefined): ChatEvent[] {
     if (this.#isOver) return []
     const reason = this.#endReason ?? (this.#isStarted && this.#hasContent() ? reasonDefault : undefined)
@@ -192,7 +192,7 @@ class AnswerDecoder {
       this.#close()
       return
     }
-    // A signature belongs to one part. The text of earlier parts may not be joined with that part's text.
+    // A signature belongs to one part, so its text must not be joined with the text of earlier parts.
     if (signature !== undefined) this.#addSignature(this.#sign('encrypted', signature))
     if (text !== undefined) this.#addText(text)
     if (isRecord(part.inlineData)) {
@@ -201,13 +201,13 @@ class AnswerDecoder {
     }
     for (const [name, value] of Object.entries(part)) {
       if (isRecord(value) && !carried.has(name))
-        this.#losses.add(`parts[].${name}`, 'other formats have no such part')
+        this.#losses.add(`parts[].${name}`, 'other formats have no equivalent of this part')
     }
   }
 
   /**
-   * Only the first piece of a call has its name. The call is whole with the first piece that does not
-   * continue.
+   * Only the first piece of a call contains its name. The call is complete with the first piece that does not
+   * announce another one.
    */
   #takePiece(call: Json, signature: string | undefined): void {
     const partial = this.#partial ?? new PartialCall(call)
@@ -228,7 +228,7 @@ class AnswerDecoder {
     const tool = this.#context.tools?.clientTool(wireName) ?? { name: wireName, kind: 'function' as const }
     const input = inputOf(call.args, tool.kind)
     const id = this.#callId(textOf(call.id), wireName, input)
-    // The signature gets the call's id, so that it can be matched when it comes back.
+    // The signature is stored with the call's id, so that it can be matched when the client sends it back.
     if (signature !== undefined) this.#addSignature({ ...this.#sign('encrypted', signature), id })
     this.#close()
     const index = this.#events.start({ type: 'tool-call', id, ...tool })
@@ -237,7 +237,7 @@ class AnswerDecoder {
     this.#calls++
   }
 
-  /** An id that is legal in every format and unique in this answer. */
+  /** An id that is valid in every format and unique within this answer. */
   #callId(given: string | undefined, name: string, input: string): string {
     const legal = given === undefined ? undefined : legalCallId(given, callIdRules)
     const id =
@@ -265,7 +265,7 @@ class AnswerDecoder {
     this.#events.text(index, text)
   }
 
-  /** The index of the open block if it has this type, else of a new block. */
+  /** Returns the index of the open block if it has this type, or else of a new block. */
   #ensure(type: 'text' | 'reasoning'): number {
     if (this.#open?.type === type) return this.#open.index
     this.#close()
@@ -285,8 +285,8 @@ class AnswerDecoder {
 }
 
 /**
- * Members of parts that events carry, or that have a note of their own, or that say nothing without another
- * one.
+ * Members of parts that are represented by events, are reported by a note of their own, or are meaningless on
+ * their own.
  */
 const carried: ReadonlySet<string> = new Set(['functionCall', 'inlineData', 'videoMetadata', 'partMetadata'])
 
@@ -304,8 +304,8 @@ function cannotCarry(mediaType: string): GatewayError {
 }
 
 /**
- * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of
- * tool calls, so the content decides.
+ * The meaning of the vendor's finish reason, or an error if the answer was aborted. STOP is also used for
+ * tool calls, so the result depends on the content.
  *
  * https://ai.google.dev/api/generate-content#FinishReason, read 2026-11-21
  */

@@ -27,7 +27,7 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
   if (isForced(toolChoice)) {
     throw refused(
       notes.pathOf('format'),
-      'the Gemini format takes no JSON format together with a forced tool call',
+      'the Gemini format does not support a JSON format together with a forced tool call',
     )
   }
   if (format.type === 'json_object') return { responseMimeType: 'application/json' }
@@ -41,12 +41,16 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
 }
 
 /**
- * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request may have only one of the two
- * amounts.
+ * Encodes the thinking settings: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request
+ * can set only one of the two amounts.
  */
 function encodeThinking({ effort, budgetTokens, summary }: ReasoningOptions, notes: Notes): Json {
   if (summary === 'concise' || summary === 'detailed') {
-    notes.add('mapped', notes.pathOf('reasoning'), 'the Gemini format has one length of thought summaries')
+    notes.add(
+      'mapped',
+      notes.pathOf('reasoning'),
+      'the Gemini format has only one length of thought summaries',
+    )
   }
   const level = effort === undefined || effort === 'none' ? {} : { thinkingLevel: effort.toUpperCase() }
   return {

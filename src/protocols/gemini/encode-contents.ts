@@ -18,8 +18,8 @@ interface Content {
 }
 
 /**
- * Encode the conversation by the format's rules: instructions apart, user and model in turn, and all results
- * of a turn's calls at the start of the next turn.
+ * Encodes the conversation according to the rules of the format: instructions are separate, user and model
+ * contents alternate, and all results of a turn's calls are at the start of the next turn.
  *
  * https://ai.google.dev/api/caching#Content, read 2026-11-21
  */
@@ -38,16 +38,16 @@ export function encodeContents(
     notes.add(
       'mapped',
       leading[0]?.path ?? '',
-      'sent as text of the user: the Gemini format needs at least one turn',
+      'sent as user text: the Gemini format requires at least one turn',
     )
     return { contents: [{ role: 'user', parts: instructions }] }
   }
-  if (first === undefined) throw invalid(turns[0]?.path ?? 'messages', 'there is nothing in it to answer')
+  if (first === undefined) throw invalid(turns[0]?.path ?? 'messages', 'contains nothing to answer')
   if (first.role === 'model') {
     notes.add(
       'defaulted',
       turns[firstSpoken]?.path ?? '',
-      'a user turn is put before it: the Gemini format begins with one',
+      'a user turn is inserted before it: the Gemini format requires one at the beginning',
     )
     contents.unshift({ role: 'user', parts: [{ text: '(The conversation begins.)' }] })
   }
@@ -61,11 +61,11 @@ function encodeInstruction(turn: Turn, notes: Notes): Json[] {
   return turn.blocks.flatMap((block) => {
     if (block.type === 'text') return encodeText(block, notes)
     if (block.type === 'foreign') return leaveOut(block, notes)
-    throw refused(block.path, 'the Gemini format takes only text as instructions')
+    throw refused(block.path, 'instructions in the Gemini format can contain only text')
   })
 }
 
-/** The contents of a conversation that does not begin with instructions. */
+/** Encodes a conversation that does not begin with instructions. */
 function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content[] {
   const contents: Content[] = []
   for (const round of pairToolResults(turns, context.notes)) {
@@ -78,7 +78,7 @@ function encodeSpoken(turns: readonly Turn[], context: ContentsContext): Content
   return contents
 }
 
-/** The contents of one round. They depend on no other round. */
+/** Encodes one round, which does not depend on any other round. */
 function encodeRound({ assistant, calls, others }: Round, context: ContentsContext): Content[] {
   const said = encodeModel(
     assistant.flatMap((turn) => turn.blocks),
@@ -97,7 +97,7 @@ function encodeRound({ assistant, calls, others }: Round, context: ContentsConte
 
 function encodeOther(turn: Turn, notes: Notes): Json[] {
   if (!isInstruction(turn)) return turn.blocks.flatMap((block) => encodeBlock(block, notes))
-  const reason = 'sent as text of the user: the Gemini format takes instructions only in front'
+  const reason = 'sent as user text: the Gemini format accepts instructions only at the beginning'
   notes.add('mapped', turn.path, reason)
   return encodeInstruction(turn, notes)
 }
@@ -146,7 +146,7 @@ function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
   return object ?? {}
 }
 
-/** Encode a block that both sides can have. */
+/** Encodes a block that is allowed in turns of both roles. */
 function encodeBlock(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':

@@ -4,7 +4,7 @@ import { type Notes, refused } from '../notes.ts'
 
 /** https://ai.google.dev/gemini-api/docs/image-understanding, read 2026-11-21 */
 export function imagePart({ source, detail, path }: ImageBlock, notes: Notes): Json {
-  if (detail !== undefined) notes.add('dropped', path, 'the Gemini format has no detail of images')
+  if (detail !== undefined) notes.add('dropped', path, 'the Gemini format has no detail setting for images')
   if (source.kind === 'base64' && !source.mediaType.startsWith('image/')) {
     throw refused(path, `expected an image, got "${source.mediaType}"`)
   }
@@ -13,7 +13,7 @@ export function imagePart({ source, detail, path }: ImageBlock, notes: Notes): J
 
 export function documentPart({ source, name, path }: DocumentBlock, notes: Notes): Json {
   if (source.kind === 'text') return { text: name === undefined ? source.text : `${name}:\n\n${source.text}` }
-  if (name !== undefined) notes.add('dropped', path, 'the Gemini format has no names of documents')
+  if (name !== undefined) notes.add('dropped', path, 'the Gemini format has no document names')
   return sourcePart(source, 'application/pdf', path, notes)
 }
 
@@ -26,12 +26,12 @@ function sourcePart(source: Source, mediaTypeDefault: string, path: string, note
     case 'base64':
       return { inlineData: { mimeType: realTypes[source.mediaType] ?? source.mediaType, data: source.data } }
     case 'file':
-      throw refused(path, 'a file is known only to the vendor that keeps it')
+      throw refused(path, 'a stored file is available only at its own vendor: send the file itself')
     case 'url':
       if (!/^(https|gs):\/\//.test(source.url)) {
         throw refused(
           path,
-          'the Gemini format takes only https URLs, and gs:// addresses of Google Cloud Storage',
+          'the Gemini format accepts only https:// URLs and gs:// URLs of Google Cloud Storage',
         )
       }
       notes.add('mapped', path, 'the upstream fetches the URL itself')
@@ -39,7 +39,7 @@ function sourcePart(source: Source, mediaTypeDefault: string, path: string, note
   }
 }
 
-/** Clients write names that no standard has, and the vendor refuses them. */
+/** Clients send nonstandard media types, which the vendor refuses. */
 const realTypes: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
@@ -62,7 +62,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-/** The media type of a URL, by the extension of its path. The format requires it. */
+/** The media type of a URL according to its file extension. The format requires a media type. */
 function mediaTypeOf(url: string): string | undefined {
   const path = url.replace(/^\w+:\/\//, '').split(/[?#]/, 1)[0] ?? ''
   return mediaTypes[/\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase() ?? '']

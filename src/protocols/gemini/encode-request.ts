@@ -11,8 +11,8 @@ import { fitGoogleSearch } from './web-search.ts'
 import { isBefore3, nameRules } from './wire.ts'
 
 /**
- * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that
- * it may not drop, and `invalid_request` for tool results without a call.
+ * Encodes the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that
+ * must not be dropped, and `invalid_request` for tool results without a call.
  */
 export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
   const traits = mergeTraits(traitsOfFormat(context.upstreamModel), context.traits)
@@ -21,7 +21,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const searching = fitGoogleSearch(asked, traits, notes)
   const request = fitRequest(searching, traits, notes, { takesBudgets: true })
   const tools = new ToolNames(nameRules)
-  // Tools come before calls: their definitions decide which name means which tool.
+  // Tools are encoded before calls, because their definitions determine which name refers to which tool.
   const declared = encodeTools(request, tools, notes)
   const { systemInstruction, contents } = encodeContents(request.turns, { ...context, tools, notes })
   const generationConfig = encodeConfig(request, notes)
@@ -42,20 +42,20 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
 
 function refuseImpossible(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'only one answer can be had from a channel of the Gemini format')
+    throw refused(notes.pathOf('choices'), 'the Gemini format returns only one answer: send several requests')
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
   }
 }
 
-/** Members that the format lacks and without which the answer is as good. */
+/** Members that the format does not support and that the answer does not depend on. */
 const unknownFields = {
-  logitBias: 'the Gemini format has no bias of tokens',
-  verbosity: 'the Gemini format has no verbosity',
-  userId: 'the Gemini format has no place for a user',
-  metadata: 'the Gemini format has no labels for a request',
-  store: 'the Gemini format keeps no answers',
+  logitBias: 'the Gemini format does not support token biases',
+  verbosity: 'the Gemini format has no verbosity setting',
+  userId: 'the Gemini format has no field for a user id',
+  metadata: 'the Gemini format does not support request labels',
+  store: 'the Gemini format does not store answers',
   cacheKey: 'the Gemini format has no cache keys',
 } satisfies Partial<Record<ChatField, string>>
 
@@ -78,17 +78,17 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string |
       notes.add('mapped', notes.pathOf('serviceTier'), 'the upstream uses this tier by default')
       return undefined
     default:
-      notes.dropField('serviceTier', 'the Gemini format has no such tier')
+      notes.dropField('serviceTier', 'the Gemini format does not support this tier')
       return undefined
   }
 }
 
 /**
- * What holds on an upstream of this format where nothing else is known of the model. The generation of a
- * model decides most of it, and its name shows the generation.
+ * The default traits of an upstream of this format if nothing else is known about the model. Most of them
+ * depend on the generation of the model, which is part of its name.
  *
  * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. Before Gemini 3, tools together with a
- * JSON format are 400 "Function calling with a response mime type: 'application/json' is unsupported":
+ * JSON format result in 400 "Function calling with a response mime type: 'application/json' is unsupported":
  * https://github.com/googleapis/python-genai/issues/867, read 2026-11-22
  */
 function traitsOfFormat(upstreamModel: string): Traits {

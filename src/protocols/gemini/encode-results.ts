@@ -5,8 +5,8 @@ import { documentPart, imagePart } from './encode-media.ts'
 import { type ContentsContext, callIdRules, isBefore3, noteCache } from './wire.ts'
 
 /**
- * One response for each call, in the order of the calls, as the format requires. Media that a response cannot
- * hold follow.
+ * Encodes one response per call, in the order of the calls, as the format requires. Media that a response
+ * cannot contain follow the responses.
  */
 export function encodeResults(answered: readonly AnsweredCall[], context: ContentsContext): Json[] {
   const beside: Json[] = []
@@ -29,7 +29,7 @@ function encodeResult(
       continue
     }
     const part = block.type === 'image' ? imagePart(block, notes) : documentPart(block, notes)
-    // A response can hold only inline data, and only for new models.
+    // A response can contain only inline data, and only for newer models.
     if ('inlineData' in part && !isBefore3(upstreamModel)) parts.push(part)
     else beside.push(part)
   }

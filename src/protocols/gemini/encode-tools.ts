@@ -5,7 +5,7 @@ import { keptOneCall } from '../kept-options.ts'
 import { type Notes, refused } from '../notes.ts'
 import { listedTwice, type ToolNames } from '../tool-names.ts'
 
-/** `tools` and `toolConfig`; nothing if there is no tool to call. */
+/** Returns `tools` and `toolConfig`, or nothing if there is no tool to call. */
 export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
   const { tools, toolChoice } = request
   const seen = new Set<string>()
@@ -15,7 +15,8 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
       notes.add('dropped', tool.path, hostedReason(tool))
       return []
     }
-    if (tool.cache !== undefined) notes.add('dropped', tool.path, 'the Gemini format takes no cache hints')
+    if (tool.cache !== undefined)
+      notes.add('dropped', tool.path, 'the Gemini format does not support cache hints')
     const name = names.wireName(tool, tool.path)
     if (seen.has(name)) {
       notes.add('dropped', tool.path, listedTwice)
@@ -25,12 +26,12 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
     return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
   })
   if (request.parallelToolCalls === false) {
-    const reason = `the Gemini format cannot say it: ${keptOneCall}`
+    const reason = `the Gemini format cannot express it: ${keptOneCall}`
     notes.add('emulated', notes.pathOf('parallelToolCalls'), reason)
   }
   if (declarations.length === 0) {
     const isForced = toolChoice !== undefined && toolChoice.type !== 'auto' && toolChoice.type !== 'none'
-    if (isForced) throw refused(notes.pathOf('toolChoice'), 'there is no tool that could be called')
+    if (isForced) throw refused(notes.pathOf('toolChoice'), 'there is no tool that can be called')
     // https://ai.google.dev/gemini-api/docs/google-search, read 2026-11-22
     return request.webSearch === undefined ? {} : { tools: [{ googleSearch: {} }] }
   }
@@ -41,7 +42,7 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
   }
 }
 
-/** Throws if the request makes no sense without the vendor's own tool. */
+/** Throws if the request depends on the vendor's own tool. */
 function leaveOut(hosted: HostedTool, { tools, toolChoice }: ChatRequest): void {
   const isAlone = toolChoice?.type !== 'none' && tools.every((tool) => tool.type === 'hosted')
   const isForced = toolChoice?.type === 'tool' && toolChoice.kind === 'hosted'
@@ -49,7 +50,7 @@ function leaveOut(hosted: HostedTool, { tools, toolChoice }: ChatRequest): void 
 }
 
 function hostedReason({ name, reason }: HostedTool): string {
-  return reason ?? `"${name}" is a tool that only its own vendor runs`
+  return reason ?? `the tool "${name}" is available only at its own vendor`
 }
 
 function declareFunction({ description, parameters }: FunctionTool, name: string): Json {
@@ -62,7 +63,8 @@ function declareFunction({ description, parameters }: FunctionTool, name: string
 
 function declareCustom(tool: CustomTool, name: string, notes: Notes): Json {
   const { description, parameters } = customAsFunction(tool)
-  const reason = 'sent as a function with one text: the Gemini format has no tools that take free text'
+  const reason =
+    'sent as a function with one text parameter: the Gemini format has no tools with free-text input'
   notes.add('emulated', tool.path, reason)
   return { name, description, parametersJsonSchema: parameters }
 }
@@ -88,8 +90,8 @@ function encodeChoice({ tools, toolChoice }: ChatRequest, names: ToolNames, note
       const callable = toolChoice.names.filter((name) => !hosted.has(name))
       const allowed = callable.map((name) => allowedNameOf({ name }, tools, names, notes))
       if (allowed.length === 0)
-        throw refused(notes.pathOf('toolChoice'), 'it allows no tool that could be called')
-      // AUTO accepts no names. VALIDATED is AUTO with calls that match their schemas.
+        throw refused(notes.pathOf('toolChoice'), 'it does not allow any tool that can be called')
+      // AUTO does not accept names. VALIDATED is AUTO with calls that match their schemas.
       return {
         mode: toolChoice.mode === 'required' ? 'ANY' : 'VALIDATED',
         allowedFunctionNames: allowed,

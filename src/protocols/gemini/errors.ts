@@ -2,8 +2,8 @@ import { recordsOf, textOf } from '../../canonical/json.ts'
 import { errorDecoder } from '../upstream-errors.ts'
 
 /**
- * Gemini answers 400 for a bad key and for an account without billing. The `type` here is the vendor's
- * `status`, such as `INVALID_ARGUMENT`, and the reasons in `details`.
+ * Gemini returns 400 for an invalid key and for an account without billing. The `type` used here is the
+ * vendor's `status`, such as `INVALID_ARGUMENT`, together with the reasons in `details`.
  *
  * https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-21
  */
@@ -34,7 +34,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
 
 const retryAfterSecondsMax = 24 * 60 * 60
 
-/** Whole seconds of a duration such as `34.4s`. */
+/** The whole seconds of a duration such as `34.4s`. */
 function readDelay(value: unknown): number | undefined {
   const seconds = typeof value === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(value)?.[1] : undefined
   if (seconds === undefined) return undefined

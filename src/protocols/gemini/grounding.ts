@@ -5,22 +5,22 @@ import { type Cited, readCitations, readPages } from './citations.ts'
 import { searchQueries } from './wire.ts'
 
 /**
- * Writes the sources of an answer: citations on its texts, and its web searches as one block. The upstream
- * reports a search with or after the text that it served, and each event of a stream may repeat earlier
- * reports.
+ * Writes the sources of an answer: citations in its texts, and its web searches as one block. The upstream
+ * reports a search together with or after the text that is based on it, and each event of a stream can repeat
+ * earlier reports.
  */
 export class Grounding {
   readonly #events: EventWriter
   readonly #losses: Losses
-  /** Sources in this response, for its text. */
+  /** The sources in this response, which belong to its text. */
   #citations: Cited[] = []
   readonly #cited = new Set<string>()
-  /** Queries of web searches so far. */
+  /** The queries of web searches reported so far. */
   readonly #queries = new Set<string>()
   readonly #pages = new Map<string, string | undefined>()
   #written = { queries: 0, pages: 0, blocks: 0 }
   #texts = 0
-  /** The text block that is open, or was last. */
+  /** The current or last text block. */
   #text = ''
 
   constructor(events: EventWriter, losses: Losses) {
@@ -32,7 +32,7 @@ export class Grounding {
     return this.#queries.size
   }
 
-  /** Blocks of web searches. */
+  /** The number of web search blocks written. */
   get blocks(): number {
     return this.#written.blocks
   }
@@ -47,14 +47,11 @@ export class Grounding {
     }
     const metadata = candidate.groundingMetadata
     if (isRecord(metadata) && metadata.searchEntryPoint) {
-      this.#losses.add(
-        'groundingMetadata.searchEntryPoint',
-        'other formats cannot show suggestions of searches',
-      )
+      this.#losses.add('groundingMetadata.searchEntryPoint', 'other formats cannot show search suggestions')
     }
   }
 
-  /** A text block begins. */
+  /** Starts a text block. */
   beginText(): void {
     this.#texts++
     this.#text = ''
@@ -64,7 +61,7 @@ export class Grounding {
     this.#text += text
   }
 
-  /** Write the citations of this response on the open text block. */
+  /** Writes the citations of this response to the open text block. */
   cite(index: number): void {
     const places = new Places(this.#text)
     for (const { start, end, text, ...source } of this.#citations) {
@@ -78,10 +75,10 @@ export class Grounding {
     this.#citations = []
   }
 
-  /** Write the web search, if there is one that is not written yet. No other block may be open. */
+  /** Writes the web search if there is one that has not been written. No other block may be open. */
   writeSearch(answerId: string | undefined): void {
     const queries = [...this.#queries].slice(this.#written.queries)
-    // Pages without a query are not of a web search.
+    // Pages without a query do not come from a web search.
     if (queries.length === 0) return
     const pages = [...this.#pages].slice(this.#written.pages)
     const id = `${answerId ?? 'answer'}_search_${this.#written.blocks}`
@@ -97,17 +94,17 @@ export class Grounding {
   }
 }
 
-/** Finds places of one text. The vendor counts bytes in UTF-8, from the start of the answer. */
+/** Finds positions in one text. The vendor counts UTF-8 bytes from the start of the answer. */
 class Places {
   readonly #text: string
-  /** The code unit at each byte; undefined until somebody asks. */
+  /** The UTF-16 offset for each byte; computed on first use. */
   #units: Uint32Array | undefined
 
   constructor(text: string) {
     this.#text = text
   }
 
-  /** Undefined if these are not the words that the upstream means. */
+  /** Undefined if the text at these offsets differs from the text that the upstream quotes. */
   ofBytes(start: number, end: number, words: string | undefined): { start: number; end: number } | undefined {
     this.#units ??= unitsOf(this.#text)
     const place = { start: this.#units[start], end: this.#units[end] }
@@ -122,7 +119,7 @@ class Places {
   }
 }
 
-/** The offset in UTF-16 of each byte in UTF-8, and of the end. */
+/** The UTF-16 offset of each UTF-8 byte, and of the end. */
 function unitsOf(text: string): Uint32Array {
   const units = new Uint32Array(Buffer.byteLength(text) + 1)
   let byte = 0
@@ -137,8 +134,8 @@ function unitsOf(text: string): Uint32Array {
   return units
 }
 
-/** Most sources that are remembered to avoid duplicates. */
+/** The maximum number of sources remembered to avoid duplicates. */
 const citationsMax = 10_000
 
-/** Most web searches of one answer that are counted. */
+/** The maximum number of web searches counted per answer. */
 const searchesMax = 1000

@@ -5,7 +5,7 @@ import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './errors.ts'
 
 /**
- * Gemini's `generateContent`, only for upstreams. The vendor's base URL is
+ * Gemini's `generateContent`, for upstreams only. The vendor's base URL is
  * `https://generativelanguage.googleapis.com/v1beta`.
  *
  * https://ai.google.dev/api/generate-content, read 2026-11-21
@@ -17,7 +17,7 @@ export const gemini: Protocol = {
     headers: {},
     authHeaders,
     encodeRequest,
-    // The format cannot say it at all.
+    // The format has no way to express this.
     keeps: (request, traits) => optionsToKeep(request, { ...traits, takes: { parallelToolCalls: false } }),
     decodeResponse,
     decodeStream,
@@ -25,14 +25,14 @@ export const gemini: Protocol = {
   },
 }
 
-/** A model with a slash in its name, such as `tunedModels/x`, is a resource of its own. */
+/** A model with a slash in its name, such as `tunedModels/x`, is a separate resource. */
 function path({ model, stream }: { model: string; stream: boolean }): string {
   const resource = model.includes('/') ? model : `models/${model}`
   const escaped = resource.split('/').map(encodeURIComponent).join('/')
   return `/${escaped}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** An empty secret gives no header: some upstreams want no credential. */
+/** An empty secret results in no header, because some upstreams require no credential. */
 function authHeaders(secret: string): Record<string, string> {
   return secret === '' ? {} : { 'x-goog-api-key': secret }
 }

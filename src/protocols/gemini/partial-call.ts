@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 
 /**
- * A tool call whose arguments come in pieces, as with `streamFunctionCallArguments`. Each piece has the path
- * of its value. A string may come in several pieces.
+ * A tool call whose arguments arrive in pieces, as with `streamFunctionCallArguments`. Each piece contains
+ * the path of its value. A string can be split into several pieces.
  *
  * https://googleapis.github.io/js-genai/release_docs/interfaces/types.PartialArg.html, read 2026-11-22
  */
@@ -12,7 +12,7 @@ export class PartialCall {
   readonly id: string | undefined
   signature: string | undefined
   readonly args: Json = emptyObject()
-  /** The path of the string that goes on in the next piece. */
+  /** The path of the string that continues in the next piece. */
   #continued: string | undefined
 
   constructor({ name, id }: Json) {
@@ -20,7 +20,7 @@ export class PartialCall {
     this.id = textOf(id)
   }
 
-  /** Throws GatewayError `upstream_error` for a path that we cannot follow. */
+  /** Throws GatewayError `upstream_error` for an invalid path. */
   add(partialArgs: unknown): void {
     for (const piece of recordsOf(partialArgs)) {
       const path = textOf(piece.jsonPath) ?? ''
@@ -46,7 +46,7 @@ function givenValue({ stringValue, numberValue, boolValue, nullValue }: Json): u
 type Step = string | number
 type Owner = Json | unknown[]
 
-/** The steps of a path such as `$.foo['a.b'][0]`. */
+/** Splits a path such as `$.foo['a.b'][0]` into steps. */
 function stepsOf(path: string): Step[] {
   const steps: Step[] = []
   step.lastIndex = 1
@@ -64,7 +64,7 @@ function stepsOf(path: string): Step[] {
 const step = /\.([^.[\]]+)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\d{1,9}))\]/y
 const stepsMax = 100
 
-/** The object or list that holds the last step. It makes those on the way that are not there yet. */
+/** Returns the object or list that contains the last step. Missing ones on the way are created. */
 function placeOf(root: Json, steps: readonly Step[]): { owner: Owner; key: Step } {
   let owner: Owner = root
   for (const [at, key] of steps.entries()) {
@@ -87,16 +87,16 @@ function read(owner: Owner, key: Step): unknown {
 
 function write(owner: Owner, key: Step, value: unknown): void {
   if (!Array.isArray(owner)) owner[String(key)] = value
-  // Elements come in order: a list has no holes.
+  // Elements arrive in order, so a list has no gaps.
   else if (typeof key === 'number' && key <= owner.length) owner[key] = value
   else throw badPath()
 }
 
-/** Without a prototype, so that any name is a plain member. */
+/** Has no prototype, so that any name is an ordinary member. */
 function emptyObject(): Json {
   return Object.create(null)
 }
 
 function badPath(): GatewayError {
-  return gatewayError('upstream_call_broken', { how: 'sent a part of a tool call that cannot be read.' })
+  return gatewayError('upstream_call_broken', { how: 'sent a part of a tool call that cannot be parsed.' })
 }

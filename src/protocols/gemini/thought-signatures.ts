@@ -5,14 +5,14 @@ import { isSignedBy } from '../signed-by.ts'
 import { isBefore3 } from './wire.ts'
 
 /**
- * The value that the vendor accepts as the signature of a call by another model.
+ * The value that the vendor accepts as the signature of a call made by another model.
  * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
  */
 const foreignCallSignature = 'skip_thought_signature_validator'
 
 /**
- * Puts the thought signatures of one turn back on their parts. A signature of a call has the call's id, so
- * its place is known even if a client of another format changes the order of the blocks.
+ * Puts the thought signatures of one turn back on their parts. A call's signature carries the id of the call,
+ * so its position is known even if a client of another format reorders the blocks.
  */
 export class ThoughtSignatures {
   readonly #model: string
@@ -30,11 +30,14 @@ export class ThoughtSignatures {
     }
   }
 
-  /** Parts for a thought that is a part of its own. The signature of the next text or call is kept for it. */
+  /**
+   * Returns parts for reasoning that has a part of its own. Otherwise, the signature is kept for the next
+   * text or call.
+   */
   encodeReasoning({ signature, text, path }: ReasoningBlock): Json[] {
     if (!isSignedBy(signature, 'gemini', this.#model)) {
-      const reason = signature === undefined ? 'it has no signature' : 'its signature is of another model'
-      this.#notes.add('dropped', path, `a thought goes back only to the model that thought it: ${reason}`)
+      const reason = signature === undefined ? 'it has no signature' : 'its signature is from another model'
+      this.#notes.add('dropped', path, `reasoning is sent back only to the model that produced it: ${reason}`)
       return []
     }
     if (signature.id !== undefined) return []
@@ -53,20 +56,20 @@ export class ThoughtSignatures {
   }
 
   /**
-   * A part for a signature without a text after it. The vendor sends such parts itself at the end of a
-   * stream.
+   * Returns a part for a signature that is not followed by text. The vendor itself sends such parts at the
+   * end of a stream.
    */
   flush(): Json[] {
     const signature = this.takeForText()
     return 'thoughtSignature' in signature ? [{ text: '', ...signature }] : []
   }
 
-  /** The vendor signs only the first of parallel calls. */
+  /** The vendor signs only the first of several parallel calls. */
   takeForCall(call: ToolCallBlock, isFirst: boolean): Json {
     const thoughtSignature = this.#byCall.get(call.id)
     if (thoughtSignature !== undefined) return { thoughtSignature }
     if (!isFirst || isBefore3(this.#model)) return {}
-    this.#notes.add('defaulted', call.path, 'sent to the upstream as a call that another model made')
+    this.#notes.add('defaulted', call.path, 'sent to the upstream as a call made by another model')
     return { thoughtSignature: foreignCallSignature }
   }
 }

@@ -5,12 +5,12 @@ import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
 
 /**
- * Names of functions: https://ai.google.dev/api/caching#FunctionDeclaration, read 2026-11-21. The first
- * character is a letter or an underscore.
+ * The rules for function names: https://ai.google.dev/api/caching#FunctionDeclaration, read 2026-11-21. The
+ * first character must be a letter or an underscore.
  */
 export const nameRules: NameRules = { illegal: /^[^a-zA-Z_]|[^a-zA-Z0-9_.-]/, charactersMax: 64 }
 
-/** The input that the encoders of a conversation share. */
+/** The context shared by the encoders of a conversation. */
 export interface ContentsContext {
   upstreamModel: string
   tools: ToolNames
@@ -18,21 +18,21 @@ export interface ContentsContext {
 }
 
 export function noteCache({ cache, path }: { cache?: unknown; path: string }, notes: Notes): void {
-  if (cache !== undefined) notes.add('dropped', path, 'the Gemini format takes no cache hints')
+  if (cache !== undefined) notes.add('dropped', path, 'the Gemini format does not support cache hints')
 }
 
-/** Ids that every client's format accepts unchanged, so that a call is recognised when it comes back. */
+/** Ids that all client formats accept unchanged, so that a call is recognised when it is sent back. */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
 /**
- * Whether a model is older than Gemini 3. Such a model counts thinking in tokens, needs no thought
- * signatures, and accepts images only beside a tool's result, not in it.
+ * Whether a model is older than Gemini 3. Such a model measures thinking in tokens, needs no thought
+ * signatures, and accepts images only next to a tool result, not inside it.
  */
 export function isBefore3(model: string): boolean {
   return /gemini-[12](\.|-|$)|gemma/.test(model)
 }
 
-/** An id for a tool call without one. It is the same whenever the same answer is read. */
+/** An id for a tool call without one. Reading the same answer again results in the same id. */
 export function derivedCallId(
   answerId: string | undefined,
   index: number,
@@ -44,7 +44,7 @@ export function derivedCallId(
 }
 
 /**
- * The counts of a `usageMetadata` object; undefined if it has none.
+ * The counts of a `usageMetadata` object; undefined if it contains none.
  *
  * `promptTokenCount` includes cached tokens but not those of tool use, and `candidatesTokenCount` excludes
  * thoughts. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-21
@@ -61,7 +61,7 @@ export function readUsage(value: unknown): Usage | undefined {
   const prompt = countOf(value.promptTokenCount) ?? missingCount(all, rest)
   if (prompt === undefined) return undefined
   const total = prompt + tools
-  // Servers of the format leave out the count of the answer: the total has it.
+  // Some servers of this format omit the count of the answer, so it is derived from the total.
   // https://github.com/Tiendil/feeds.fun/issues/406
   const output =
     candidates ?? missingCount(all, total + reasoning) ?? (thoughts === undefined ? undefined : 0)
@@ -84,7 +84,7 @@ export function readUsage(value: unknown): Usage | undefined {
   }
 }
 
-/** The tokens of audio in a list of `ModalityTokenCount`. */
+/** The number of audio tokens in a list of `ModalityTokenCount`. */
 function audioTokens(details: unknown): number {
   let tokens = 0
   for (const { modality, tokenCount } of recordsOf(details)) {
@@ -94,8 +94,8 @@ function audioTokens(details: unknown): number {
 }
 
 /**
- * The queries of a candidate's `groundingMetadata`. The vendor bills each different query once, and empty
- * ones never. Gemini 2.5 and older are billed by the prompt: any number over 0 is one search there.
+ * The queries in a candidate's `groundingMetadata`. The vendor bills each distinct query once and never bills
+ * empty ones. For Gemini 2.5 and older, it bills by prompt, so any number above 0 counts as one search.
  * https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11-22
  */
 export function searchQueries(candidate: Json): string[] {

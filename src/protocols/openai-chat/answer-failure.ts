@@ -6,22 +6,23 @@ import { isEmptyAnswer } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 
 /**
- * What an answer or a chunk says instead of content. OpenRouter puts errors into the choice, vLLM sends the
- * error object itself.
+ * The error that an answer or a chunk contains instead of content. OpenRouter puts errors into the choice,
+ * and vLLM sends the error object itself.
  */
 export function errorIn(answer: Json, choice: unknown): GatewayError | undefined {
   const error = answer.error || (isRecord(choice) && choice.error) || (answer.object === 'error' && answer)
   return error ? decodeStreamError(error) : undefined
 }
 
-/** The error of an upstream that broke off its answer, by its finish reason. */
+/** The error for an aborted answer according to its finish reason, if any. */
 export function brokenOffBy(word: string | undefined): GatewayError | undefined {
   return word !== undefined && readFinishWord(word) === undefined ? brokenOff(word) : undefined
 }
 
 /**
- * Why a whole answer is a failure: an error, no choice, or choices without content of which all were broken
- * off or empty. Embeddings and moderations, which are not chat, have other lists than choices.
+ * Why a complete answer is a failure: it is an error, it has no choices, or all its choices are without
+ * content and either aborted or empty. Embeddings and moderations are not chat answers and have other lists
+ * in place of choices.
  */
 export function failureOf(answer: Json, usage: Usage | undefined): GatewayError | undefined {
   const { choices } = answer
@@ -41,8 +42,8 @@ export function failureOf(answer: Json, usage: Usage | undefined): GatewayError 
 }
 
 /**
- * The error for a body without an answer, in the upstream's words if it has any: `{ "code": 500, "msg": "..."
- * }`.
+ * The error for a body without an answer, with the upstream's message if there is one: `{ "code": 500, "msg":
+ * "..." }`.
  */
 export function noAnswer(body: Json): GatewayError {
   const { message, msg, detail } = body
@@ -51,7 +52,7 @@ export function noAnswer(body: Json): GatewayError {
   return gatewayError('upstream_answer_unreadable', { what: 'no answer in the Chat Completions format' })
 }
 
-/** As `isEmptyAnswer`. Many upstreams of the format count nothing, or zeros. */
+/** Like `isEmptyAnswer`. Many upstreams of this format report no counts, or zeros. */
 export function isSilent(word: string | undefined, usage: Usage | undefined): boolean {
   return isEmptyAnswer(word, usage ?? nothingUsed)
 }
@@ -67,7 +68,7 @@ function failureOfChoice(answer: Json, choice: Json, usage: Usage | undefined): 
     : undefined
 }
 
-/** Any member but the role counts, known to us or not. */
+/** Any member except the role counts, whether we know it or not. */
 function hasContent(message: Json): boolean {
   return Object.entries(message).some(
     ([name, value]) =>

@@ -16,15 +16,15 @@ import {
 } from './wire.ts'
 
 /**
- * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same
- * members.
+ * Decodes one choice of an answer: the deltas of a stream one by one, or a complete message, which has the
+ * same members.
  */
 export class ChoiceDecoder {
   readonly #writer: EventWriter
   readonly #upstreamModel: string
   readonly #calls: CallDecoder
   #open: OpenBlock | undefined
-  /** Characters of content so far. Offsets of citations count from the start of the content. */
+  /** The number of content characters so far. Citation offsets are relative to the start of the content. */
   #contentLength = 0
   #hasRefusal = false
   #hasTranscript = false
@@ -61,13 +61,13 @@ export class ChoiceDecoder {
     if (isRecord(delta.function_call)) this.#calls.take({ index: 0, function: delta.function_call })
   }
 
-  /** Take the members beside the choices. */
+  /** Reads the members next to the choices. */
   takeBeside(answer: Json): void {
     const sources = sourcesIn(answer)
     if (sources.length > 0) this.#sources = sources
   }
 
-  /** The same as `take` for a delta with only this content. */
+  /** Does the same as `take` for a delta that contains only this content. */
   takeText(text: string): void {
     if (text === '') return
     this.#writer.text(this.#begin('text'), text)
@@ -75,8 +75,8 @@ export class ChoiceDecoder {
   }
 
   /**
-   * End all open blocks and finish. `word`: the upstream's finish reason, if it sent one. `answerId`: ids of
-   * calls without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
+   * Ends all open blocks and finishes. `word`: the upstream's finish reason, if it sent one. `answerId`: the
+   * basis of ids for calls that have none. Throws GatewayError `upstream_error` if the answer is incomplete.
    */
   finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
     const reason = end.word === undefined ? 'stop' : readFinishWord(end.word)
@@ -84,9 +84,10 @@ export class ChoiceDecoder {
     this.#close()
     this.#calls.end(end.answerId)
     if (this.#writer.blocks === 0 && this.#losses.hasAny) {
-      throw gatewayError('upstream_answer_untranslatable', { what: 'pictures or sound alone' })
+      throw gatewayError('upstream_answer_untranslatable', { what: 'only images or audio' })
     }
-    if (this.#sources.length > 0) this.#losses.add('citations', 'the answer has no text that could cite them')
+    if (this.#sources.length > 0)
+      this.#losses.add('citations', 'the answer has no text to which they could apply')
     this.#writer.push({
       type: 'finish',
       reason: this.#trueReason(reason),
@@ -97,7 +98,7 @@ export class ChoiceDecoder {
     })
   }
 
-  /** Some upstreams say `stop` after tool calls, or `tool_calls` without any call. */
+  /** Some upstreams report `stop` after tool calls, or `tool_calls` without any call. */
   #trueReason(reason: FinishReason): FinishReason {
     if (reason !== 'stop' && reason !== 'tool_calls') return reason
     if (this.#calls.count > 0) return 'tool_calls'
@@ -106,7 +107,7 @@ export class ChoiceDecoder {
 
   #takeContent(content: unknown): void {
     if (typeof content === 'string') this.takeText(content)
-    // Mistral's thinking models answer with lists of parts: https://docs.mistral.ai/capabilities/reasoning
+    // Mistral's thinking models return lists of parts: https://docs.mistral.ai/capabilities/reasoning
     for (const part of recordsOf(content)) {
       if (part.type === 'text') this.takeText(textOf(part.text) ?? '')
       else if (part.type === 'thinking') {
@@ -116,7 +117,7 @@ export class ChoiceDecoder {
     }
   }
 
-  /** The transcript of a spoken answer is its text, if it has no other. */
+  /** The transcript of a spoken answer becomes its text if it has no other text. */
   #takeAudio({ transcript, data }: Json): void {
     if (textOf(data) !== undefined) this.#losses.add('audio', 'only the transcript is passed on')
     const text = textOf(transcript)
@@ -126,7 +127,7 @@ export class ChoiceDecoder {
   }
 
   /**
-   * DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its
+   * Reads DeepSeek's `reasoning_content`, and OpenRouter's `reasoning_details`, which repeat the text of
    * `reasoning`.
    */
   #takeReasoning(delta: Json): void {
@@ -144,7 +145,10 @@ export class ChoiceDecoder {
     this.#open?.thought.push(text)
   }
 
-  /** True if the element has text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11-21 */
+  /**
+   * Returns whether the element has text. https://openrouter.ai/docs/use-cases/reasoning-tokens, read
+   * 2026-11-21
+   */
   #takeDetail(detail: Json): boolean {
     const isSummary = detail.type === 'reasoning.summary'
     const data = textOf(detail.data)
@@ -168,14 +172,14 @@ export class ChoiceDecoder {
   }
 
   /**
-   * Whether the thought came before without its signature: some gateways repeat it whole beside the
-   * signature, as we do.
+   * Whether the same reasoning already arrived without its signature. Some gateways repeat it in full next to
+   * the signature, as we do.
    */
   #isRepeated(text: string | undefined): boolean {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
   }
 
-  /** What the vendor wants back with the message, such as the signature of a thought. */
+  /** Reads data that the vendor expects back with the message, such as the signature of a thought. */
   #takeExtra(extra: Json): void {
     this.#close()
     this.#sign(this.#begin('reasoning'), 'encrypted', writeExtraSignature('message', extra))
@@ -184,7 +188,7 @@ export class ChoiceDecoder {
 
   #signEarlier(detail: Json): void {
     if (this.#open === undefined) return
-    // This signature replaces our own one, which would only name the member.
+    // This signature replaces our own, which would only record the member's name.
     this.#open.key = ''
     this.#signAndClose(this.#open.index, 'signature', detail)
   }
@@ -227,7 +231,7 @@ export class ChoiceDecoder {
     this.#sources = []
   }
 
-  /** The index of the open block if it has this kind and key, else of a new block. */
+  /** Returns the index of the open block if it has this kind and key, or else of a new block. */
   #begin(kind: OpenBlock['kind'], key = ''): number {
     if (this.#open?.kind === kind && this.#open.key === key) return this.#open.index
     this.#close()
@@ -244,7 +248,7 @@ export class ChoiceDecoder {
     if (open === undefined) return
     this.#open = undefined
     if (open.kind === 'text') this.#citeSources(open.index)
-    // The thought has to go back in the same member: upstreams that send `reasoning` refuse
+    // The reasoning must be sent back in the same member: upstreams that send `reasoning` refuse
     // `reasoning_content`. https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
     if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)
     if (open.key === 'reasoning_content') this.#sign(open.index, 'signature', reasoningContentSignature)
@@ -256,13 +260,15 @@ interface OpenBlock {
   kind: 'text' | 'reasoning' | 'refusal'
   key: string
   index: number
-  /** Characters of content before the block. */
+  /** The number of content characters before the block. */
   contentStart: number
-  /** Pieces of a thought that came without a signature. */
+  /** Pieces of reasoning that arrived without a signature. */
   thought: string[]
 }
 
-/** OpenRouter gives the words of the page: https://openrouter.ai/docs/features/web-search, read 2026-11-22 */
+/**
+ * OpenRouter provides the text of the page: https://openrouter.ai/docs/features/web-search, read 2026-11-22
+ */
 function citedWords({ content }: Json): { citedText?: string } {
   const citedText = textOf(content)
   return citedText === undefined ? {} : { citedText }
@@ -280,8 +286,8 @@ interface CitedSource {
 }
 
 /**
- * The sources that an answer or a chunk lists beside its choices, as Perplexity does: `citations` are URLs,
- * `search_results` have titles. Each chunk repeats the list so far.
+ * The sources that an answer or a chunk lists next to its choices, as Perplexity does: `citations` are URLs,
+ * and `search_results` have titles. Each chunk repeats the list so far.
  *
  * https://github.com/perplexityai/perplexity-node/blob/HEAD/src/resources/chat/chat.ts, read 2026-11-22
  */

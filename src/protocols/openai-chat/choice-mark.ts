@@ -1,10 +1,10 @@
 /**
- * The place and the spelling of `"choices":[{` in the frames of one stream, which show that a frame has a
- * choice. No text of a user or a model can fake it, because its quotes are escaped.
+ * The offset and the spelling of `"choices":[{` in the frames of one stream, which show that a frame contains
+ * a choice. Text from users or models cannot imitate it, because its quotes are escaped.
  */
 export class ChoiceMark {
   readonly #spelling: Buffer
-  /** The spelling as words of four bytes. The last word may overlap the one before. */
+  /** The spelling as four-byte words. The last word can overlap with the previous one. */
   readonly #words: readonly [number, number, number, number]
   readonly #lastWordAt: number
   #offset: number
@@ -18,8 +18,8 @@ export class ChoiceMark {
   }
 
   /**
-   * Whether a frame has the mark in this spelling. It looks first where the last frame had it. `words`: see
-   * `comparisonView`.
+   * Whether a frame contains the mark in this spelling. Checks the offset of the previous frame first.
+   * `words`: see `comparisonView`.
    */
   isIn(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const at = start + this.#offset
@@ -49,7 +49,7 @@ export class ChoiceMark {
   }
 }
 
-/** Bytes that four words cover. A spelling with more white space gets no mark. */
+/** The number of bytes that four words cover. A spelling with more white space gets no mark. */
 const spellingBytesMax = 16
 
 /** The mark of a frame; undefined if it has no choice or an unusual spelling. */
@@ -61,8 +61,8 @@ export function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | 
 }
 
 /**
- * A view of the bytes that compares by words, which is faster. Undefined for so few bytes that the view costs
- * more.
+ * A view of the bytes for faster comparison by words. Undefined for short buffers, for which creating the
+ * view is slower.
  */
 export function comparisonView(bytes: Buffer): DataView | undefined {
   return bytes.length < 2048 ? undefined : new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

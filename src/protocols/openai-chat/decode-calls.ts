@@ -9,10 +9,10 @@ import type { ClientTool } from '../tool-names.ts'
 import { writeExtraSignature } from './wire.ts'
 
 /**
- * Puts tool calls together from their fragments. A call begins when its name and id are known. A name may
- * come in pieces: one with which the name of a tool begins waits for an argument, or for what comes after it.
- * Fragments of several calls may interleave, so a call stays open until its JSON is whole and something else
- * comes, or until the answer ends.
+ * Assembles tool calls from their fragments. A call starts when its name and id are known. A name can arrive
+ * in pieces, so a name that is only the beginning of a tool's name waits for an argument or for what follows
+ * it. Fragments of several calls can interleave, so a call stays open until its JSON is complete and
+ * something else arrives, or until the answer ends.
  */
 export class CallDecoder {
   readonly #writer: EventWriter
@@ -32,7 +32,7 @@ export class CallDecoder {
     return this.#calls.length
   }
 
-  /** Take one element of `tool_calls`, whole or a fragment. */
+  /** Handles one element of `tool_calls`, complete or a fragment. */
   take(fragment: Json): void {
     const isCustom = isRecord(fragment.custom)
     const body = isCustom ? fragment.custom : fragment.function
@@ -51,14 +51,14 @@ export class CallDecoder {
       this.#startNamed(call)
   }
 
-  /** End the call of the last fragment if its JSON is whole: something else comes. */
+  /** Ends the call of the last fragment if its JSON is complete, because something else follows. */
   endWhole(): void {
     const call = this.#last
     if (call !== undefined) this.#startNamed(call)
     if (call?.block !== undefined && !call.isCustom && call.json.isWhole) this.#end(call, call.block)
   }
 
-  /** End all calls. Throws GatewayError `upstream_error` for a call without a name. */
+  /** Ends all calls. Throws GatewayError `upstream_error` for a call without a name. */
   end(answerId: string | undefined): void {
     for (const [position, call] of this.#calls.entries()) {
       if (call.block === undefined)
@@ -72,7 +72,10 @@ export class CallDecoder {
       this.#start(call, call.id)
   }
 
-  /** A thought without a text before the call, which carries what the vendor wants back with it. */
+  /**
+   * Writes a reasoning block without text before the call, which carries the data that the vendor expects
+   * back.
+   */
   #sign(id: string, extra: Json): void {
     const index = this.#writer.start({ type: 'reasoning', summary: false })
     const { upstreamModel: model } = this.#context
@@ -92,8 +95,8 @@ export class CallDecoder {
   }
 
   /**
-   * The call that a fragment belongs to. Some upstreams send no `index`, and some send 0 for every call: a
-   * fragment with another id and a name begins a new call.
+   * Returns the call that a fragment belongs to. Some upstreams send no `index`, and some send 0 for every
+   * call, so a fragment with another id and a name starts a new call.
    */
   #callOf(index: unknown, id: string | undefined, name: string | undefined): Call {
     const isIndexed = typeof index === 'number'
@@ -125,11 +128,11 @@ export class CallDecoder {
   #add(call: Call, text: string): void {
     if (text === '') return
     if (call.hasEnded || (!call.isCustom && call.json.isWhole)) {
-      // Some upstreams repeat the whole arguments: https://github.com/NousResearch/hermes-agent/issues/8259,
+      // Some upstreams repeat all the arguments: https://github.com/NousResearch/hermes-agent/issues/8259,
       // read 2026-11-28
       if (text.trim() === '' || text === call.text) return
       throw gatewayError('upstream_call_broken', {
-        how: 'sent more arguments for a tool call that was whole.',
+        how: 'sent more arguments for a tool call that was already complete.',
       })
     }
     call.text += text
@@ -165,36 +168,36 @@ interface Call {
   id: string | undefined
   name: string | undefined
   isCustom: boolean
-  /** The upstream knows this custom tool as a function `{ input }`. Its text is held until it is whole. */
+  /** The upstream knows this custom tool as a function `{ input }`. Its text is held until it is complete. */
   isWrapped: boolean
-  /** Undefined until the call has begun. */
+  /** Undefined until the call has started. */
   block: number | undefined
   held: string[]
-  /** All its input so far. */
+  /** The input so far. */
   text: string
-  /** What the vendor wants back with the call, such as the signature of a thought. */
+  /** Data that the vendor expects back with the call, such as the signature of a thought. */
   extra: Json | undefined
-  /** The end of the arguments, which are a JSON object. */
+  /** Finds the end of the arguments, which are a JSON object. */
   json: JsonEnd
   hasEnded: boolean
 }
 
 const nothing: Json = {}
 
-/** The name so far with its next piece. Some upstreams repeat the whole name, or all of it so far. */
+/** Appends the next piece to a name. Some upstreams repeat the whole name, or everything so far. */
 function joinedName(known: string | undefined, piece: string | undefined): string | undefined {
   if (known === undefined || piece === undefined) return known ?? piece
   return piece.startsWith(known) ? piece : known + piece
 }
 
-/** Finds the end of a JSON object that comes in pieces. It does not check the grammar. */
+/** Finds the end of a JSON object that arrives in pieces. Does not check the grammar. */
 class JsonEnd {
   #depth = 0
   #isInString = false
   #isEscaped = false
   #isWhole = false
 
-  /** True once the object's last brace has come. */
+  /** Whether the object's closing brace has arrived. */
   get isWhole(): boolean {
     return this.#isWhole
   }

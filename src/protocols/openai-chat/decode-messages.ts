@@ -6,7 +6,7 @@ import type { Members } from '../members.ts'
 import { decodeParts, readCache } from './decode-parts.ts'
 import { decodeReasoning } from './decode-reasoning.ts'
 
-/** One turn for each message. A tool's message is a turn of the user. */
+/** Decodes each message to one turn. Tool messages become user turns. */
 export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
   const messages = body.requiredObjects('messages')
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array, got an empty one')
@@ -14,8 +14,8 @@ export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
   return messages.map((message, index) => {
     const role = message.requiredWord('role', roles)
     const blocks = decodeBlocks(role, message, `call_function_${index}`, context)
-    if (role !== 'function') message.drop('name', 'other formats have no names of participants')
-    // LiteLLM's clients put the cache hint on a whole message. It counts for the last block.
+    if (role !== 'function') message.drop('name', 'other formats have no participant names')
+    // LiteLLM's clients put the cache hint on a whole message. It applies to the last block.
     Object.assign(blocks.at(-1) ?? {}, readCache(message))
     message.noteRest()
     const isResult = role === 'tool' || role === 'function'
@@ -26,15 +26,15 @@ export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
 interface MessageContext {
   envelope: Envelope
   /**
-   * Our ids for each `function_call`, which has none, by the function's name. The next result belongs to that
-   * call.
+   * Our id for each `function_call` by function name, because these calls have no ids. The next result
+   * belongs to that call.
    */
   legacyCalls: Map<string, string>
 }
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
-/** `madeId` is for a call or a result without an id. */
+/** `madeId` is used for a call or a result without an id. */
 function decodeBlocks(
   role: (typeof roles)[number],
   message: Members,
@@ -57,7 +57,8 @@ function decodeBlocks(
 
 function decodeResult(message: Members, callId: string): Block {
   const blocks = message.has('content') ? decodeParts(message, 'content') : []
-  // A hint on a part of a result counts for the whole: other formats have none inside of results.
+  // A hint on a part of a result applies to the whole result, because other formats have no hints inside
+  // results.
   const cache = blocks.findLast((block) => block.cache !== undefined)?.cache
   const content = blocks
     .filter((block) => block.type === 'text' || block.type === 'image' || block.type === 'document')
@@ -65,7 +66,8 @@ function decodeResult(message: Members, callId: string): Block {
   const other = blocks.find(
     (block) => block.type !== 'text' && block.type !== 'image' && block.type !== 'document',
   )
-  if (other !== undefined) message.unmapped.refuse(other.path, 'the result of a tool cannot hold it')
+  if (other !== undefined)
+    message.unmapped.refuse(other.path, 'tool results in other formats cannot contain this part')
   const hint = cache === undefined ? {} : { cache }
   return { type: 'tool-result', path: message.path, callId, content, isError: false, ...hint }
 }
@@ -79,7 +81,7 @@ function decodeAssistant(
   if (message.has('content')) blocks.push(...decodeParts(message, 'content'))
   const refusal = message.text('refusal')
   if (refusal) blocks.push({ type: 'refusal', path: message.pathOf('refusal'), text: refusal })
-  message.refuse('audio', 'only the vendor that made this audio has it')
+  message.refuse('audio', 'this audio is stored only at the vendor that produced it')
   for (const call of message.objects('tool_calls') ?? [])
     blocks.push(...geminiSignature(call), decodeCall(call))
   const legacyCall = message.members('function_call')
@@ -92,7 +94,7 @@ function decodeAssistant(
 }
 
 /**
- * The signature of Gemini's thought before a call, where its endpoint of this format puts it:
+ * The signature of Gemini's thought before a call, in the member that Gemini's endpoint for this format uses:
  * https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
  */
 function geminiSignature(call: Members): Block[] {
@@ -114,7 +116,7 @@ function decodeCall(call: Members): ToolCallBlock {
   const id = call.requiredName('id')
   const isCustom = call.any('type') === 'custom'
   const body = call.requiredMembers(isCustom ? 'custom' : 'function')
-  // Clients that put a stream together keep its `index`.
+  // Clients that assemble a message from a stream keep its `index`.
   call.ignore(['custom', 'function', 'index', 'extra_content'])
   call.noteRest()
   if (!isCustom) return { ...decodeFunctionCall(body, id), path: call.path }
@@ -140,7 +142,7 @@ function decodeFunctionCall(call: Members, id: string): ToolCallBlock {
     kind: 'function',
     input: isRecord(given) ? JSON.stringify(given) : (call.text('arguments') ?? ''),
   }
-  // OpenAI's SDKs add the arguments as they have read them, and clients send them back.
+  // OpenAI's SDKs add the parsed arguments, and clients send them back.
   call.ignore(['parsed_arguments'])
   call.noteRest()
   return decoded

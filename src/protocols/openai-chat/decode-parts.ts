@@ -3,7 +3,7 @@ import { invalid, wrongType } from '../../canonical/field-error.ts'
 import { recordsOf, textOf } from '../../canonical/json.ts'
 import { Members, membersOfEach } from '../members.ts'
 
-/** The content of a message: a text, or a list of parts. */
+/** Decodes the content of a message: a text or a list of parts. */
 export function decodeParts(message: Members, name: string): Block[] {
   const content = message.any(name)
   const path = message.pathOf(name)
@@ -19,12 +19,12 @@ export function decodeParts(message: Members, name: string): Block[] {
   })
 }
 
-/** A cache hint: the vendor's own, or the one of OpenRouter and LiteLLM. */
+/** Reads a cache hint: the vendor's own, or that of OpenRouter and LiteLLM. */
 export function readCache(members: Members): { cache?: { ttl: '5m' | '1h' } } {
   const breakpoint = members.object('prompt_cache_breakpoint')
   const control = members.object('cache_control')
   if (breakpoint === undefined && control === undefined) return {}
-  // The vendor's own times, 30m and 12h, are longer than 5m.
+  // The vendor's own durations, 30m and 12h, are longer than 5m.
   const isLong = control?.ttl === '1h' || textOf(breakpoint?.ttl) !== undefined
   return { cache: { ttl: isLong ? '1h' : '5m' } }
 }
@@ -63,11 +63,11 @@ function decodePart(part: Members): Block {
     path,
     name,
     verdict: 'refuse',
-    reason: `other formats have no part of the type "${name}"`,
+    reason: `other formats do not support parts of type "${name}"`,
   }
 }
 
-/** Mistral's thinking part: a text, or a list of text parts. */
+/** Mistral's thinking part: a text or a list of text parts. */
 function thoughtOf(thinking: unknown): string {
   return (
     textOf(thinking) ??
@@ -104,7 +104,10 @@ function fileSource(file: Members, filename: string | undefined): Source {
     : { kind: 'base64', mediaType: mediaTypeOf(filename), data }
 }
 
-/** The media type of base64 without a `data:` head, by the file's name. The vendor accepts mostly PDF. */
+/**
+ * The media type of base64 without a `data:` prefix, according to the file name. The vendor mainly accepts
+ * PDF.
+ */
 function mediaTypeOf(filename: string | undefined): string {
   const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? ''
   return mediaTypes.get(extension) ?? 'application/pdf'
@@ -118,7 +121,7 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
   ['json', 'application/json'],
 ])
 
-/** A URL, or the bytes of a `data:` URL. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
+/** A URL, or the content of a `data:` URL. https://www.rfc-editor.org/rfc/rfc2397, read 2026-11-21 */
 function readSource(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')
@@ -132,6 +135,6 @@ function readSource(url: string, path: string): Source {
   try {
     return { kind: 'base64', mediaType: type, data: Buffer.from(decodeURIComponent(data)).toString('base64') }
   } catch {
-    throw invalid(path, 'expected a data URL with well-formed percent codes')
+    throw invalid(path, 'expected a data URL with valid percent-encoding')
   }
 }

@@ -10,8 +10,9 @@ import type { Members } from '../members.ts'
 import { writeDetailSignature } from './wire.ts'
 
 /**
- * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of
- * DeepSeek and Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
+ * The reasoning that the client requests, from the first of these that is present: `reasoning_effort`,
+ * OpenRouter's `reasoning`, the `thinking` of DeepSeek and Zhipu, or Qwen's `enable_thinking` and
+ * `thinking_budget`.
  */
 export function decodeReasoningOptions(body: Members) {
   const found = [effortOption(body), routerOption(body), thinkingOption(body), enableOption(body)].filter(
@@ -72,7 +73,7 @@ function enableOption(body: Members): ReasoningOption | undefined {
   return { name, effort: switched(enabled, budgetTokens), budgetTokens }
 }
 
-/** Reasoning that is only switched on has medium effort. */
+/** Reasoning that is only switched on gets medium effort. */
 function switched(
   enabled: boolean | undefined,
   budgetTokens: number | undefined,
@@ -82,8 +83,8 @@ function switched(
 }
 
 /**
- * The model's thoughts before this message: OpenRouter's `reasoning_details`, in which our own answers carry
- * the signatures of other vendors, else `reasoning_content` or `reasoning`.
+ * The model's reasoning before this message: OpenRouter's `reasoning_details`, in which our own answers carry
+ * the signatures of other vendors, or else `reasoning_content` or `reasoning`.
  */
 export function decodeReasoning(message: Members, envelope: Envelope): ReasoningBlock[] {
   const member = message.has('reasoning_content') ? 'reasoning_content' : 'reasoning'
@@ -110,12 +111,15 @@ export function decodeReasoning(message: Members, envelope: Envelope): Reasoning
 
 interface DetailState {
   blocks: ReasoningBlock[]
-  /** Blocks without a signature yet, by the index of their elements. */
+  /** Blocks without a signature so far, by the index of their elements. */
   open: Map<unknown, ReasoningBlock>
   envelope: Envelope
 }
 
-/** Elements with the same index belong together: pieces of a text, then the encrypted thought. */
+/**
+ * Adds an element. Elements with the same index belong together: pieces of a text, followed by the encrypted
+ * reasoning.
+ */
 function addDetail(detail: Json, path: string, { blocks, open, envelope }: DetailState): void {
   const summary = textOf(detail.summary)
   const text = summary ?? textOf(detail.text) ?? ''

@@ -10,8 +10,8 @@ import { decodeReasoningOptions } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools, decodeWebSearch } from './decode-tools.ts'
 
 /**
- * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`,
- * `max_tokens`), and members that clients of other vendors add.
+ * Decodes a `/chat/completions` body: all members that the vendor documents, older ones (`functions`,
+ * `max_tokens`), and members added by clients of other vendors.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -30,7 +30,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
     tools: tools.list,
     webSearch: decodeWebSearch(members),
     toolChoice: choice.value,
-    // Clients that send `functions` can read only one call in an answer.
+    // Clients that send `functions` can read only one call per answer.
     parallelToolCalls: members.boolean('parallel_tool_calls') ?? (tools.isLegacy ? false : undefined),
     maxOutputTokens: bounds.value,
     choices: members.integer('n', 1, 128) ?? 1,
@@ -83,7 +83,7 @@ function decodeBounds(members: Members) {
   const now = members.integer('max_completion_tokens', 0)
   const before = members.integer('max_tokens', 0)
   if (now === undefined) return { value: before, name: 'max_tokens' }
-  if (before !== now) members.drop('max_tokens', 'max_completion_tokens takes its place')
+  if (before !== now) members.drop('max_tokens', 'replaced by max_completion_tokens')
   return { value: now, name: 'max_completion_tokens' }
 }
 
@@ -91,7 +91,7 @@ function decodeUser(members: Members) {
   const user = members.text('user')
   const safety = members.text('safety_identifier')
   if (safety === undefined) return { value: user, name: 'user' }
-  if (user !== safety) members.drop('user', 'safety_identifier takes its place')
+  if (user !== safety) members.drop('user', 'replaced by safety_identifier')
   return { value: safety, name: 'safety_identifier' }
 }
 
@@ -120,7 +120,7 @@ function decodeFormat(members: Members): AnswerFormat | undefined {
   if (type === 'text') return undefined
   if (type === 'json_object') return { type }
   if (type !== 'json_schema' || inner === undefined) {
-    format.refuse('type', `other formats have no answers of the type "${type.slice(0, 40)}"`)
+    format.refuse('type', `other formats do not support answers of type "${type.slice(0, 40)}"`)
     return undefined
   }
   const decoded: AnswerFormat = {
@@ -134,16 +134,16 @@ function decodeFormat(members: Members): AnswerFormat | undefined {
   return decoded
 }
 
-/** Members that only this vendor has. */
+/** Handles members that only this vendor supports. */
 function noteVendorFields(members: Members): void {
   const isSpoken = (members.list('modalities') ?? []).some((modality) => modality !== 'text')
-  if (isSpoken) members.refuse('modalities', 'other formats answer only in text')
+  if (isSpoken) members.refuse('modalities', 'other formats support only text answers')
   if (isSpoken) members.ignore(['audio'])
   else members.drop('audio', 'it has no effect without the modality "audio"')
-  members.refuse('moderation', 'only the vendor of this format moderates')
-  members.drop('prediction', 'only this format takes predictions, which only save time')
-  members.drop('prompt_cache_options', 'other formats cache in their own ways')
-  members.drop('prompt_cache_retention', 'other formats cache in their own ways')
+  members.refuse('moderation', 'only the vendor of this format supports moderation')
+  members.drop('prediction', 'other formats do not support predictions, which only save time')
+  members.drop('prompt_cache_options', 'other formats have different caching settings')
+  members.drop('prompt_cache_retention', 'other formats have different caching settings')
   const options = members.members('stream_options')
   options?.boolean('include_usage')
   if (options?.any('include_obfuscation') === true)

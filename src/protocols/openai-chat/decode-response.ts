@@ -7,8 +7,8 @@ import { ChoiceDecoder } from './choice-decoder.ts'
 import { isFirst, usageIn } from './wire.ts'
 
 /**
- * The events of a whole answer: of its first choice, and of the calls in others. Throws GatewayError if the
- * body is no answer, or an error that does not say what was used.
+ * Decodes a complete answer into events: its first choice, and the calls of other choices. Throws
+ * GatewayError if the body is not an answer, or is an error that does not report usage.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }
@@ -32,7 +32,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   let calls = 0
   for (const choice of choices) {
     const message = isRecord(choice.message) ? choice.message : {}
-    // The index of a call is its position: not every upstream sends an index.
+    // The index of a call is its position, because not every upstream sends an index.
     const tool_calls = recordsOf(message.tool_calls).map((call) => ({ ...call, index: calls++ }))
     const isWhole = choice === first || isFirst(choice) || !decoder.hasText
     decoder.take(isWhole ? { ...message, tool_calls } : { tool_calls })

@@ -11,9 +11,9 @@ import { ChoiceDecoder } from './choice-decoder.ts'
 import { isFirst, usageIn } from './wire.ts'
 
 /**
- * The events of a streamed answer: of its first choice, and of the calls in others.
+ * Decodes a streamed answer into events: its first choice, and the calls of other choices.
  *
- * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits
+ * `finish` needs the usage, which arrives with the finish reason, in a later frame or never. So it waits
  * until `[DONE]` or the end of the stream.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
@@ -82,7 +82,7 @@ class ChatStreamDecoder implements EventDecoder {
     }
     if (isRecord(delta)) this.#choice.take(delta)
     const word = textOf(choice.finish_reason)
-    // Some upstreams send two finish reasons, one of them `stop`. The other one says more.
+    // Some upstreams send two finish reasons, one of them `stop`. The other one is more specific.
     if (word !== undefined && (this.#finishReason ?? 'stop') === 'stop') this.#finishReason = word
   }
 
@@ -116,18 +116,19 @@ function parseFrame(data: string): Json | undefined {
   let value: unknown
   try {
     value = JSON.parse(data)
-    // Hardly any frame is read twice: the format has a text there.
+    // Almost no frame is parsed twice, because the format specifies a text there.
     if (hasObjectInput(Array.isArray(value) ? value[0] : value)) value = parseKeepingDigits(data)
   } catch (cause) {
     throw gatewayError('upstream_answer_unreadable', { what: 'an event that is not JSON' }, { cause })
   }
-  // Gemini's endpoint of this format wraps an error in an array.
+  // Gemini's endpoint for this format wraps an error in an array.
   if (Array.isArray(value)) value = value[0]
   return isRecord(value) ? value : undefined
 }
 
 /**
- * A call whose arguments are an object, as some upstreams send them: their numbers are to keep their digits.
+ * Whether a frame contains a call whose arguments are an object, as some upstreams send them. Their numbers
+ * must keep their digits.
  */
 function hasObjectInput(frame: unknown): boolean {
   if (!isRecord(frame)) return false
@@ -143,18 +144,18 @@ function hasObjectInput(frame: unknown): boolean {
 }
 
 /**
- * The text of a frame that has nothing but a piece of content, as nearly all frames do. Undefined for any
- * other frame, and in case of doubt. Such a frame needs JSON.parse, which costs five times as much.
+ * Returns the text of a frame that contains only a piece of content, as nearly all frames do. Undefined for
+ * any other frame, and if in doubt. Those frames are parsed with JSON.parse, which is five times as slow.
  *
- * The frame may have members without content: scalars beside the choices, nulls in the choice and in its
- * delta. No member that counts may come twice.
+ * The frame can have members without content: scalars next to the choices, nulls in the choice and in its
+ * delta. Members that matter must not occur twice.
  */
 export function plainText(frame: string): string | undefined {
   return unquoted(plainFrame.exec(frame)?.[1])
 }
 
-// Each part differs from the part after it in its first characters, so the engine never goes back. The bounds
-// keep its stack small.
+// Each part differs from the next one in its first characters, so the engine never backtracks. The limits on
+// repetitions keep its stack small.
 const name = String.raw`[^"\\\x00-\x1f]*": ?`
 const scalar = String.raw`(?:"[^"\\\x00-\x1f]*"|-?\d+(?:\.\d+)?|null|true|false)`
 const beside = `"(?!choices"|error"|object": ?"error")${name}${scalar}`

@@ -6,18 +6,18 @@ import { Members } from '../members.ts'
 import { contextSizes, readLocation } from '../web-search-members.ts'
 import { readCache } from './decode-parts.ts'
 
-/** The tools: `tools`, or the older `functions`. */
+/** Decodes the tools from `tools` or the older `functions`. */
 export function decodeTools(body: Members) {
   const now = body.objects('tools')
   const before = body.objects('functions')
   const isLegacy = now === undefined && before !== undefined
-  if (!isLegacy) body.drop('functions', 'tools takes its place')
+  if (!isLegacy) body.drop('functions', 'replaced by tools')
   if (now?.length === 0) body.unmapped.map('tools', 'left out: an empty list means no tools')
   const list: Tool[] = now?.map(decodeTool) ?? before?.map(decodeFunction) ?? []
   return { list, name: isLegacy ? 'functions' : 'tools', isLegacy }
 }
 
-/** The web search that the vendor runs. Only this format has no tool for it. */
+/** The web search that the vendor runs. This format is the only one in which it is not a tool. */
 export function decodeWebSearch(body: Members): WebSearch | undefined {
   const options = body.members('web_search_options')
   if (options === undefined) return undefined
@@ -34,10 +34,10 @@ export function decodeWebSearch(body: Members): WebSearch | undefined {
   return decoded
 }
 
-/** Tools that the model may or must call. */
+/** The tools that the model can or must call. */
 export function decodeToolChoice(body: Members): { value: ToolChoice | undefined; name: string } {
   if (body.has('tool_choice')) {
-    body.drop('function_call', 'tool_choice takes its place')
+    body.drop('function_call', 'replaced by tool_choice')
     return { value: decodeChoice(body), name: 'tool_choice' }
   }
   return body.has('function_call')
@@ -83,7 +83,7 @@ function decodeCustom(tool: Members): Tool {
   return decoded
 }
 
-/** Only this format puts a grammar into an object of its own. */
+/** Only this format nests a grammar in a separate object. */
 function decodeGrammar(tool: Members): Json | undefined {
   const format = tool.members('format')
   if (format === undefined) return undefined
@@ -103,7 +103,7 @@ function decodeGrammar(tool: Members): Json | undefined {
 function decodeChoice(body: Members): ToolChoice {
   const value = body.any('tool_choice')
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value }
-  // Mistral's word for `required`.
+  // Mistral's name for `required`.
   if (value === 'any') return { type: 'required' }
   if (!isRecord(value)) throw wrongType(value, 'tool_choice', '"none", "auto", "required" or an object')
   const choice = new Members(value, 'tool_choice', body.unmapped)

@@ -5,11 +5,11 @@ import { legalCallId } from '../call-ids.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { callIdRules } from './wire.ts'
 
-// Parts that whole and streamed answers share.
+// Parts shared by complete and streamed answers.
 
 /**
- * As `ClientSide#answerSettings`. Of tools and functions, an answer depends only on whether there are any
- * lists of them.
+ * Like `ClientSide#answerSettings`. Regarding tools and functions, an answer depends only on whether there
+ * are lists of them.
  */
 export function answerSettings({ stream_options, tools, functions }: Json): Json {
   return {
@@ -19,14 +19,12 @@ export function answerSettings({ stream_options, tools, functions }: Json): Json
   }
 }
 
-/**
- * Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls.
- */
+/** Whether the client sends `functions`. Such a client supports only one call per answer, and no call ids. */
 export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {
   return Array.isArray(body.functions) && !Array.isArray(body.tools)
 }
 
-/** The ids of one answer, all legal and different. */
+/** The ids of one answer, all valid and distinct. */
 export class AnswerIds {
   readonly answer: string
   readonly #used = new Set<string>()
@@ -37,7 +35,7 @@ export class AnswerIds {
 
   call(upstreamId: string): string {
     const legal = legalCallId(upstreamId, callIdRules)
-    // The seed contains a space, which no id may have. So the id becomes a hash of it.
+    // The seed contains a space, which is not allowed in ids, so the id becomes a hash of it.
     const id = this.#used.has(legal) ? legalCallId(`${legal} ${this.#used.size}`, callIdRules) : legal
     this.#used.add(id)
     return id
@@ -65,8 +63,8 @@ export function finishWord(
 }
 
 /**
- * The text between two text blocks that another block separated, or that are two messages: the format has one
- * content for all of them.
+ * The separator between two text blocks that were separated by another block or belong to different messages,
+ * because the format has a single content for all of them.
  */
 export function paragraphBreak(
   contentLength: number,
@@ -77,7 +75,9 @@ export function paragraphBreak(
   return typeBefore === 'text' && startsMessage !== true ? '' : '\n\n'
 }
 
-/** Offsets count from the start of the whole content. A citation without offsets covers its whole block. */
+/**
+ * Offsets are relative to the start of the whole content. A citation without offsets covers its whole block.
+ */
 export function annotationOf(
   { url, title, start, end }: Citation,
   blockStart: number,
@@ -95,8 +95,9 @@ export function annotationOf(
 }
 
 /**
- * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature is
- * in one element with the text that it proves. An encrypted thought and its text are two elements.
+ * Encodes signed reasoning as elements of `reasoning_details`, which clients send back unchanged. A signature
+ * is in the same element as the text that it authenticates. Encrypted reasoning and its text are two
+ * elements.
  */
 export function reasoningDetails(
   { text, summary, signature }: { text: string; summary: boolean; signature: ReasoningSignature },

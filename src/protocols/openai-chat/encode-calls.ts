@@ -10,8 +10,8 @@ import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
 
 /**
- * The calls of an assistant message, and the messages that must follow it. Images and files of results follow
- * in a user message, because results hold only text.
+ * The calls of an assistant message, and the messages that must follow it. Images and files of results are
+ * sent in a user message, because results can contain only text.
  */
 export function encodeCalls(
   answered: readonly AnsweredCall[],
@@ -31,13 +31,13 @@ export function encodeCalls(
   return { calls, results }
 }
 
-/** Ids must be legal, and unique in a message. Some clients repeat them. */
+/** Ids must be valid and unique within a message. Some clients repeat them. */
 function wireIds(answered: readonly AnsweredCall[], { callIds }: MessagesContext): string[] {
   const legalId = (id: string) => (callIds === 'nine' ? nineCallId(id) : legalCallId(id, callIdRules))
   const ids = new Set<string>()
   for (const { call } of answered) {
     const legal = legalId(call.id)
-    // The seed contains a space, which no id may have. So the id becomes a hash of it.
+    // The seed contains a space, which is not allowed in ids, so the id becomes a hash of it.
     ids.add(ids.has(legal) ? legalId(`${legal} ${ids.size}`) : legal)
   }
   return [...ids]
@@ -51,7 +51,7 @@ function encodeCall(call: ToolCallBlock, id: string, { tools, customTools }: Mes
   return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } }
 }
 
-/** The text of a result. Adds parts other than text to `media`. */
+/** Returns the text of a result. Parts other than text are added to `media`. */
 function encodeResult(result: ToolResultBlock, media: Json[], { notes, marks }: MessagesContext): unknown {
   const texts: Json[] = []
   for (const block of result.content) {
@@ -59,15 +59,15 @@ function encodeResult(result: ToolResultBlock, media: Json[], { notes, marks }: 
     for (const part of encodePart(block, notes)) {
       if (typeof part.text === 'string') texts.push(mark === unmarked ? part : { ...part, ...mark })
       else {
-        if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
+        if (media.length === 0) media.push({ type: 'text', text: 'Files returned by the tools:' })
         media.push(part)
         texts.push({ type: 'text', text: '[The file follows in the next message.]' })
-        notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
+        notes.add('mapped', block.path, 'moved to a user message: results can contain only text')
       }
     }
   }
   if (result.isError) {
-    notes.add('emulated', result.path, 'the format has no mark for errors: the text says it')
+    notes.add('emulated', result.path, 'the format has no error flag: the text states the error')
     const [first = { type: 'text', text: '' }, ...others] = texts
     texts.splice(0, texts.length, { ...first, text: `Error: ${String(first.text)}` }, ...others)
   }

@@ -10,9 +10,9 @@ import { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
 
 /**
- * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all
- * calls in one. Results follow directly after their calls, then the images and files that they hold, in a
- * user message.
+ * Encodes turns as messages. Consecutive assistant turns become one message, because the format requires all
+ * calls in one message. Results directly follow their calls, and then the images and files that they contain,
+ * in a user message.
  */
 export function encodeMessages(turns: readonly Turn[], context: MessagesContext): Json[] {
   const messages = pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))
@@ -21,7 +21,7 @@ export function encodeMessages(turns: readonly Turn[], context: MessagesContext)
   return context.severalInstructions ? messages : joinLeading(messages)
 }
 
-/** The messages of one round. They depend on no other round. */
+/** Encodes one round, which does not depend on any other round. */
 function encodeRound(round: Round, context: MessagesContext): Json[] {
   return [
     ...encodeAssistant(round, context),
@@ -47,10 +47,10 @@ function encodeAssistant({ assistant, calls: answered }: Round, context: Message
   return [message, ...results]
 }
 
-/** The words of an assistant message. */
+/** The content of an assistant message. */
 interface Said {
   texts: string[]
-  /** The mark of the cache on the last text that has one. */
+  /** The cache mark of the last text that has one. */
   mark: Json
   refusal: string
   reasoning: ReasoningBlock[]
@@ -61,10 +61,10 @@ function addBlocks(blocks: readonly Block[], said: Said, { notes, marks }: Messa
   for (const block of blocks) {
     if (block.type === 'text') {
       if (block.cache) said.mark = { ...said.mark, ...marks.mark(block, 'assistant') }
-    } else if (block.cache) notes.add('dropped', block.path, 'the format has no cache hint there')
+    } else if (block.cache) notes.add('dropped', block.path, 'the format does not support a cache hint here')
     switch (block.type) {
       case 'text':
-        // Adjacent text blocks are one text: some vendors split a text at its citations.
+        // Adjacent text blocks are joined to one text, because some vendors split a text at its citations.
         if (isInText) said.texts.push((said.texts.pop() ?? '') + block.text)
         else said.texts.push(block.text)
         break
@@ -83,13 +83,13 @@ function addBlocks(blocks: readonly Block[], said: Said, { notes, marks }: Messa
       case 'image':
       case 'document':
       case 'audio':
-        throw refused(block.path, 'the Chat Completions format takes only text from the assistant')
+        throw refused(block.path, 'assistant messages of the Chat Completions format can contain only text')
     }
     if (block.type !== 'reasoning' || block.text !== '') isInText = block.type === 'text'
   }
 }
 
-/** Texts apart are parts. Many servers take only one text: there they are paragraphs. */
+/** Separate texts become parts. Many servers accept only one text, so there they become paragraphs. */
 function contentOf(
   texts: readonly string[],
   isEmpty: boolean,
@@ -119,21 +119,21 @@ function encodeInstruction(turn: Turn, { notes, marks, developerRole }: Messages
     const mark = marks.mark(block)
     if (block.type === 'foreign') notes.other(block)
     else if (block.type !== 'text') {
-      throw refused(block.path, 'the Chat Completions format takes only text as instructions')
+      throw refused(block.path, 'instructions in the Chat Completions format can contain only text')
     } else if (block.text !== '') texts.push({ type: 'text', text: block.text, ...mark })
   }
   if (texts.length === 0) return []
   const isDeveloper = turn.role === 'developer'
-  // The vendor treats both roles alike; most others know only `system`.
+  // The vendor treats both roles alike. Most others know only `system`.
   if (isDeveloper && !developerRole) {
-    notes.add('mapped', turn.path, 'the role is "system": few upstreams know another')
+    notes.add('mapped', turn.path, 'sent with the role "system": few upstreams support "developer"')
   }
   return [
     { role: isDeveloper && developerRole ? 'developer' : 'system', content: joinedTexts(texts, '\n\n') },
   ]
 }
 
-/** One instruction in front, for upstreams that take only one. */
+/** Joins leading instructions into one message, for upstreams that accept only one. */
 function joinLeading(messages: Json[]): Json[] {
   const firstOther = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const leading = firstOther === -1 ? messages : messages.slice(0, firstOther)

@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 import { unmarked } from '../prompt-marks.ts'
 
-/** A block of a user turn or of a tool's result as parts of a message; none if it is dropped. */
+/** Encodes a block of a user turn or a tool result as message parts; empty if the block is dropped. */
 export function encodePart(block: Block, notes: Notes): Json[] {
   switch (block.type) {
     case 'text':
@@ -16,24 +16,24 @@ export function encodePart(block: Block, notes: Notes): Json[] {
     case 'audio':
       return [{ type: 'input_audio', input_audio: { data: block.data, format: block.format } }]
     case 'reasoning':
-      notes.add('dropped', block.path, 'only the assistant thinks')
+      notes.add('dropped', block.path, 'only assistant turns can contain reasoning')
       return []
     case 'foreign':
       notes.other(block)
       return []
     case 'tool-call':
     case 'tool-result':
-      throw refused(block.path, 'it does not belong there in the Chat Completions format')
+      throw refused(block.path, 'the Chat Completions format does not allow it here')
   }
 }
 
-/** The parts with a mark of the cache on the last of them. */
+/** Adds a cache mark to the last of the parts. */
 export function marked(parts: Json[], mark: Json): Json[] {
   if (mark === unmarked) return parts
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part))
 }
 
-/** Texts as one, or as parts where one of them has a mark of the cache. */
+/** Joins texts into one, or keeps them as parts if one of them has a cache mark. */
 export function joinedTexts(parts: readonly Json[], separator: string): unknown {
   const [first] = parts
   if (parts.length === 1 && first !== undefined && !isMarked(first)) return first.text
@@ -41,7 +41,7 @@ export function joinedTexts(parts: readonly Json[], separator: string): unknown 
   return parts.map(({ text }) => text).join(separator)
 }
 
-/** Whether a part of text has more than its text. */
+/** Whether a text part has members other than its text. */
 function isMarked(part: Json): boolean {
   let members = 0
   for (const _name in part) members++
@@ -49,7 +49,8 @@ function isMarked(part: Json): boolean {
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'the Chat Completions format takes no files as images')
+  if (source.kind === 'file')
+    throw refused(path, 'the Chat Completions format does not support file ids for images')
   const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { url, ...(detail === undefined ? {} : { detail }) }
 }
@@ -57,7 +58,7 @@ function encodeImage({ source, detail, path }: ImageBlock): Json {
 function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Json {
   switch (source.kind) {
     case 'text':
-      notes.add('emulated', path, 'the Chat Completions format has no text documents: it becomes a text part')
+      notes.add('emulated', path, 'the Chat Completions format has no text documents: sent as a text part')
       return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
     case 'base64': {
       const filename = name ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document')
@@ -65,8 +66,8 @@ function encodeDocument({ source, name, path }: DocumentBlock, notes: Notes): Js
       return { type: 'file', file: { filename, file_data: data } }
     }
     case 'url':
-      throw refused(path, 'the Chat Completions format takes documents only as data, not as URLs')
+      throw refused(path, 'the Chat Completions format accepts documents only as data, not as URLs')
     case 'file':
-      throw refused(path, 'another vendor keeps this file: send the document itself')
+      throw refused(path, 'this file is stored at another vendor: send the document itself')
   }
 }

@@ -14,8 +14,8 @@ import { fitMessages } from './fit-messages.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * Encode a request for `/chat/completions`. Members that only some vendors know are there only if the client
- * set them.
+ * Encodes a request for `/chat/completions`. Members that only some vendors support are included only if the
+ * client set them.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -29,7 +29,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const request = fitRequest(fitChatSearch(asked, traits, notes), traits, notes)
   const takesTopK = traits.takes?.topK === true
   if (request.topK !== undefined && !takesTopK) {
-    notes.dropField('topK', 'the Chat Completions format has no top_k')
+    notes.dropField('topK', 'the Chat Completions format has no top_k parameter')
   }
   const customTools = traits.customTools !== false
   const marks = new PromptMarks(notes, { upstreamModel, traits })
@@ -46,7 +46,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     callIds: traits.callIds,
   })
   const messages = fitMessages(encoded, request.turns, traits, notes)
-  // JSON omits members without a value.
+  // JSON omits undefined members.
   const body: Json = {
     model: upstreamModel,
     messages,
@@ -77,10 +77,13 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   return { body, notes: notes.list, tools }
 }
 
-/** The format has several choices and log probabilities, but a translated answer cannot hold them. */
+/** The format supports several choices and log probabilities, but a translated answer cannot contain them. */
 function refuseOtherChoices(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'a translation gives one answer: send several requests')
+    throw refused(
+      notes.pathOf('choices'),
+      'a translated request returns only one answer: send several requests',
+    )
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -93,13 +96,13 @@ function noteSummary({ reasoning }: ChatRequest, notes: Notes): void {
   const isOpen = summary === undefined || summary === 'auto'
   if (!isOpen) notes.dropField('reasoning', 'the upstream decides how much reasoning it shows')
   else if (effort === undefined && budgetTokens === undefined) {
-    notes.add('mapped', notes.pathOf('reasoning'), 'the upstream decides how much it thinks')
+    notes.add('mapped', notes.pathOf('reasoning'), 'the upstream decides how much to think')
   }
 }
 
 /**
- * `reasoning_effort`, or the members of vendors that turn thinking on and off: `thinking` of DeepSeek,
- * Moonshot and Z.AI, or those of Qwen for a model that counts thinking in tokens.
+ * Encodes `reasoning_effort`, or the members with which vendors turn thinking on and off: `thinking` of
+ * DeepSeek, Moonshot and Z.AI, or those of Qwen for a model that measures thinking in tokens.
  * https://www.alibabacloud.com/help/en/model-studio/deep-thinking, read 2026-11-22,
  * https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/overview/concept-param, read
  * 2026-11-28
@@ -138,11 +141,13 @@ function encodeFormat({ format }: ChatRequest, notes: Notes): Json | undefined {
 
 const userCharactersMax = 64
 
-/** Some agents put ids of devices and sessions into a JSON object. A third party gets only a hash of it. */
+/**
+ * Some agents put ids of devices and sessions into a JSON object. Third parties receive only a hash of it.
+ */
 function encodeUser({ userId }: ChatRequest, notes: Notes): string | undefined {
   if (userId === undefined) return undefined
   if (userId.length <= userCharactersMax && parseObject(userId) === undefined) return userId
-  notes.add('mapped', notes.pathOf('userId'), 'a hash takes its place: it is long, or more than a name')
+  notes.add('mapped', notes.pathOf('userId'), 'replaced by a hash: it is long, or contains more than a name')
   return createHash('sha256').update(userId).digest('hex')
 }
 
@@ -151,7 +156,7 @@ function encodeMetadata({ metadata, store }: ChatRequest, notes: Notes): Json | 
   if (store === true && Object.values(metadata).every((value) => typeof value === 'string')) return metadata
   notes.dropField(
     'metadata',
-    'the Chat Completions format takes only text labels, and only for stored answers',
+    'the Chat Completions format supports only text labels, and only for stored answers',
   )
   return undefined
 }
@@ -161,25 +166,25 @@ const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 
 function encodeTier({ serviceTier }: ChatRequest, notes: Notes): string | undefined {
   if (serviceTier === undefined || tiers.has(serviceTier)) return serviceTier
   if (serviceTier === 'standard_only') return 'default'
-  notes.dropField('serviceTier', 'the Chat Completions format has no service tier of this name')
+  notes.dropField('serviceTier', 'the Chat Completions format has no service tier with this name')
   return undefined
 }
 
 /**
- * What holds on an upstream of this format where nothing else is known of the model.
+ * The default traits of an upstream of this format if nothing else is known about the model.
  *
- * OpenAI's reasoning models refuse `max_tokens`, and its others take both names. The other servers of the
- * format know `max_tokens`, and some refuse the other name: Mistral with 422, older servers of vLLM and Azure
- * with 400. Others ignore it, so that the bound is lost in silence. So a model that is not named as OpenAI’s
- * gets the older name. https://github.com/anomalyco/opencode/issues/37964,
+ * OpenAI's reasoning models refuse `max_tokens`, and its other models accept both names. Other servers of
+ * this format support `max_tokens`, and some refuse the other name: Mistral with 422, older servers of vLLM
+ * and Azure with 400. Others ignore it, so the limit would be lost without notice. Therefore a model whose
+ * name is not one of OpenAI's gets the older parameter. https://github.com/anomalyco/opencode/issues/37964,
  * https://github.com/editor-code-assistant/eca/issues/231, https://github.com/voideditor/void/issues/128,
  * https://github.com/BerriAI/litellm/issues/8855, read 2026-11-22
  *
- * Only OpenAI has custom tools. Other servers look for a function in each tool:
+ * Only OpenAI has custom tools. Other servers expect a function in each tool:
  * https://github.com/microsoft/foundry-local/issues/1080, https://github.com/JiuliNuoyi/CodexRosetta/pull/1,
  * read 2026-11-22
  *
- * The templates of many models that others serve join texts, and fail on parts:
+ * The chat templates of many models served by others concatenate texts and fail on parts:
  * https://github.com/router-for-me/CLIProxyAPI/issues/3056, https://github.com/earendil-works/pi/pull/1528,
  * read 2026-11-28
  */
@@ -196,7 +201,7 @@ const openAi: Traits = {
 const others: Traits = { stopMax: 4, outputBound: 'max_tokens', customTools: false, textParts: false }
 
 /**
- * Whether a model has a name of OpenAI's, also after a path and in the name of a fine-tuned model:
+ * Whether a model has one of OpenAI's names, also after a path or in the name of a fine-tuned model:
  * `openai/gpt-5`, `ft:gpt-4o:acme`. The open models (`gpt-oss`, GPT-J, GPT-NeoX) run elsewhere.
  */
 function isOpenAiModel(upstreamModel: string): boolean {

@@ -12,7 +12,7 @@ import {
 } from './encode-answer.ts'
 import { writeUsage } from './wire.ts'
 
-/** Encode a whole `chat.completion`. */
+/** Encodes a complete `chat.completion`. */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const { blocks, finish, usage } = collect(events)
   const legacy = isLegacy(context)

@@ -14,9 +14,9 @@ import { encodeStreamError } from './errors.ts'
 import { writeUsage } from './wire.ts'
 
 /**
- * A stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the client asked
- * for it and the upstream sent it, `[DONE]`. Nothing follows an error, so that no client takes the answer for
- * whole.
+ * Encodes a stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the
+ * client requested it and the upstream sent it, and `[DONE]`. Nothing follows an error, so that no client
+ * treats the answer as complete.
  */
 export function encodeStream(context: AnswerContext): StreamEncoder {
   return new ChatStreamEncoder(context)
@@ -111,14 +111,14 @@ class ChatStreamEncoder implements StreamEncoder {
         return this.#chunk({ reasoning_details: reasoningDetails(thought, this.#details++, this.#context) })
       }
       case 'citation': {
-        // Without an end it is about the whole text, which may go on.
+        // A citation without an end applies to the whole text, which may continue.
         if (delta.end === undefined) open.citations.push(delta)
         return delta.end === undefined ? '' : this.#annotate(open, [delta])
       }
       case 'query':
       case 'source':
       case 'search-failure':
-        // The format has no place for a search, only for what the text cites.
+        // The format cannot represent a search, only what the text cites.
         return ''
     }
   }
@@ -136,7 +136,7 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'refusal':
         return this.#chunk({ refusal: text })
       case 'reasoning':
-        // A signature comes with the text that it proves.
+        // A signature is sent with the text that it authenticates.
         open.texts.push(text)
         return this.#chunk({ reasoning_content: text })
       case 'tool-call':
@@ -179,13 +179,13 @@ class ChatStreamEncoder implements StreamEncoder {
 
 interface OpenBlock {
   block: AnswerBlock
-  /** The text so far; only of reasoning. */
+  /** The text so far; only for reasoning. */
   texts: string[]
   length: number
-  /** Characters of content before the block. */
+  /** The number of content characters before the block. */
   contentStart: number
-  /** Index among the calls, not among the blocks. */
+  /** The index among the calls, not among the blocks. */
   call: number
-  /** Sources of the whole text. They go out at its end. */
+  /** Sources of the whole text, sent at its end. */
   citations: Citation[]
 }

@@ -10,13 +10,13 @@ export interface ChatToolsContext {
   tools: ToolNames
   notes: Notes
   marks: PromptMarks
-  /** The upstream takes custom tools; otherwise they become functions. */
+  /** Whether the upstream supports custom tools. Otherwise they become functions. */
   customTools: boolean
 }
 
 /**
- * `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with
- * `tools`.
+ * Encodes `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together
+ * with `tools`.
  */
 export function encodeTools(request: ChatRequest, context: ChatToolsContext): Json {
   const { notes } = context
@@ -34,7 +34,7 @@ export function encodeTools(request: ChatRequest, context: ChatToolsContext): Js
 }
 
 function noteWithoutTools({ toolChoice, parallelToolCalls }: ChatRequest, notes: Notes): void {
-  const reason = 'left out: it has no meaning without tools'
+  const reason = 'left out: it has no effect without tools'
   if (toolChoice !== undefined) notes.add('mapped', notes.pathOf('toolChoice'), reason)
   if (parallelToolCalls !== undefined) notes.add('mapped', notes.pathOf('parallelToolCalls'), reason)
 }
@@ -44,11 +44,11 @@ type OwnTool = FunctionTool | CustomTool
 interface EncodedTool {
   tool: OwnTool
   wire: Json
-  /** Names the tool in a choice. */
+  /** Refers to the tool in a tool choice. */
   reference: Json
 }
 
-/** The tools that the client runs itself. Throws if there is no other tool than those that a vendor runs. */
+/** The tools that the client runs itself. Throws if all tools are run by a vendor. */
 function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
   const own: OwnTool[] = []
   const hosted: HostedTool[] = []
@@ -57,7 +57,7 @@ function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
     else own.push(tool)
   }
   for (const { path, name, reason: given } of hosted) {
-    const reason = given ?? `only its own vendor runs the tool "${name.slice(0, 64)}"`
+    const reason = given ?? `the tool "${name.slice(0, 64)}" is available only at its own vendor`
     if (own.length === 0 && toolChoice?.type !== 'none') throw refused(path, reason)
     notes.add('dropped', path, reason)
   }
@@ -68,7 +68,7 @@ function encodeTool(tool: OwnTool, { tools, notes, customTools }: ChatToolsConte
   const { description } = tool
   const name = tools.wireName(tool, tool.path)
   if (tool.type === 'custom' && !customTools) {
-    const reason = 'the upstream has no custom tools: a function with one text takes its place'
+    const reason = 'the upstream has no custom tools: replaced by a function with one text parameter'
     notes.add('emulated', tool.path, reason)
     const wire = { type: 'function', function: { name, ...customAsFunction(tool) } }
     return { tool, reference: { type: 'function', function: { name } }, wire }
@@ -90,7 +90,7 @@ function inputOf(tool: OwnTool): Json {
   }
 }
 
-/** Only this format puts a grammar into an object of its own. */
+/** Only this format nests a grammar in a separate object. */
 function encodeGrammar(format: Json): Json {
   if (format.type !== 'grammar') return format
   const { type, ...grammar } = format
@@ -106,7 +106,7 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
     case 'auto':
       return choice.type
     case 'web-search':
-      throw refused(path, 'a web search is not a tool of the Chat Completions format')
+      throw refused(path, 'a web search is not a tool in the Chat Completions format')
     case 'required':
       if (tools.length === 0) throw refused(path, 'there is no tool to call')
       return choice.type
@@ -117,14 +117,14 @@ function encodeChoice(request: ChatRequest, tools: EncodedTool[], notes: Notes):
           (choice.namespace === undefined || tool.namespace === choice.namespace),
       )
       if (found === undefined || choice.kind === 'hosted') {
-        throw refused(path, `"${choice.name.slice(0, 64)}" is not a tool that the upstream can get`)
+        throw refused(path, `"${choice.name.slice(0, 64)}" is not a tool that can be sent to the upstream`)
       }
       return found.reference
     }
     case 'allowed': {
       const names = new Set(choice.names)
       const found = tools.filter(({ tool }) => isNamed(tool, names))
-      if (found.length === 0) throw refused(path, 'none of these is a tool that the upstream can get')
+      if (found.length === 0) throw refused(path, 'none of these tools can be sent to the upstream')
       return {
         type: 'allowed_tools',
         allowed_tools: { mode: choice.mode, tools: found.map(({ reference }) => reference) },

@@ -4,8 +4,8 @@ import { legalCallId } from '../call-ids.ts'
 import { isSignedBy } from '../signed-by.ts'
 
 /**
- * Puts `extra_content` back on the message and the calls that it came with. A signature of a call has the
- * call's id.
+ * Puts `extra_content` back on the message and the calls that it arrived with. A call's signature carries the
+ * id of the call.
  */
 export class ExtraContents {
   readonly #byCall = new Map<string, unknown>()
@@ -34,12 +34,12 @@ export class ExtraContents {
   }
 }
 
-/** The id as a client has it whose format takes fewer characters. */
+/** The id as used by a client whose format allows fewer characters. */
 function portable(id: string): string {
   return legalCallId(id, { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 })
 }
 
-/** Whether a signature of this format holds no thought, but what the vendor wants back. */
+/** Whether a signature of this format contains data for the vendor instead of reasoning. */
 export function isExtraContent(signature: ReasoningSignature): boolean {
   return heldBy(signature) !== undefined
 }

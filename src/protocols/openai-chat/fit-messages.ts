@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import type { Notes } from '../notes.ts'
 
-/** Change messages so that vendors with rules of their own about the conversation take them. */
+/** Adapts messages to vendors with additional rules for conversations. */
 export function fitMessages(
   messages: readonly Json[],
   turns: readonly Turn[],
@@ -14,7 +14,7 @@ export function fitMessages(
   return traits.userAfterToolResults === false ? bridgeResults(fitted, turns, notes) : fitted
 }
 
-/** Messages with calls want a member for thoughts, or none may have it. */
+/** Adds the reasoning member to messages with calls if it is required, or removes it if it is refused. */
 function fitThoughts(message: Json, { thoughtsInHistory }: Traits): Json {
   if (message.role !== 'assistant') return message
   if (thoughtsInHistory === 'refused') {
@@ -25,7 +25,7 @@ function fitThoughts(message: Json, { thoughtsInHistory }: Traits): Json {
   return { reasoning_content: thoughtsInHistory === 'text' ? ' ' : '', ...message }
 }
 
-/** An assistant message between tool results and a user message. */
+/** Inserts an assistant message between tool results and a user message. */
 function bridgeResults(messages: readonly Json[], turns: readonly Turn[], notes: Notes): Json[] {
   let isBridged = false
   const bridged = messages.flatMap((message, at) => {
@@ -37,9 +37,9 @@ function bridgeResults(messages: readonly Json[], turns: readonly Turn[], notes:
   if (isBridged) {
     notes.add(
       'emulated',
-      // The client's name for the conversation: `messages` of `messages[3].content`.
+      // The client's name for the conversation, such as `messages` in `messages[3].content`.
       turns[0]?.path.replace(/\W.*$/, '') ?? '',
-      'the upstream takes no user message right after tool results: an assistant message is put between them',
+      'the upstream does not accept a user message directly after tool results: an assistant message is inserted between them',
     )
   }
   return bridged

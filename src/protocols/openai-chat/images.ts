@@ -18,8 +18,8 @@ import type { ImageContext, ImageSide } from '../image-protocol.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /**
- * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them.
- * OpenAI's own models of this format make no images.
+ * Models of `POST /v1/chat/completions` that return images, as served by OpenRouter and others. OpenAI's own
+ * models do not generate images in this format.
  *
  * https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-21
  */
@@ -49,7 +49,7 @@ function encodeRequest(
   return { body, notes }
 }
 
-/** Preferences are dropped. A property that the client would miss in its file is refused. */
+/** Preferences are dropped. A property of the file that the client depends on is refused. */
 const fates: Fates = {
   model: said,
   prompt: said,
@@ -57,32 +57,32 @@ const fates: Fates = {
   safety_identifier: said,
   n: severalCalls,
   size: (value) =>
-    value === 'auto' ? leftToModel() : refusedHere('a chat model draws in a size of its own'),
+    value === 'auto' ? leftToModel() : refusedHere('a chat model chooses the size of the image itself'),
   background: (value) =>
     value === 'auto' || value === 'opaque'
       ? leftToModel()
-      : refusedHere('a chat model cannot be asked for a transparent background'),
-  output_format: refusedHere('a chat model answers in a file format of its own'),
+      : refusedHere('a chat model has no setting for a transparent background'),
+  output_format: refusedHere('a chat model chooses the file format itself'),
   quality: (value) =>
-    value === 'auto' ? leftToModel() : dropped('the Chat Completions format has no quality'),
-  style: dropped('the Chat Completions format has no style: describe it in the prompt'),
-  moderation: dropped('the Chat Completions format has no levels of moderation'),
-  output_compression: dropped('the Chat Completions format has no compression of images'),
+    value === 'auto' ? leftToModel() : dropped('the Chat Completions format has no quality setting'),
+  style: dropped('the Chat Completions format has no style setting: describe the style in the prompt'),
+  moderation: dropped('the Chat Completions format has no moderation levels'),
+  output_compression: dropped('the Chat Completions format has no image compression setting'),
   response_format: ownDelivery,
   stream: (value) =>
     value === false
       ? said
-      : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
+      : { action: 'emulated', reason: 'the gateway creates the stream from a complete answer' },
   partial_images: (value) =>
-    value === 0 ? said : dropped('the Chat Completions format has no previews of images'),
+    value === 0 ? said : dropped('the Chat Completions format has no image previews'),
 }
 
 function leftToModel(): Fate {
-  return { action: 'mapped', reason: 'not sent: a chat model does it by default' }
+  return { action: 'mapped', reason: 'not sent: chat models do this by default' }
 }
 
 function refusedHere(reason: string): Fate {
-  return { action: 'refused', reason: `${reason}: leave it out, or ask another model` }
+  return { action: 'refused', reason: `${reason}: leave it out, or use another model` }
 }
 
 function decodeAnswer(body: Json): ImageAnswer {

@@ -3,20 +3,23 @@ import type { Notes } from '../notes.ts'
 import type { PromptMarks } from '../prompt-marks.ts'
 import type { ToolNames } from '../tool-names.ts'
 
-/** What the encoders of a conversation share: where notes go, and what the upstream takes. */
+/**
+ * The context shared by the encoders of a conversation: where notes are collected, and what the upstream
+ * supports.
+ */
 export interface MessagesContext {
   notes: Notes
   marks: PromptMarks
   tools: ToolNames
   upstreamModel: string
-  /** The upstream takes calls of custom tools; otherwise they are calls of functions. */
+  /** Whether the upstream supports calls of custom tools. Otherwise they become function calls. */
   customTools: boolean
-  /** The upstream takes the role `developer`. */
+  /** Whether the upstream supports the role `developer`. */
   developerRole: boolean
-  /** The upstream takes several instructions in front; otherwise one. */
+  /** Whether the upstream accepts several instructions at the beginning. Otherwise they are joined. */
   severalInstructions: boolean
-  /** The upstream takes the text of a turn in several parts. */
+  /** Whether the upstream accepts the text of a turn in several parts. */
   textParts: boolean
-  /** The ids of calls that the upstream takes. */
+  /** The call ids that the upstream accepts. */
   callIds: Traits['callIds']
 }

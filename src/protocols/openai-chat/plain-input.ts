@@ -1,7 +1,8 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
-// `openai`; the members of other vendors are those that decode-*.ts reads, and that our own answers have.
+// Everything that contains all of its input in the body. test/protocols/hidden-input.test.ts compares this
+// list with the types of `openai`. The members of other vendors are those read in decode-*.ts and written in
+// our own answers.
 
 const parts: PlainPlace = {
   text: true,
@@ -55,7 +56,7 @@ const tools: PlainPlace = {
   },
 }
 
-/** Settings of endpoints that read texts and answer in whatever form. */
+/** Settings of endpoints that take text and return results in any form. */
 const settings = {
   model: 'data',
   user: 'data',
@@ -107,7 +108,7 @@ export const plainInput: PlainPlace = {
   },
 }
 
-/** Of `/embeddings`, `/moderations` and `/completions`. */
+/** The input of `/embeddings`, `/moderations` and `/completions`. */
 export const plainTexts: PlainPlace = {
   members: {
     ...settings,

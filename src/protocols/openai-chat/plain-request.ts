@@ -14,18 +14,18 @@ import {
 } from '../scan-facts.ts'
 import { readStreamOptions } from './request.ts'
 
-/** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
+/** What the gateway needs to know about an endpoint whose requests and answers it only passes through. */
 export interface PlainFormat {
-  /** The member that holds what the model is given: a string or an array. It is required. */
+  /** The member that contains the model's input: a string or an array. It is required. */
   input: 'input' | 'prompt'
-  /** True: the answer is text, which costs output tokens and may be streamed. Default false. */
+  /** True if the answer is text, which costs output tokens and can be streamed. Defaults to false. */
   writes?: boolean
 }
 
 /**
- * A reader of the bodies of `/embeddings`, `/moderations` and `/completions`, which share model, stream and
- * their kind of input. Everything else is the upstream's to judge. It throws as the chat's `readRequest`
- * does.
+ * Creates a reader for the bodies of `/embeddings`, `/moderations` and `/completions`, which share the model,
+ * the stream flag and their kind of input. Everything else is checked by the upstream. The reader throws the
+ * same errors as the chat format's `readRequest`.
  */
 export function plainReader({ input, writes = false }: PlainFormat) {
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
@@ -34,7 +34,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
     const depthMax = bounds.jsonDepthMax
     const model = readModel(raw, members.model)
     const given = members[input]
-    if (!given) throw invalid(input, 'required: a string or an array')
+    if (!given) throw invalid(input, 'required: send a string or an array')
     const kind = kindAt(raw, given.start)
     if (kind !== 'string' && kind !== 'array') throw wrongKind(raw, given, input, 'a string or an array')
     const stream = writes && readBoolean(raw, members.stream, 'stream')
@@ -74,21 +74,21 @@ const memberNames = [
 ] as const
 type Members = Partial<Record<(typeof memberNames)[number], ByteRange>>
 
-/** Other vendors' vectors may be of other types than 32-bit floats. */
+/** Vectors of other vendors can have types other than 32-bit floats. */
 function vectorsAs(raw: Buffer, { encoding_format, output_dtype }: Members): RequestFacts['vectorsAs'] {
   if (encoding_format === undefined || output_dtype !== undefined) return undefined
   const wanted = parseSpan(raw, encoding_format, 'encoding_format')
   return wanted === 'base64' || wanted === 'float' ? wanted : undefined
 }
 
-/** Texts that are written: `n` of each prompt, or `best_of` to choose them from. */
+/** The number of generated texts: `n` per prompt, or `best_of` to choose them from. */
 function choicesOf(raw: Buffer, members: Members, prompt: ByteRange, depthMax: number): number {
   const each = readInteger(raw, members.n, 'n', 1, 128) ?? 1
   const tried = readInteger(raw, members.best_of, 'best_of', 1, 128) ?? 1
   return Math.max(each, tried) * promptsIn(raw, prompt, depthMax)
 }
 
-/** An array of numbers is one prompt, given as tokens. */
+/** An array of numbers is a single prompt in the form of tokens. */
 function promptsIn(raw: Buffer, prompt: ByteRange, depthMax: number): number {
   if (kindAt(raw, prompt.start) === 'string') return 1
   const [first, ...others] = scanElements(raw, prompt, { depthMax })

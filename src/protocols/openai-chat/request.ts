@@ -16,9 +16,9 @@ import {
 import type { Edit } from '../splice.ts'
 
 /**
- * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else.
- * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
- * with the field, or `body` for broken JSON.
+ * Reads the parts of a `/chat/completions` body that the gateway needs; the upstream checks the rest.
+ * Hand-written for the hot path: it scans bytes and does not parse the document. Throws GatewayError
+ * `invalid_request` with the field, or with `body` for invalid JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const marks = new BodyMarks()
@@ -87,7 +87,7 @@ const askOptions = Buffer.from('{"include_usage":true}')
 const askFlag = Buffer.from('"include_usage":true,')
 const askTrue = Buffer.from('true')
 
-/** Insert a member and its comma at the beginning of the object that starts at `start` or later. */
+/** Inserts a member and its comma at the beginning of the object that starts at `start` or later. */
 function insertion(raw: Buffer, start: number, member: Buffer): Edit {
   const at = skipSpace(raw, start, raw.length) + 1
   const isEmpty = raw[skipSpace(raw, at, raw.length)] === 0x7d

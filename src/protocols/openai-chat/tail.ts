@@ -1,26 +1,26 @@
 /**
- * Remembers the last frames of a stream in bounded memory: at most eight, and at most 256 KB, but always the
- * last one. It keeps copies, because a view of a frame would keep the whole 64 KB chunk in memory.
+ * Remembers the last frames of a stream in bounded memory: at most eight frames and 256 KB, but always the
+ * last one. Copies them, because a view of a frame would keep the whole 64 KB chunk in memory.
  */
 export class FrameTail {
-  /** Start and end of the last frames of the current chunk, as a ring. */
+  /** The start and end of the last frames of the current chunk, as a ring buffer. */
   readonly #notes = new Int32Array(2 * framesMax)
   #noted = 0
-  /** The frames, one after the other, from `#from` to `#to`. */
+  /** The frames, one after another, from `#from` to `#to`. */
   #bytes = nothing
   #from = 0
   #to = 0
   /** The length of each frame, oldest first. */
   readonly #lengths: number[] = []
 
-  /** Note a frame of the current chunk. */
+  /** Notes a frame of the current chunk. */
   note(start: number, end: number): void {
     const at = 2 * (this.#noted++ % framesMax)
     this.#notes[at] = start
     this.#notes[at + 1] = end
   }
 
-  /** The end of a chunk: keep the last of its noted frames. */
+  /** Ends a chunk: keeps the last of its noted frames. */
   keep(chunk: Buffer): void {
     for (let index = Math.max(0, this.#noted - framesMax); index < this.#noted; index++) {
       const at = 2 * (index % framesMax)
@@ -47,7 +47,7 @@ export class FrameTail {
     this.#lengths.push(length)
   }
 
-  /** Whether the oldest frame stays within the bounds after a new frame of that length. */
+  /** Whether the oldest frame stays within the limits after a new frame of the given length. */
   #needsOldest(length: number): boolean {
     const newerBytes = this.#to - this.#from - (this.#lengths[0] ?? 0) + length
     return this.#lengths.length < framesMax && newerBytes < bytesMax
@@ -55,7 +55,7 @@ export class FrameTail {
 
   #makeRoom(length: number): void {
     const needed = this.#to - this.#from + length
-    // Twice the needed size, so that small frames, which come often, are seldom moved.
+    // Twice the required size, so that small frames, which are common, rarely cause a move.
     const size = needed > largeBytes ? needed : Math.max(2 * needed, bytesMin)
     const target = needed <= this.#bytes.length ? this.#bytes : Buffer.allocUnsafeSlow(size)
     this.#bytes.copy(target, 0, this.#from, this.#to)

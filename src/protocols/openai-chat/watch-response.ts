@@ -7,8 +7,8 @@ import { failureOf } from './answer-failure.ts'
 import { usageIn } from './wire.ts'
 
 /**
- * Watch a whole answer. Never throws. It does not parse large bodies but scans them for members, so that
- * megabytes of audio cost no more than a search. `complete` is false for a body that was cut.
+ * Watches a complete answer. Never throws. Large bodies are scanned for members instead of parsed, so that
+ * megabytes of audio are as cheap as a search. `complete` is false for a body that was cut off.
  */
 export function watchResponse(body: Buffer): Observation {
   const parsed = body.length <= parsedBytesMax ? parsedOrNothing(body) : undefined
@@ -19,14 +19,12 @@ export function watchResponse(body: Buffer): Observation {
 }
 
 /**
- * Up to this size, parsing costs less than scanning, and no more than a pattern of plain answers (1.4 us at
- * 1.2 KB).
+ * Up to this size, parsing is faster than scanning and no slower than a regular expression for plain answers
+ * (1.4 us at 1.2 KB).
  */
 const parsedBytesMax = 16 * 1024
 
-/**
- * Undefined for answers of which a scan knows more: without usage, or with a choice that is not an object.
- */
+/** Undefined for answers that need a scan: those without usage, or with a choice that is not an object. */
 function readParsed(answer: Json): Observation | undefined {
   const usage = usageIn(answer)
   const choices = answer.choices ?? []
@@ -39,7 +37,7 @@ function readParsed(answer: Json): Observation | undefined {
     servedModel: textOf(answer.model),
     error: answer.error ? decodeStreamError(answer.error) : undefined,
     complete: true,
-    // No estimate if the upstream has counted.
+    // No estimate is needed if the upstream reports counts.
     outputTokensEstimate: 0,
   }
 }
@@ -63,7 +61,7 @@ function readScanned(body: Buffer): Observation {
     observation.usage ??= usageIn({ ...beside, choices })
     observation.complete = true
   } catch {
-    // The body is not one whole JSON object. The observation keeps what was read before, but is not complete.
+    // The body is not a complete JSON object. The observation keeps what was read so far but is not complete.
   }
   return observation
 }
@@ -71,13 +69,13 @@ function readScanned(body: Buffer): Observation {
 const names = ['model', 'choices', 'usage', 'x_groq', 'service_tier', 'error'] as const
 const options = { depthMax: 2000 }
 
-/** Returns the counts that are in choices. */
+/** Returns the counts found in the choices. */
 function readChoices(body: Buffer, span: ByteRange, observation: Observation): Json[] {
   return scanElements(body, span, options).map((choice) => {
     const members = scanMembers(body, choice, ['finish_reason', 'message', 'usage'], options)
     const reason = members.finish_reason && parseSpan(body, members.finish_reason, 'finish_reason')
     observation.finishReason ??= textOf(reason)
-    // One token for four bytes, as for text in a stream.
+    // One token per four bytes, as for text in a stream.
     if (members.message) {
       observation.outputTokensEstimate += Math.ceil((members.message.end - members.message.start) / 4)
     }

@@ -8,11 +8,11 @@ import { FrameTail } from './tail.ts'
 import { contentBytes, usageIn } from './wire.ts'
 
 /**
- * Watch a `/chat/completions` stream. Never throws.
+ * Watches a `/chat/completions` stream. Never throws.
  *
- * It parses as few frames as possible: all frames until the first content. After it, a frame with a choice at
- * the usual place counts as content and is not parsed, except for a few samples. Every other frame (usage,
- * error, [DONE]) is parsed. `observe` reads the finish reason and the usage of content frames from the last
+ * Parses as few frames as possible: all frames until the first content. After that, a frame with a choice at
+ * the usual offset counts as content and is not parsed, except for a few samples. All other frames (usage,
+ * error, [DONE]) are parsed. `observe` reads the finish reason and the usage of content frames from the last
  * few frames.
  */
 export function watchStream(options: WatchOptions): StreamWatcher {
@@ -28,7 +28,7 @@ class ChatStreamWatcher implements StreamWatcher {
   /** Pieces of the unfinished frame. */
   #held: Buffer[] = []
   #heldBytes = 0
-  /** Forwarded bytes of a frame that is too large to hold; 0 if there is none. */
+  /** The number of forwarded bytes of a frame that is too large to hold; 0 if there is none. */
   #passedBytes = 0
 
   #hasContent = false
@@ -38,7 +38,8 @@ class ChatStreamWatcher implements StreamWatcher {
   #choiceMark: ChoiceMark | undefined
 
   /**
-   * Frames with choices since the first content, how many of them were parsed, and the text bytes in those.
+   * Frames with choices since the first content, how many of them were parsed, and the number of text bytes
+   * in those.
    */
   #contentFrames = 0
   #sampledFrames = 0
@@ -55,8 +56,7 @@ class ChatStreamWatcher implements StreamWatcher {
     const end = this.#ends.next(0)
     if (end === -1) this.#hold(chunk, forward)
     else this.#pushFrames(chunk, end, forward)
-    // An error before any content ends the answer. One after it passes, with what the upstream sends after
-    // it.
+    // An error before any content ends the answer. A later error is forwarded, together with what follows it.
     const isNone = !this.#hasContent && this.#error !== undefined
     return { forward, hasContent: this.#hasContent, terminal: this.#isDone || isNone }
   }
@@ -86,8 +86,8 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Most vendors send one token in a frame. If the sampled frames have eight bytes of text or more on
-   * average, they have several tokens, and one token for four bytes is the better estimate.
+   * Most vendors send one token per frame. If the sampled frames average at least eight bytes of text, they
+   * contain several tokens, and one token per four bytes is a better estimate.
    */
   #outputTokensEstimate(): number {
     const textBytes = this.#sampledFrames === 0 ? 0 : this.#sampledTextBytes / this.#sampledFrames
@@ -95,11 +95,11 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Read a chunk whose first frame ends at `firstEnd`. It copies only the bytes of frames that began in an
+   * Reads a chunk whose first frame ends at `firstEnd`. Copies only the bytes of frames that started in an
    * earlier chunk.
    */
   #pushFrames(chunk: Buffer, firstEnd: number, forward: Buffer[]): void {
-    /** The bytes before it are forwarded or dropped. */
+    /** The bytes before this offset have been forwarded or dropped. */
     let sent = 0
     let start = 0
     if (this.#passedBytes > 0) {
@@ -131,7 +131,7 @@ class ChatStreamWatcher implements StreamWatcher {
     if (start > sent) forward.push(sent === 0 && start === chunk.length ? chunk : chunk.subarray(sent, start))
   }
 
-  /** Hold a piece of an unfinished frame. Forward all pieces if the frame gets too large. */
+  /** Holds a piece of an unfinished frame. Forwards all pieces if the frame becomes too large. */
   #hold(piece: Buffer, forward: Buffer[]): void {
     if (piece.length === 0) return
     if (this.#passedBytes > 0) {
@@ -155,7 +155,7 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Whether an unfinished frame of that size is too large to hold. If so, it is forwarded in pieces from now
+   * Whether an unfinished frame of this size is too large to hold. If so, it is forwarded in pieces from here
    * on.
    */
   #passes(frameBytes: number): boolean {
@@ -177,14 +177,14 @@ class ChatStreamWatcher implements StreamWatcher {
     this.#passedBytes = 0
   }
 
-  /** Read a frame in a buffer of its own. True if the client must not see it. */
+  /** Reads a frame in its own buffer. Returns true if the frame must be hidden from the client. */
   #readWholeFrame(frame: Buffer): boolean {
     const isDropped = this.#readFrame(frame, comparisonView(frame), 0, frame.length)
     this.#tail.keep(frame)
     return isDropped
   }
 
-  /** Read one whole frame. True if the client must not see it. */
+  /** Reads one complete frame. Returns true if the frame must be hidden from the client. */
   #readFrame(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const isSkimmed =
       this.#hasContent &&
@@ -209,7 +209,7 @@ class ChatStreamWatcher implements StreamWatcher {
       return false
     }
     if (isBlankOrComment(bytes, start, end)) return false
-    // What is not an event at all may be anything.
+    // Anything that is not an event could be content.
     if (!this.#hasContent && !isEvent(bytes, start, end)) this.#hasContent = true
     this.#tail.note(start, end)
     const frame = parseFrame(bytes, start, end)
@@ -236,11 +236,11 @@ class ChatStreamWatcher implements StreamWatcher {
 }
 
 interface TailFacts extends Pick<Observation, 'usage' | 'finishReason' | 'error'> {
-  /** True if content of another choice came after the last finish reason. */
+  /** Whether content of another choice arrived after the last finish reason. */
   isOpen: boolean
 }
 
-/** Read frames backwards from the last one, until usage and finish reason are known. */
+/** Reads frames backwards from the last one until usage and finish reason are known. */
 function readTail(frames: Buffer[]): TailFacts {
   const facts: TailFacts = { usage: undefined, finishReason: undefined, error: undefined, isOpen: false }
   for (const bytes of frames.reverse()) {
@@ -259,7 +259,7 @@ function readTail(frames: Buffer[]): TailFacts {
   return facts
 }
 
-/** The JSON object of a frame, `done` for the format's own end, undefined for anything else. */
+/** The JSON object of a frame, `done` for the format's end marker, or undefined for anything else. */
 function parseFrame(bytes: Buffer, start: number, end: number): Json | 'done' | undefined {
   const data = frameData(bytes, start, end)
   if (data === undefined) return undefined

@@ -5,28 +5,28 @@ import { readCacheCounts } from '../cache-counts.ts'
 import type { NameRules } from '../tool-names.ts'
 
 // The parts of `/chat/completions` answers that the gateway reads. Sources: the vendor's API reference,
-// https://platform.openai.com/docs/api-reference/chat, and answers of other vendors of the format.
+// https://platform.openai.com/docs/api-reference/chat, and answers of other vendors that use the format.
 
-/** The vendor's rules for names of tools. */
+/** The vendor's rules for tool names. */
 export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
-/** The vendor's rules for ids of tool calls. It checks only their length. */
+/** The vendor's rules for tool call ids. Only their length is checked. */
 export const callIdRules = { illegal: /[^\x21-\x7e]/, charactersMax: 40 }
 
-/** The choice that a translation uses: other formats have only one. */
+/** The choice that a translation uses, because other formats have only one. */
 export function firstChoice(answer: Json): Json | undefined {
   return recordsOf(answer.choices).find(isFirst)
 }
 
 /**
- * Whether a choice is the one that we ask for. Others come unasked: some upstreams have the calls of an
- * answer in a choice of their own, as GitHub Copilot has those of Claude.
+ * Whether a choice is the one that we request. Others can occur too: some upstreams return the calls of an
+ * answer in a separate choice, as GitHub Copilot does for Claude.
  */
 export function isFirst({ index }: Json): boolean {
   return index === 0 || index === undefined || index === null
 }
 
-/** The counts of an answer or a chunk. Moonshot puts them into a choice, Groq into a member of its own. */
+/** The counts of an answer or a chunk. Moonshot puts them into a choice, Groq into a separate member. */
 export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Json): Usage | undefined {
   const counts = readUsage(usage, tier)
   if (counts !== undefined) return counts
@@ -37,21 +37,21 @@ export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Js
   return undefined
 }
 
-/** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
+/** The value of a signature: an element of `reasoning_details` without its text, which is in the block. */
 export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
   return dataOf(detail)
 }
 
 /**
- * The value of a signature that holds `extra_content`, of a tool call or of the message, in which Gemini's
- * endpoint of this format has its thought signatures:
+ * The value of a signature that contains the `extra_content` of a tool call or of the message. Gemini's
+ * endpoint for this format puts its thought signatures there:
  * https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
  */
 export function writeExtraSignature(of: 'tool_call' | 'message', extra: Json): string {
   return dataOf({ of, extra_content: extra })
 }
 
-/** The JSON text of a part of an upstream's answer, whose nesting has no bound. */
+/** The JSON text of a part of an upstream's answer, whose nesting depth is not limited. */
 export function dataOf(value: Json): string {
   try {
     return JSON.stringify(value)
@@ -61,8 +61,8 @@ export function dataOf(value: Json): string {
 }
 
 /**
- * Values of our own signatures, which only name the member of the text. Many clients of other formats send
- * only signed thoughts back.
+ * Values of our own signatures, which only record the member that contains the text. Many clients of other
+ * formats send back only signed reasoning.
  */
 export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
 export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
@@ -89,10 +89,10 @@ export function writeUsage(usage: Usage): Json {
 }
 
 /**
- * The counts of a `usage` object; undefined if it has none.
+ * The counts of a `usage` object; undefined if it contains none.
  *
- * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object with only
- * zeros is a placeholder: a chat has at least one input token. `tier` is the `service_tier` beside it.
+ * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object of zeros is a
+ * placeholder, because a chat has at least one input token. `tier` is the `service_tier` next to it.
  */
 export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
@@ -105,7 +105,7 @@ export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
   const completionDetails = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {}
   const cache = readCacheCounts(value, prompt)
   const thought = countOf(completionDetails.reasoning_tokens) ?? 0
-  // xAI leaves reasoning out of completion_tokens; its total shows it.
+  // xAI excludes reasoning from completion_tokens, but its total includes it.
   const apart = thought > 0 && total === prompt + completion + thought
   const reasoning = apart ? thought : Math.min(thought, completion)
   const input = prompt - cache.read - cache.written
@@ -127,8 +127,8 @@ export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
 }
 
 /**
- * Bytes of text for the user in one choice of a chunk. Undefined if it has no content, 0 if the content is
- * not text (audio, images).
+ * The number of text bytes for the user in one choice of a chunk. Undefined if it has no content, and 0 if
+ * the content is not text (audio, images).
  */
 export function contentBytes(choice: unknown): number | undefined {
   if (!isRecord(choice)) return undefined

@@ -5,13 +5,13 @@ import { imageSource } from '../base64-extractor.ts'
 import { decodeImageFailure, notMade } from '../image-failures.ts'
 import type { ImageStreamDecoder } from '../image-protocol.ts'
 
-/** As `ImageSide#decodeAnswer`. */
+/** Implements `ImageSide#decodeAnswer`. */
 export function decodeAnswer(body: Json): ImageAnswer {
   if (isRecord(body.error)) throw decodeImageFailure(body.error)
   const items = recordsOf(body.data)
   const images = items.flatMap((item) => imageOf(item) ?? [])
   if (images.length === 0) {
-    // xAI answers 200 to what its moderation blocks: https://docs.x.ai/docs/guides/image-generations
+    // xAI returns 200 for content blocked by its moderation: https://docs.x.ai/docs/guides/image-generations
     throw notMade(
       undefined,
       items.some((item) => item.respect_moderation === false),
@@ -20,7 +20,7 @@ export function decodeAnswer(body: Json): ImageAnswer {
   return { images, ...settingsOf(body) }
 }
 
-/** As `ImageSide#decodeStream`: one `completed` for each image. */
+/** Implements `ImageSide#decodeStream`, with one `completed` event per image. */
 export function decodeStream(): ImageStreamDecoder {
   return { push: decodeEvent, end: () => [] }
 }
@@ -63,7 +63,7 @@ function settingsOf(answer: Json): Omit<ImageAnswer, 'images'> {
   }
 }
 
-/** Undefined for an object without counts or with only zeros: a prompt has at least one token. */
+/** Undefined for an object without counts or with only zeros, because a prompt has at least one token. */
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const input = countOf(value.input_tokens) ?? 0

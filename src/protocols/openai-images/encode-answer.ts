@@ -9,7 +9,8 @@ import type {
 import { errorBody } from '../openai-errors.ts'
 
 /**
- * As `ImageClient#answerPieces`. The caller sends base64 between the pieces, so no process has to hold it.
+ * Implements `ImageClient#answerPieces`. The caller sends the base64 between the pieces, so it never has to
+ * be held in memory.
  */
 export function answerPieces(result: ImagesResult): ImagePiece[] {
   const pieces: ImagePiece[] = [`{"created":${result.created},"data":[`]
@@ -20,7 +21,7 @@ export function answerPieces(result: ImagesResult): ImagePiece[] {
   return joined(pieces)
 }
 
-/** As `ImageClient#partialEventPieces`. Its image is number 0. */
+/** Implements `ImageClient#partialEventPieces`. The image has number 0. */
 export function partialEventPieces(preview: PreviewEvent): ImagePiece[] {
   return eventPieces('image_generation.partial_image', imagePieces({}, 0), {
     created_at: preview.created,
@@ -29,7 +30,7 @@ export function partialEventPieces(preview: PreviewEvent): ImagePiece[] {
   })
 }
 
-/** As `ImageClient#completedEventPieces`. Its image is number 0. */
+/** Implements `ImageClient#completedEventPieces`. The image has number 0. */
 export function completedEventPieces(image: ImageOfResult, of: ImageSettings): ImagePiece[] {
   return eventPieces('image_generation.completed', imagePieces(image, 0), {
     created_at: of.created,
@@ -38,7 +39,7 @@ export function completedEventPieces(image: ImageOfResult, of: ImageSettings): I
   })
 }
 
-/** As `ImageClient#encodeStreamError`: ends the stream. */
+/** Implements `ImageClient#encodeStreamError`. Ends the stream. */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   const data = { type: 'error', ...errorBody(error, requestId), request_id: requestId }
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`)
@@ -57,7 +58,7 @@ function settings({ background, outputFormat, quality, size }: ImageSettings) {
   return { background, output_format: outputFormat, quality, size }
 }
 
-/** Events always have all settings: `auto` if a value is unknown. */
+/** Events always contain all settings, with `auto` for unknown values. */
 function eventSettings(of: ImageSettings) {
   return {
     size: of.size ?? 'auto',
@@ -67,7 +68,7 @@ function eventSettings(of: ImageSettings) {
   }
 }
 
-/** The input of a generation is only text. */
+/** The input of an image generation is only text. */
 function usage({ usage: counts }: ImageSettings) {
   return counts === undefined
     ? undefined
@@ -79,13 +80,13 @@ function usage({ usage: counts }: ImageSettings) {
       }
 }
 
-/** `,"name":value` for each known value. */
+/** Returns `,"name":value` for each known value. */
 function members(values: Record<string, unknown>): string {
   const text = JSON.stringify(values).slice(1, -1)
   return text === '' ? '' : `,${text}`
 }
 
-/** Join adjacent texts. */
+/** Joins adjacent texts. */
 function joined(pieces: readonly ImagePiece[]): ImagePiece[] {
   const whole: ImagePiece[] = []
   for (const piece of pieces) {

@@ -4,8 +4,8 @@ import type { Json } from '../../canonical/json.ts'
 import type { ImageContext } from '../image-protocol.ts'
 
 /**
- * The client's members, unknown ones included, with the upstream's model name and the count of this call. It
- * adds no other member: some models of the format refuse members that others need.
+ * Encodes the client's members, including unknown ones, with the upstream's model name and the image count of
+ * this call. No other members are added, because some models of the format refuse members that others need.
  */
 export function encodeRequest(
   request: ImageRequest,
@@ -17,7 +17,7 @@ export function encodeRequest(
     notes.push({
       path: 'partial_images',
       action: 'dropped',
-      reason: 'the gateway asks this channel for no stream: there are no previews',
+      reason: 'the gateway does not request a stream from this channel, so there are no previews',
     })
   }
   const hasCount = typeof n === 'number' || context.count !== 1

@@ -7,8 +7,8 @@ import { type JsonBounds, parseSpan } from '../json-scan.ts'
 import { readModel, scanBody } from '../scan-facts.ts'
 
 /**
- * As `ImageClient#readRequest`. The scan refuses members that come twice, which a parsed body no longer
- * shows.
+ * Implements `ImageClient#readRequest`. The scan refuses repeated members, which are no longer visible in a
+ * parsed body.
  */
 export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string } {
   const model = readModel(raw, scanBody(raw, memberNames, bounds).model)
@@ -18,7 +18,7 @@ export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest 
   const stream = read.stream ?? false
   const partialImages = read.partial_images ?? 0
   if (partialImages > 0 && !stream)
-    throw invalid('partial_images', 'previews need a stream: add "stream": true')
+    throw invalid('partial_images', 'previews require a stream: add "stream": true')
   return {
     model,
     prompt: read.prompt,
@@ -30,7 +30,7 @@ export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest 
     outputFormat: read.output_format,
     outputCompression: read.output_compression,
     moderation: read.moderation,
-    // An empty user counts as none: this is the vendor's rule.
+    // An empty user counts as absent, according to the vendor's rules.
     user: read.user || undefined,
     safetyIdentifier: read.safety_identifier || undefined,
     delivery: read.response_format,
@@ -46,7 +46,8 @@ const text = z.string()
 const imageBody = z.object({
   prompt: z
     .string({
-      error: ({ input }) => (input === undefined ? 'required: a text that describes the image' : undefined),
+      error: ({ input }) =>
+        input === undefined ? 'required: send a text that describes the image' : undefined,
     })
     .refine((prompt) => prompt.trim() !== '', 'expected a text that describes the image, got an empty one'),
   n: optionalMember(integer(1, 10)),
@@ -65,7 +66,7 @@ const imageBody = z.object({
 })
 const memberNames = ['model', ...Object.keys(imageBody.shape)]
 
-/** As `ImageClient#checkTraits`. */
+/** Implements `ImageClient#checkTraits`. */
 export function checkTraits(request: ImageRequest, traits: ImageTraits | undefined, model: string): void {
   const of = `model ${JSON.stringify(model)}`
   checkSize(request.size, traits?.sizes, of)
@@ -74,21 +75,21 @@ export function checkTraits(request: ImageRequest, traits: ImageTraits | undefin
   checkWord(request.background, 'background', withAuto(traits?.backgrounds) ?? backgrounds, of)
   checkWord(request.outputFormat, 'output_format', traits?.outputFormats ?? outputFormats, of)
   if (request.background === 'transparent' && request.outputFormat === 'jpeg') {
-    throw invalid('background', '"transparent" needs the output_format png or webp, not jpeg')
+    throw invalid('background', '"transparent" requires the output_format png or webp, not jpeg')
   }
   checkMost(request.count, 'n', traits?.imagesMax, of)
   checkMost(request.partialImages, 'partial_images', traits?.partialImagesMax, of)
   const charactersMax = traits?.promptCharactersMax ?? promptCharactersMax
-  // Compare code units first: there are never fewer of them than characters, and their number is known.
+  // Compares code units first, because their number is known and never less than that of characters.
   if (request.prompt.length > charactersMax) {
     const characters = charactersIn(request.prompt)
     if (characters > charactersMax) {
-      throw invalid('prompt', `${of} takes at most ${charactersMax} characters, got ${characters}`)
+      throw invalid('prompt', `${of} accepts at most ${charactersMax} characters, got ${characters}`)
     }
   }
 }
 
-/** Counted without a string for each: a prompt may have millions. */
+/** Counts characters without creating a string for each, because a prompt can have millions. */
 function charactersIn(text: string): number {
   let characters = text.length
   for (let i = 1; i < text.length; i++) {
@@ -109,7 +110,7 @@ function checkSize(size: string | undefined, sizes: readonly string[] | undefine
   else if (size !== undefined && !/^(?:auto|[1-9]\d{0,4}x[1-9]\d{0,4})$/.test(size)) {
     throw invalid(
       'size',
-      `${quoted(size)} is not one that ${of} takes: WIDTHxHEIGHT such as 1024x1024, or auto`,
+      `${of} does not accept ${quoted(size)}. Use WIDTHxHEIGHT such as 1024x1024, or auto`,
     )
   }
 }
@@ -121,11 +122,11 @@ function withAuto(words: readonly string[] | undefined): readonly string[] | und
 
 function checkWord(given: string | undefined, path: string, words: readonly string[], of: string): void {
   if (given === undefined || words.includes(given)) return
-  if (words.length === 0) throw invalid(path, `${of} takes none: leave it out`)
-  throw invalid(path, `${quoted(given)} is not one that ${of} takes: ${words.join(', ')}`)
+  if (words.length === 0) throw invalid(path, `${of} does not support it: leave it out`)
+  throw invalid(path, `${of} does not accept ${quoted(given)}. Use one of ${words.join(', ')}`)
 }
 
 function checkMost(given: number, path: string, most: number | undefined, of: string): void {
   if (most === undefined || given <= most) return
-  throw invalid(path, `${given} is more than ${of} takes: at most ${most}`)
+  throw invalid(path, `${of} accepts at most ${most}, got ${given}`)
 }

@@ -8,10 +8,10 @@ import type { ClientTool } from '../tool-names.ts'
 import { isHostedShell, ownItemOf } from './client-tools.ts'
 import { actionOf } from './computer-actions.ts'
 
-/** A block of the answer and how much of it has become events. */
+/** A block of the answer, and how much of it has been turned into events. */
 interface OpenBlock {
   index: number
-  /** UTF-16 code units so far, by part. */
+  /** The number of UTF-16 code units so far, by part. */
   lengths: Map<number, number>
   /** The part of the last delta. */
   part: number | undefined
@@ -33,19 +33,19 @@ type TextKind = 'text' | 'refusal'
 export type ReasoningKind = 'summary' | 'thought'
 
 /**
- * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that
- * its deltas did not have, so that nothing comes twice. Items of tools that the vendor runs are not blocks,
- * but for its web searches.
+ * Converts output items to blocks, whether they arrive in pieces or complete. A complete item adds only the
+ * text that its deltas did not contain, so nothing is duplicated. Items of tools that the vendor runs do not
+ * become blocks, except for its web searches.
  */
 export class ResponsesAnswerReader {
   hasCalls = false
   hasRefusal = false
-  /** Web searches that the vendor ran: the `web_search_call` items. */
+  /** The number of web searches that the vendor ran, which are the `web_search_call` items. */
   webSearches = 0
   readonly losses = new Losses()
   readonly events = new EventWriter()
   #started = false
-  /** The message of the last block, if that is a text. */
+  /** The message of the last block, if that is a text block. */
   #lastText: OpenItem | undefined
   readonly #items = new Map<string, OpenItem>()
   readonly #context: DecodeAnswerContext
@@ -65,13 +65,13 @@ export class ResponsesAnswerReader {
     this.events.push({ type: 'start', id: textOf(id), model: textOf(model), usage: undefined })
   }
 
-  /** An item begins. If it is a call, its name is known at once. */
+  /** Starts an item. The name of a call is known from the start. */
   addItem(key: string, item: Json): void {
     const open = this.#item(key, textOf(item.id))
     if (textOf(item.name) !== undefined) this.#callBlock(open, item)
   }
 
-  /** An item is whole. */
+  /** Handles a complete item. */
   finishItem(key: string, item: Json): void {
     const open = this.#item(key, textOf(item.id))
     if (open.done) return
@@ -102,7 +102,7 @@ export class ResponsesAnswerReader {
     for (const block of open.blocks.values()) this.#end(block)
   }
 
-  /** Finish the items that had no end of their own, from the output of the last event. */
+  /** Finishes the items that had no end event, using the output of the last event. */
   finishItems(items: readonly Json[]): void {
     const wholes = new Map(items.map((item) => [item.id, item]))
     for (const [key, open] of this.#items) {
@@ -135,7 +135,7 @@ export class ResponsesAnswerReader {
     if (textOf(whole) !== undefined) this.#addRest(this.#reasoningBlock(this.#item(key), kind), part, whole)
   }
 
-  /** Drops the input of a call whose name is still unknown: the whole item repeats it. */
+  /** Drops the input of a call whose name is still unknown, because the complete item repeats it. */
   addInput(key: string, delta: unknown): void {
     const text = textOf(delta)
     if (text !== undefined) this.#add(this.#item(key).blocks.get('call'), 0, text)
@@ -145,7 +145,7 @@ export class ResponsesAnswerReader {
     this.#addRest(this.#item(key).blocks.get('call'), 0, whole)
   }
 
-  /** End all open blocks. */
+  /** Ends all open blocks. */
   endAll(): void {
     for (const item of this.#items.values()) for (const block of item.blocks.values()) this.#end(block)
   }
@@ -210,7 +210,8 @@ export class ResponsesAnswerReader {
   }
 
   /**
-   * An item has one block, for its summary or its raw thought, whichever came first. The other is ignored.
+   * An item has a single block, either for its summary or for its raw reasoning, whichever arrives first. The
+   * other is ignored.
    */
   #reasoningBlock(item: OpenItem, kind: ReasoningKind): OpenBlock {
     const known = item.blocks.get(kind)
@@ -240,8 +241,8 @@ export class ResponsesAnswerReader {
   }
 
   /**
-   * A tool of the vendor's that the client runs: only an answer that is written anew in its own format has
-   * such calls.
+   * Handles a call of a tool that the vendor defines and the client runs. Such calls occur only if an answer
+   * is re-encoded in its own format.
    */
   #addOwnCall(open: OpenItem, item: Json): void {
     const own = ownItemOf(textOf(item.type) ?? '')
@@ -252,7 +253,7 @@ export class ResponsesAnswerReader {
       itemOf(place) !== undefined || (own.tool.call === 'computer_call' && actionOf(place) !== undefined)
     const input = places.find(isCall)
     const checks = item.pending_safety_checks
-    // Its client asks its user first. Without the checks it would act at once.
+    // With safety checks, a client of this format asks its user first. Without them it would act immediately.
     if (input === undefined || (Array.isArray(checks) && checks.length > 0)) {
       this.losses.add(`output: ${own.tool.call}`, noSuchCall)
       return
@@ -261,7 +262,7 @@ export class ResponsesAnswerReader {
     this.#addRest(block, 0, JSON.stringify(input))
   }
 
-  /** The steps between searches, which open a page or look for words in one, are not blocks. */
+  /** The steps between searches, which open a page or search within one, do not become blocks. */
   #addSearch(item: OpenItem, { id, action, status }: Json): void {
     const search = isRecord(action) ? action : {}
     if (search.type !== undefined && search.type !== 'search') return

@@ -1,7 +1,7 @@
 import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
 import type { AnswerToKeep } from '../protocol.ts'
 
-/** The response of a whole answer, or of the last event of a stream. One that failed is not continued. */
+/** The response of a complete answer, or of the last event of a stream. A failed one is not continued. */
 export function answerToKeep(bytes: Buffer): AnswerToKeep | undefined {
   const answer = responseIn(bytes.toString('utf8'))
   if (answer === undefined || typeof answer.id !== 'string') return undefined

@@ -21,10 +21,11 @@ import { WebSearchItem } from './web-search-item.ts'
 import { searchesTools, searchToolName } from './wire.ts'
 
 /**
- * Turns canonical events into the events of the format. Each item is announced before its deltas, keeps its
- * index and its id, and ends with an event with its whole text. Items come one after the other: clients lose
- * a call, or fail, when the next item is announced before the one before it is done. The last event has the
- * whole answer, exactly as it was streamed. An answer without a stream is the response of the last event.
+ * Converts canonical events to the events of the format. Each item is announced before its deltas, keeps its
+ * index and id, and ends with an event that contains its complete text. Items are sent one after another,
+ * because clients lose a call or fail if an item is announced before the previous one is done. The last event
+ * contains the complete answer, exactly as streamed. The answer to a request without streaming is the
+ * response of the last event.
  */
 export class AnswerWriter {
   /** The response of the last event. */
@@ -37,9 +38,9 @@ export class AnswerWriter {
   readonly #items: OutputItem[] = []
   readonly #byBlock = new Map<number, { item: OutputItem; part: number }>()
   readonly #callIds = new Set<string>()
-  /** The message that gets the next text. */
+  /** The message to which the next text is added. */
   #message: MessageItem | undefined
-  /** This item has ended, but only the next event shows whether it is complete or cut. */
+  /** An item that has ended, but only the next event shows whether it is complete or cut off. */
   #ending: OutputItem | undefined
   #startUsage: Usage | undefined
   #events: WireEvent[] = []
@@ -54,7 +55,7 @@ export class AnswerWriter {
     this.#ownTools = ownToolsIn(context.body)
   }
 
-  /** Returns the events to send now; none once the answer is over. */
+  /** Returns the events to send now; empty once the answer is over. */
   push(event: ChatEvent): WireEvent[] {
     if (this.final !== undefined) return []
     this.#sequence.take(event, this.#write)
@@ -134,7 +135,7 @@ export class AnswerWriter {
   #addDelta(index: number, delta: Delta): void {
     const open = this.#byBlock.get(index)
     if (open === undefined) return
-    // Text and thoughts are announced with their first delta, so that there are no empty items.
+    // Text and reasoning are announced with their first delta, so that there are no empty items.
     if (!(open.item instanceof OwnCallItem)) this.#announce(open.item)
     this.#emitAll(open.item.add(open.part, delta))
   }
@@ -148,7 +149,7 @@ export class AnswerWriter {
     if (item.place === undefined && !(item instanceof OwnCallItem)) return
     this.#endPending('completed')
     this.#emitAll(events)
-    // The message may get more text.
+    // More text may be added to the message.
     if (item !== this.#message) this.#ending = item
   }
 
@@ -207,7 +208,7 @@ export class AnswerWriter {
     this.#ending = undefined
     if (item === undefined) return
     if (item instanceof OwnCallItem) {
-      // The call that an answer broke off in is left out, unless it is whole.
+      // The call during which an answer was cut off is left out, unless it is complete.
       if (status === 'incomplete' && !item.isWhole) return
       this.#announce(item)
       this.#emitAll(item.steps())

@@ -7,27 +7,25 @@ import { splice } from '../splice.ts'
 import { failureOf, responseId } from './errors.ts'
 import { responseObjects } from './response-object.ts'
 
-/**
- * What the client of a background answer sees instead of what its request, which is made for it, would show.
- */
+/** What the client of a background answer sees in place of the values of our own request to the upstream. */
 export interface BackgroundView {
   id: string
   /** Seconds since the epoch. */
   createdAt: number
   previousId: string | null
   /**
-   * Whether its client asked for encrypted reasoning. The request for the answer always does: later requests
+   * Whether the client requested encrypted reasoning. Our own request always does, because later requests
    * need it.
    */
   showsEncrypted: boolean
 }
 
-/** The events before those of a run. */
+/** The number of events before those of a run. */
 export const eventsBeforeRun = 2
 
 /**
- * The request that makes an answer in the background: it streams, and the channel keeps nothing. Later
- * requests send its reasoning again, so it asks for that in the encrypted form.
+ * Creates the request for a background answer: it streams, and the channel stores nothing. Later requests
+ * send its reasoning back, so it is requested in encrypted form.
  */
 export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
   const edits = [
@@ -37,7 +35,7 @@ export function requestForAnswer(body: Buffer, { removed, at, include }: Backgro
   return splice(body, edits, Buffer.allocUnsafe)
 }
 
-/** The answer as it is before it runs, and its first events. `body`: its `answerSettings`. */
+/** The answer before it runs, and its first events. `body`: its `answerSettings`. */
 export function queuedAnswer(
   requestId: string,
   context: { model: string; createdAt: number; previousId: string | null; body: Json },
@@ -55,7 +53,10 @@ export function queuedAnswer(
   }
 }
 
-/** An event of a run as the client sees it; undefined: it gets none, because one of ours says the same. */
+/**
+ * Converts an event of a run to the form that the client sees. Undefined if the client does not receive it,
+ * because one of our events has the same meaning.
+ */
 export function eventForClient(event: Json, view: BackgroundView): Json | undefined {
   const { type, response, item } = event
   if (type === 'response.created' || type === 'response.queued' || type === 'error') return undefined
@@ -66,7 +67,7 @@ export function eventForClient(event: Json, view: BackgroundView): Json | undefi
   }
 }
 
-/** The end of an answer: its state, or undefined for an event that does not end one. */
+/** The final state of an answer; undefined for an event that does not end it. */
 export function endOfEvent({ type }: Json): 'completed' | 'incomplete' | 'failed' | undefined {
   const end = /^response\.(completed|incomplete|failed)$/.exec(String(type))?.[1]
   return end === 'completed' || end === 'incomplete' || end === 'failed' ? end : undefined
@@ -86,7 +87,7 @@ export function responseForClient(response: Json, view: BackgroundView): Json {
   }
 }
 
-/** The last event of an answer that no run could end. `output`: the items that its events have. */
+/** The last event of an answer that no run could finish. `output`: the items from its events. */
 export function unmadeEvent(
   answer: Json,
   how: { status: 'failed'; error: Parameters<typeof failureOf>[0] } | { status: 'cancelled' },
@@ -96,7 +97,10 @@ export function unmadeEvent(
   return { type: `response.${how.status}`, response: { ...answer, status: how.status, error, output } }
 }
 
-/** The id of the answer to a request, and back; undefined: no request of ours has such an answer. */
+/**
+ * Converts a request id to the id of its answer. The reverse is undefined if the id does not belong to one of
+ * our requests.
+ */
 export function backgroundId(requestId: string): string {
   return responseId(requestId)
 }

@@ -6,32 +6,32 @@ import { patchOutput, screenshotOutput, shellOutput, type ToolOutput, textOutput
 import { listedTools } from './wire.ts'
 
 /**
- * A tool that the vendor defines and the client runs, whose calls and results are items of their own. In
- * other formats it is a function.
+ * A tool that the vendor defines and the client runs, whose calls and results have their own item types. In
+ * other formats it becomes a function.
  */
 export interface OwnTool {
-  /** Of the function. */
+  /** The name of the function. */
   name: string
-  /** The type of its calls. That of its results has `_output` after it. */
+  /** The type of its calls. The type of its results has the suffix `_output`. */
   call: 'shell_call' | 'local_shell_call' | 'apply_patch_call' | 'computer_call'
-  /** What the ids of its calls begin with. */
+  /** The prefix of its call ids. */
   idPrefix: string
   /** `tool`: its definition. */
   asFunction(tool: Members): OwnFunction
-  /** The members of a call whose arguments these are; undefined: they do not fit. */
+  /** Converts arguments to the members of a call; undefined if they are invalid. */
   itemOf(input: Json): Json | undefined
-  /** The arguments of a call of an earlier turn. */
+  /** The arguments of a call in an earlier turn. */
   inputOf(call: Members): Json
-  /** What a result tells the model. */
+  /** Converts a result to text for the model. */
   resultOf(result: Members): ToolOutput
 }
 
-/** The tool of a definition or of a tool choice; undefined for other types. */
+/** The tool for a definition or a tool choice; undefined for other types. */
 export function ownToolOf(type: unknown): OwnTool | undefined {
   return tools.get(type)
 }
 
-/** The tool whose call or result an item of this type is. */
+/** The tool whose call or result has this item type. */
 export function ownItemOf(type: string): { tool: OwnTool; isResult: boolean } | undefined {
   const call = type.replace(/_output$/, '')
   const tool = byCall.get(call)
@@ -39,8 +39,8 @@ export function ownItemOf(type: string): { tool: OwnTool; isResult: boolean } | 
 }
 
 /**
- * Those that a request lists, by their names as functions. A call of one comes as an item of its own, and the
- * answer has to make it of the function's call.
+ * The tools of this kind in a request, by their function names. A call of one is an item of its own, which
+ * the answer has to create from the function call.
  */
 export function ownToolsIn(body: Json): ReadonlyMap<string, OwnTool> {
   const own = new Map<string, OwnTool>()
@@ -52,7 +52,7 @@ export function ownToolsIn(body: Json): ReadonlyMap<string, OwnTool> {
 }
 
 /**
- * Whether the vendor itself runs this shell, in one of its containers. Without an environment the client runs
+ * Whether the vendor itself runs this shell in one of its containers. Without an environment, the client runs
  * it: https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
  */
 export function isHostedShell(environment: unknown): boolean {
@@ -60,22 +60,22 @@ export function isHostedShell(environment: unknown): boolean {
 }
 
 export const hostedShellReason =
-  'the vendor itself runs this shell, in a container that only it has: set environment to {"type": "local"} and run the calls yourself, or use a model whose channel speaks Responses'
+  'this shell runs in a container of its own vendor: set environment to {"type": "local"} and run the calls yourself, or use a model with a channel in the Responses format'
 
-/** The same guide as above, for `shell`. */
+/** The tool `shell`, described in the same guide. */
 const shell: OwnTool = {
   name: 'shell',
   call: 'shell_call',
   idPrefix: 'sh',
   asFunction: (tool) => ({
-    description: `Run commands in a shell on the machine of the user. The commands of one call may run at the same time: join those that depend on each other with &&.${skillsIn(tool)}`,
+    description: `Run commands in a shell on the user's machine. The commands of one call may run in parallel: join commands that depend on each other with &&.${skillsIn(tool)}`,
     parameters: objectSchema(
       {
-        commands: listSchema({ type: 'string' }, 'The commands to run, each as one line of the shell.'),
-        timeout_ms: { type: 'integer', description: 'The most milliseconds that they may take.' },
+        commands: listSchema({ type: 'string' }, 'The commands to run, one shell line each.'),
+        timeout_ms: { type: 'integer', description: 'The maximum run time in milliseconds.' },
         max_output_length: {
           type: 'integer',
-          description: 'The most characters of their output that you want to see.',
+          description: 'The maximum number of characters of output to show.',
         },
       },
       'commands',
@@ -92,7 +92,7 @@ const shell: OwnTool = {
     return { action, environment: { type: 'local' } }
   },
   inputOf(call) {
-    // A call that the vendor ran in a container has its output after it, like any other.
+    // A call that the vendor ran in a container is followed by its output, like any other call.
     call.ignore(['environment'])
     return givenIn(call.requiredMembers('action'), ['commands', 'timeout_ms', 'max_output_length'])
   },
@@ -106,18 +106,18 @@ const localShell: OwnTool = {
   idPrefix: 'lsh',
   asFunction: () => ({
     description:
-      'Run one command on the machine of the user. No shell reads it: for pipes and variables give ["bash", "-lc", "..."].',
+      'Run one command on the machine of the user. It is not interpreted by a shell: for pipes and variables use ["bash", "-lc", "..."].',
     parameters: objectSchema(
       {
         command: listSchema({ type: 'string' }, 'The program and its arguments.'),
         env: {
           type: 'object',
           additionalProperties: { type: 'string' },
-          description: 'Variables of its environment.',
+          description: 'Environment variables.',
         },
-        timeout_ms: { type: 'integer', description: 'The most milliseconds that it may take.' },
-        user: textSchema('The user to run it as.'),
-        working_directory: textSchema('The directory to run it in.'),
+        timeout_ms: { type: 'integer', description: 'The maximum run time in milliseconds.' },
+        user: textSchema('The user to run the command as.'),
+        working_directory: textSchema('The directory to run the command in.'),
       },
       'command',
     ),
@@ -140,7 +140,7 @@ const localShell: OwnTool = {
 const operations = ['create_file', 'update_file', 'delete_file'] as const
 
 /**
- * The diff is the vendor's V4A, without the lines that name files.
+ * The diff uses the vendor's V4A format, without the lines that name files.
  * https://developers.openai.com/api/docs/guides/tools-apply-patch, read 2026-11-28
  */
 const applyPatch: OwnTool = {
@@ -150,8 +150,8 @@ const applyPatch: OwnTool = {
   asFunction: () => ({
     description: [
       'Create, change or delete one file.',
-      'create_file: each line of the diff is a line of the new file with "+" before it.',
-      'update_file: the diff has one or more sections. A section begins with a line "@@", which may go on with the line of the class or function that the change is in, as in "@@ def main():". Then come lines of the file: " " before a line that stays, "-" before one that goes, "+" before a new one. Give about three lines that stay before and behind a change, exactly as they are in the file. There are no line numbers, and no lines with names of files.',
+      'create_file: each line of the diff is a line of the new file, prefixed with "+".',
+      'update_file: the diff has one or more sections. A section begins with a line "@@", optionally followed by the line of the class or function that contains the change, as in "@@ def main():". Then follow lines of the file: prefix unchanged lines with " ", removed lines with "-" and new lines with "+". Include about three unchanged lines before and after a change, exactly as in the file. Do not include line numbers or file names.',
       'delete_file: no diff.',
     ].join('\n'),
     parameters: objectSchema(
@@ -180,8 +180,11 @@ const computer: OwnTool = {
   call: 'computer_call',
   idPrefix: 'cu',
   asFunction: () => ({
-    description: `${useComputer} You get one after each call.`,
-    parameters: objectSchema({ actions: listSchema(actionSchema, 'What to do, in this order.') }, 'actions'),
+    description: `${useComputer} You receive a new screenshot after each call.`,
+    parameters: objectSchema(
+      { actions: listSchema(actionSchema, 'The actions to perform, in order.') },
+      'actions',
+    ),
   }),
   itemOf({ actions: given }) {
     const actions = Array.isArray(given) ? given.map(actionOf) : undefined
@@ -196,7 +199,7 @@ const computer: OwnTool = {
   resultOf: screenshotOutput,
 }
 
-/** The one before it, whose calls have one action each. */
+/** The previous version of the tool, in which each call contains a single action. */
 const computerPreview: OwnTool = {
   ...computer,
   asFunction(tool) {
@@ -204,9 +207,9 @@ const computerPreview: OwnTool = {
     const size =
       width === undefined || height === undefined ? '' : ` The screen has ${width} x ${height} pixels.`
     const environment = tool.text('environment')
-    const where = environment === undefined ? '' : ` It is: ${environment}.`
+    const where = environment === undefined ? '' : ` The environment is: ${environment}.`
     return {
-      description: `${useComputer}${size}${where} You get one after each call.`,
+      description: `${useComputer}${size}${where} You receive a new screenshot after each call.`,
       parameters: actionSchema,
     }
   },
@@ -217,7 +220,7 @@ const computerPreview: OwnTool = {
 }
 
 const useComputer =
-  'Use a computer by its screen, mouse and keyboard. Coordinates are pixels of the last screenshot.'
+  'Use a computer with its screen, mouse and keyboard. Coordinates are pixels of the last screenshot.'
 
 const tools: ReadonlyMap<unknown, OwnTool> = new Map<unknown, OwnTool>([
   ['shell', shell],
@@ -232,7 +235,7 @@ const byCall = new Map<string, OwnTool>(
   [shell, localShell, applyPatch, computer].map((tool) => [tool.call, tool]),
 )
 
-/** The skills that a local shell has. */
+/** Describes the skills of a local shell. */
 function skillsIn(tool: Members): string {
   const environment = tool.members('environment')
   environment?.ignore(['type'])
@@ -244,10 +247,10 @@ function skillsIn(tool: Members): string {
     skill.noteRest()
     return line
   })
-  return `\n\nSkills are directories with a file SKILL.md, which you read before you use one:\n${lines.join('\n')}`
+  return `\n\nSkills are directories with a file SKILL.md. Read it before you use a skill:\n${lines.join('\n')}`
 }
 
-/** These members, as far as they are given. The others are dropped with a note. */
+/** Returns those of these members that are present. The others are dropped with a note. */
 function givenIn(object: Members, names: readonly string[]): Json {
   const given: Json = {}
   for (const name of names) {
@@ -267,7 +270,7 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string'
 }
 
-/** A bound that the model wrote in another way is ignored: its command is worth more. */
+/** A limit that is not a valid number is ignored, because the command matters more. */
 function countOrNull(value: unknown): number | null {
   return countOf(value) ?? null
 }

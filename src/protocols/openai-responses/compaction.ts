@@ -6,9 +6,9 @@ import { encodeResponse } from './encode-answer.ts'
 import { readRequest } from './request.ts'
 
 /**
- * `POST /v1/responses/compact` for a model that has no such call: the model is asked for a summary of the
- * conversation, and the answer is the messages of the user and one item with the summary, sealed in our
- * envelope. Later requests send these instead of the turns.
+ * `POST /v1/responses/compact` for models without such an endpoint: the model is asked for a summary of the
+ * conversation. The answer consists of the user's messages and one item with the summary, sealed in our
+ * envelope. Later requests send these in place of the turns.
  *
  * https://platform.openai.com/docs/api-reference/responses/compact, read 2026-11-23
  */
@@ -26,7 +26,7 @@ export function compacting(client: ClientSide): ClientSide {
     answerSettings: (body) => ({ input: usersMessages(body.input) }),
     encodeResponse: encodeCompaction,
     encodeStream() {
-      throw new Error('a compaction is not streamed')
+      throw new Error('A compaction cannot be streamed.')
     },
   }
 }
@@ -39,7 +39,7 @@ function summaryRequest(body: Json): Json {
   return {
     model,
     instructions:
-      given === undefined ? task : `${task}\n\nThe conversation ran under these instructions:\n\n${given}`,
+      given === undefined ? task : `${task}\n\nThe instructions of the conversation were:\n\n${given}`,
     input: [...items, { role: 'user', content: 'Write the summary now.' }],
     ...(prompt_cache_key === undefined ? {} : { prompt_cache_key }),
     ...(service_tier === undefined ? {} : { service_tier }),
@@ -47,9 +47,9 @@ function summaryRequest(body: Json): Json {
 }
 
 const task = [
-  'Summarize the conversation for a model that goes on with it and sees nothing else of it but the messages of the user.',
-  'Keep what it needs: the goal, what the user asked and decided, what was done and found, names, paths, numbers and identifiers as they are,',
-  'results of tools that still matter, what is open, and the next step. Do not answer the user and do not call tools. Write plain text only.',
+  'Summarize the conversation for a model that will continue it and sees nothing else of it except the messages of the user.',
+  'Keep what it needs: the goal, what the user asked and decided, what was done and found, names, paths, numbers and identifiers exactly as they are,',
+  'tool results that still matter, what remains open, and the next step. Do not answer the user and do not call tools. Write plain text only.',
 ].join(' ')
 
 function encodeCompaction(events: readonly ChatEvent[], context: AnswerContext): Json {
@@ -76,7 +76,7 @@ function encodeCompaction(events: readonly ChatEvent[], context: AnswerContext):
   }
 }
 
-/** The messages of the user, as items of an answer. */
+/** The user's messages as items of an answer. */
 function usersMessages(input: unknown): Json[] {
   if (typeof input === 'string') return [userMessage([{ type: 'input_text', text: input }], 0)]
   if (!Array.isArray(input)) return []

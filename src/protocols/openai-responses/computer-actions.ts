@@ -4,8 +4,8 @@ import { listSchema, objectSchema, textSchema, wordSchema } from '../own-functio
 const buttons = ['left', 'right', 'wheel', 'back', 'forward']
 
 /**
- * One step of the computer tool, flat: many models fill a union of nine objects badly. As `ComputerAction` of
- * `openai` 7.55.0, read 2026-11-28.
+ * The schema of one step of the computer tool. It is flat, because many models have difficulty with a union
+ * of nine objects. Equivalent to `ComputerAction` of `openai` 7.55.0, read 2026-11-28.
  */
 export const actionSchema = objectSchema(
   {
@@ -14,17 +14,20 @@ export const actionSchema = objectSchema(
     ]),
     x: {
       type: 'integer',
-      description: 'click, double_click, move, scroll: pixels from the left of the screen.',
+      description: 'click, double_click, move, scroll: pixels from the left edge of the screen.',
     },
-    y: { type: 'integer', description: 'click, double_click, move, scroll: pixels from its top.' },
+    y: {
+      type: 'integer',
+      description: 'click, double_click, move, scroll: pixels from the top edge of the screen.',
+    },
     button: wordSchema(buttons),
     keys: listSchema(
       { type: 'string' },
-      'keypress: the keys to press together, such as CTRL and S. Others: keys that are held down meanwhile.',
+      'keypress: the keys to press together, such as CTRL and S. Other actions: keys to hold down.',
     ),
     path: listSchema(
       objectSchema({ x: { type: 'integer' }, y: { type: 'integer' } }, 'x', 'y'),
-      'drag: the points of the way.',
+      'drag: the points of the path.',
     ),
     scroll_x: { type: 'integer', description: 'scroll: pixels to the right.' },
     scroll_y: { type: 'integer', description: 'scroll: pixels down.' },
@@ -34,8 +37,8 @@ export const actionSchema = objectSchema(
 )
 
 /**
- * The action with the members that its type has, and no others; undefined: one of them is missing or of
- * another type.
+ * Returns the action with exactly the members of its type; undefined if one of them is missing or has the
+ * wrong type.
  */
 export function actionOf(given: unknown): Json | undefined {
   if (!isRecord(given)) return undefined
@@ -51,7 +54,7 @@ export function actionOf(given: unknown): Json | undefined {
   return action
 }
 
-/** The members of each action, with what one is that the model leaves out: undefined where it may not. */
+/** The members of each action, with their default values; undefined for required members. */
 const forms: ReadonlyMap<unknown, Readonly<Json>> = new Map<unknown, Json>([
   ['click', { button: 'left', x: undefined, y: undefined, keys: null }],
   ['double_click', { x: undefined, y: undefined, keys: null }],

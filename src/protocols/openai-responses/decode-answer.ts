@@ -9,14 +9,14 @@ import { ResponsesAnswerReader } from './answer-reader.ts'
 import { readUsage } from './wire.ts'
 
 /**
- * A whole answer as events. Throws GatewayError `upstream_error` if the body is no answer, or one that the
- * upstream still works on.
+ * Decodes a complete answer into events. Throws GatewayError `upstream_error` if the body is not an answer,
+ * or if the upstream is still working on it.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const isUnfinished = body.status === 'queued' || body.status === 'in_progress'
   if (!Array.isArray(body.output) || isUnfinished) {
     if (isRecord(body.error)) throw decodeStreamError(body.error)
-    throw gatewayError('upstream_answer_unreadable', { what: 'no finished answer of the Responses format' })
+    throw gatewayError('upstream_answer_unreadable', { what: 'no finished answer in the Responses format' })
   }
   const reader = new ResponsesAnswerReader(context)
   reader.start(body)
@@ -25,7 +25,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   return reader.events.take()
 }
 
-/** A streamed answer. The decoder skips events of unknown types. */
+/** Decodes a streamed answer. Events of unknown types are skipped. */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return new ResponsesDecoder(context)
 }
@@ -39,7 +39,8 @@ class ResponsesDecoder implements EventDecoder {
   }
 
   push(data: string): ChatEvent[] {
-    // No word of this format. An answer that has not ended before it is cut off, and `end` says so.
+    // Not part of this format. If the answer has not ended before it, the answer was cut off, which `end`
+    // reports.
     if (data === '[DONE]') return []
     const event = parseObject(data)
     if (event === undefined) {
@@ -51,7 +52,7 @@ class ResponsesDecoder implements EventDecoder {
       // is not over yet.
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
     } else if (this.#error !== undefined && terminalStatus.has(type) && !hasError(event)) {
-      // An answer with an error is not whole, even if its last event is a good end.
+      // An answer with an error is incomplete, even if its last event reports success.
       return this.end(isRecord(event.response) ? usageOf(event.response, this.#reader) : undefined)
     } else readEvent(type, event, this.#reader)
     return this.#reader.events.take()
@@ -72,7 +73,7 @@ function hasError({ response }: Json): boolean {
 function readEvent(type: string, event: Json, reader: ResponsesAnswerReader): void {
   if (!type.startsWith('response.')) return
   const response = isRecord(event.response) ? event.response : {}
-  // The answer begins with its first event of any type.
+  // The answer starts with its first event of any type.
   reader.start(response)
   const status = terminalStatus.get(type)
   if (status === undefined) readItemEvent(type, event, reader)
@@ -127,8 +128,8 @@ function readItemEvent(type: string, event: Json, reader: ResponsesAnswerReader)
 }
 
 /**
- * The last event has the whole answer again, or none of it. It only adds what the earlier events did not
- * have.
+ * The last event either repeats the complete answer or contains none of it. Only what the earlier events did
+ * not contain is added.
  */
 function readTerminal(response: Json, status: string, reader: ResponsesAnswerReader): void {
   const items = recordsOf(response.output)
@@ -177,7 +178,7 @@ function reasonOf(status: string, why: string, reader: ResponsesAnswerReader): F
   return reader.hasRefusal ? 'refusal' : 'stop'
 }
 
-/** The item of an event. Some servers change ids between events, so the index counts first. */
+/** Identifies the item of an event. Some servers change ids between events, so the index takes precedence. */
 function keyOf({ output_index, item_id }: Json): string {
   return typeof output_index === 'number' ? String(output_index) : (textOf(item_id) ?? '0')
 }

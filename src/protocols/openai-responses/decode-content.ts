@@ -12,7 +12,7 @@ import type { Members } from '../members.ts'
 
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock | AudioBlock | RefusalBlock
 
-/** The content of a message or the output of a tool: text alone, or a list of parts. */
+/** The content of a message or the output of a tool: plain text or a list of parts. */
 export function decodeContent(item: Members, name: string): ContentBlock[] {
   const value = item.any(name)
   const path = item.pathOf(name)
@@ -28,10 +28,10 @@ export function decodeContent(item: Members, name: string): ContentBlock[] {
 
 /** SDKs send these members of an earlier answer back. */
 const textLosses = {
-  annotations: 'other formats do not take it back with an earlier answer',
-  logprobs: 'other formats do not take it back with an earlier answer',
+  annotations: 'other formats do not accept it as part of an earlier answer',
+  logprobs: 'other formats do not accept it as part of an earlier answer',
 }
-const fileLosses = { detail: 'other formats choose it themselves' }
+const fileLosses = { detail: 'other formats choose the detail themselves' }
 
 function decodePart(part: Members): ContentBlock | undefined {
   const { path } = part
@@ -55,11 +55,11 @@ function decodePart(part: Members): ContentBlock | undefined {
       return { type: 'audio', data, format, path, ...cacheHint(part) }
     }
   }
-  part.unmapped.refuse(path, `"${type.slice(0, 40)}" is not a content part that other formats have`)
+  part.unmapped.refuse(path, `other formats do not support content parts of type "${type.slice(0, 40)}"`)
   return undefined
 }
 
-/** A picture, in the members of a content part or of a screenshot. */
+/** An image, from the members of a content part or of a screenshot. */
 export function decodeImage(part: Members): ImageBlock {
   const url = part.text('image_url')
   const id = part.text('file_id')
@@ -95,13 +95,13 @@ function decodeFile(part: Members): DocumentBlock {
   throw wrongType(undefined, part.path, 'file_data, file_url or file_id')
 }
 
-/** The bytes of a `data:` URL, or the URL. */
+/** The content of a `data:` URL, or the URL. */
 function sourceOf(url: string, path: string): Source {
   if (!/^data:/i.test(url)) return { kind: 'url', url }
   const comma = url.indexOf(',')
   const [mediaType = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';')
   if (comma === -1 || parameters.at(-1)?.toLowerCase() !== 'base64') {
-    throw invalid(path, 'expected a data: URL in base64, or an https: URL')
+    throw invalid(path, 'expected a data: URL with base64 data, or an https: URL')
   }
   return { kind: 'base64', mediaType: mediaType.toLowerCase(), data: url.slice(comma + 1) }
 }

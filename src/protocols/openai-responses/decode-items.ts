@@ -15,7 +15,7 @@ import { type ContentBlock, decodeContent } from './decode-content.ts'
 import type { ToolList } from './decode-tools.ts'
 import { searchToolName } from './wire.ts'
 
-/** Settings that items of `input` change. */
+/** Settings changed by items of `input`. */
 export interface ConfigurationUpdate {
   effort: ReasoningEffort | undefined
   format: Members | undefined
@@ -23,15 +23,15 @@ export interface ConfigurationUpdate {
 
 /**
  * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one
- * turn. Consecutive results become one turn of the user.
+ * turn. Consecutive results become one user turn.
  */
 export class ItemDecoder {
   readonly turns: Turn[] = []
-  /** The current settings. A later update overrides an earlier one. */
+  /** The current settings. Later updates override earlier ones. */
   readonly update: ConfigurationUpdate = { effort: undefined, format: undefined }
   readonly #tools: ToolList
   readonly #envelope: Envelope
-  /** The ids of calls, by those of their items. */
+  /** Call ids by the ids of their items. */
   readonly #callIds = new Map<string, string>()
 
   constructor(tools: ToolList, envelope: Envelope) {
@@ -115,13 +115,13 @@ export class ItemDecoder {
     const content: ToolResultBlock['content'] = []
     for (const part of decodeContent(item, 'output')) {
       if (isResultPart(part)) content.push(part)
-      else item.unmapped.refuse(part.path, 'the result of a tool holds text, images and files only')
+      else item.unmapped.refuse(part.path, 'tool results can contain only text, images and files')
     }
     const callId = item.requiredText('call_id')
     this.#result({ type: 'tool-result', callId, content, isError: false, path: item.path })
   }
 
-  /** A call of a tool that the vendor defines and the client runs. */
+  /** Adds a call of a tool that the vendor defines and the client runs. */
   #addOwnCall(item: Members, tool: OwnTool): void {
     noteCaller(item)
     const id = item.requiredText('call_id')
@@ -133,8 +133,8 @@ export class ItemDecoder {
   }
 
   /**
-   * The result of a local shell names its call in `id`: some clients give the id of the item there, others
-   * that of the call.
+   * The result of a local shell refers to its call in `id`: some clients send the id of the item there,
+   * others that of the call.
    */
   #addOwnResult(item: Members, tool: OwnTool): void {
     noteCaller(item)
@@ -153,14 +153,14 @@ export class ItemDecoder {
     this.#assistant(path).push({ type: 'reasoning', text, summary: thought === '', signature, path })
   }
 
-  /** A signature from one of our envelopes, or one of this format. */
+  /** A signature from one of our envelopes, or a signature of this format. */
   #openSignature(item: Members): ReasoningSignature | undefined {
     const value = item.text('encrypted_content')
     if (value === undefined || value === '') return undefined
     const opened = this.#envelope.open(value)
     if (opened !== undefined) return opened
     if (isEnvelope(value)) {
-      item.drop('encrypted_content', 'this gateway did not make it, or somebody changed it')
+      item.drop('encrypted_content', 'not created by this gateway, or modified since')
       return undefined
     }
     const id = textOf(item.any('id'))
@@ -173,7 +173,7 @@ export class ItemDecoder {
     }
   }
 
-  /** False: another vendor compacted it, and the item is refused. */
+  /** Returns false if another vendor compacted the conversation, in which case the item is refused. */
   #addCompaction(item: Members): boolean {
     const sealed = item.text('encrypted_content') ?? ''
     const { path } = item
@@ -192,7 +192,7 @@ export class ItemDecoder {
     const given = item.any('arguments')
     const { path } = item
     if (id === undefined || item.any('execution') === 'server') {
-      item.unmapped.drop(path, 'the found tools are sent like all others')
+      item.unmapped.drop(path, 'the tools that it found are sent like all others')
       return
     }
     const input = typeof given === 'string' ? given : JSON.stringify(given ?? {})
@@ -234,7 +234,7 @@ export class ItemDecoder {
   }
 }
 
-/** Messages and references may omit their type. */
+/** Messages and references can omit their type. */
 function impliedType(item: Members): string {
   if (item.has('role')) return 'message'
   return item.has('id') ? 'item_reference' : item.requiredText('type')
@@ -246,15 +246,15 @@ function leaveOut({ path, unmapped }: Members, type: string): void {
   else
     unmapped.refuse(
       path,
-      refusals.get(type) ?? `"${type.slice(0, 40)}" is not an item that other formats have`,
+      refusals.get(type) ?? `other formats do not support items of type "${type.slice(0, 40)}"`,
     )
 }
 
-/** Callers other than `direct`, which is the model itself, are lost. */
+/** Notes that callers other than `direct`, which is the model itself, are lost. */
 function noteCaller(item: Members): void {
   const caller = item.any('caller')
   if (isRecord(caller) && caller.type !== 'direct') {
-    item.drop('caller', 'in other formats only the model itself calls tools')
+    item.drop('caller', 'in other formats, only the model itself can call tools')
   }
 }
 
@@ -271,36 +271,36 @@ function textsOf(parts: unknown): string {
 
 const noChecks = 'other formats have no safety checks'
 
-/** Ids and states concern items that the vendor keeps. Nothing is lost without them. */
+/** Ids and states refer to items stored at the vendor. Nothing is lost without them. */
 const bookkeeping = ['id', 'status', 'created_by']
 
 const losses = {
   acknowledged_safety_checks: noChecks,
   pending_safety_checks: noChecks,
-  async: 'other formats have no calls that are answered later',
+  async: 'other formats do not support asynchronous calls',
   phase: 'other formats do not mark phases of an answer',
 }
 
-/** Items of tools that the vendor ran. The answer after them has the results. */
+/** Items of tools that the vendor ran. The answer after them contains the results. */
 const vendorsWork: ReadonlyMap<string, string> = new Map([
-  ['web_search_call', 'a search that the vendor ran; the answer after it has the results'],
-  ['file_search_call', 'a search that the vendor ran; the answer after it has the results'],
-  ['code_interpreter_call', 'code that the vendor ran; the answer after it has the results'],
+  ['web_search_call', 'a search run by the vendor; the following answer contains the results'],
+  ['file_search_call', 'a search run by the vendor; the following answer contains the results'],
+  ['code_interpreter_call', 'code run by the vendor; the following answer contains the results'],
   ['mcp_list_tools', 'a list of tools that the vendor calls itself'],
-  ['mcp_call', 'a call that the vendor made itself; the answer after it has the results'],
-  ['program', 'a program that the vendor ran; the answer after it has the results'],
-  ['program_output', 'a program that the vendor ran; the answer after it has the results'],
+  ['mcp_call', 'a call made by the vendor itself; the following answer contains the results'],
+  ['program', 'a program run by the vendor; the following answer contains the results'],
+  ['program_output', 'a program run by the vendor; the following answer contains the results'],
 ])
 
-const noSuchTool = 'a call of a tool that only this format has'
+const noSuchTool = 'a call of a tool that only this format supports'
 
 const refusals: ReadonlyMap<string, string> = new Map([
   ['item_reference', 'item_reference: items are not stored here; send the item itself'],
-  ['compaction', 'compaction: only the vendor that made it can read it'],
+  ['compaction', 'compaction: only the vendor that created it can read it'],
   ['compaction_trigger', 'compaction_trigger: other formats cannot compact a conversation'],
   [
     'image_generation_call',
-    'image_generation_call: other vendors cannot read an image that one vendor keeps',
+    'image_generation_call: other vendors cannot read an image stored at its own vendor',
   ],
   ['mcp_approval_request', `mcp_approval_request: ${noSuchTool}`],
   ['mcp_approval_response', `mcp_approval_response: ${noSuchTool}`],

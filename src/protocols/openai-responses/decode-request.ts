@@ -17,7 +17,7 @@ import { decodeToolChoice, ToolList } from './decode-tools.ts'
 import { searchSources } from './web-search.ts'
 
 /**
- * Decode a request of `POST /v1/responses`.
+ * Decodes a request of `POST /v1/responses`.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
@@ -89,29 +89,31 @@ const names: ChatRequest['names'] = {
   cacheKey: 'prompt_cache_key',
 }
 
-/** Members that only this format has and without which the answer is as good. */
+/** Members that only this format supports and that the answer does not depend on. */
 const losses: Readonly<Record<string, string>> = {
   access_programs: 'only OpenAI has access programs',
-  client_metadata: 'other formats do not take it',
+  client_metadata: 'other formats do not support it',
   image: 'other formats do not compress images in the context',
-  prompt_cache_options: 'other formats have no such options of their cache',
-  prompt_cache_retention: 'other formats choose how long they cache',
+  prompt_cache_options: 'other formats have no such cache options',
+  prompt_cache_retention: 'other formats choose the cache duration themselves',
 }
 
-/** Members without which a part of the input would be missing, or a part of what the client asked for. */
+/**
+ * Refuses members without which part of the input, or part of what the client requested, would be missing.
+ */
 function noteWhatIsHeldElsewhere(members: Members): void {
   members.refuse(
     'previous_response_id',
     'the gateway does not store the earlier answer: send its items in input',
   )
-  members.refuse('conversation', 'only one vendor keeps the conversation: send its items in input')
-  members.refuse('prompt', 'only one vendor keeps the stored prompt: send its text in input')
-  members.refuse('moderation', 'other formats cannot moderate the request')
+  members.refuse('conversation', 'the conversation is stored at its own vendor: send its items in input')
+  members.refuse('prompt', 'the prompt is stored at its own vendor: send its text in input')
+  members.refuse('moderation', 'other formats do not support moderation')
   noteContextManagement(members)
   if (members.boolean('background'))
-    members.refuse('background', 'other formats answer at once or not at all')
+    members.refuse('background', 'other formats do not support background answers')
   if (members.word('truncation', ['auto', 'disabled']) === 'auto')
-    members.drop('truncation', 'other formats refuse an input that is too long instead of cutting it')
+    members.drop('truncation', 'other formats refuse an input that is too long instead of truncating it')
   const options = members.members('stream_options')
   const obfuscation = options?.boolean('include_obfuscation')
   if (obfuscation !== undefined) {
@@ -121,14 +123,17 @@ function noteWhatIsHeldElsewhere(members: Members): void {
   options?.noteRest()
 }
 
-/** An agent that relies on it would send ever more. An empty list asks for nothing. */
+/**
+ * Refused, because an agent that relies on it would send an ever longer context. An empty list requests
+ * nothing.
+ */
 function noteContextManagement(members: Members): void {
   const given = members.any('context_management')
   if (Array.isArray(given) && given.length === 0)
-    members.unmapped.map('context_management', 'left out: an empty list asks for nothing')
+    members.unmapped.map('context_management', 'left out: an empty list has no effect')
   else if (given !== undefined) {
     const reason =
-      'only a channel of this format compacts the context by itself: leave it out, and compact with POST /v1/responses/compact'
+      'only channels in this format compact the context automatically: leave it out, and compact with POST /v1/responses/compact'
     members.refuse('context_management', reason)
   }
 }
@@ -145,7 +150,7 @@ function decodeInput(members: Members, items: ItemDecoder): void {
 }
 
 /**
- * `max_tool_calls` bounds the calls of all tools that the vendor runs. Other formats bound only their web
+ * `max_tool_calls` limits the calls of all tools that the vendor runs. Other formats can limit only their web
  * search.
  */
 function boundSearch(
@@ -158,13 +163,13 @@ function boundSearch(
   }
   const reason =
     search === undefined
-      ? "it bounds calls of the vendor's own tools, which the upstream lacks"
-      : 'a web search that may not be called is left out'
+      ? "it limits calls of the vendor's own tools, which the upstream does not have"
+      : 'a web search that must not be called is left out'
   members.unmapped[search === undefined ? 'drop' : 'map']('max_tool_calls', reason)
   return undefined
 }
 
-/** The number of alternatives. `include` may ask for log probabilities, too. */
+/** The number of alternatives. `include` can request log probabilities as well. */
 function decodeLogprobs(members: Members): { top: number } | undefined {
   const top = members.number('top_logprobs') ?? 0
   let isIncluded = false
@@ -172,9 +177,9 @@ function decodeLogprobs(members: Members): { top: number } | undefined {
     const path = `include[${i}]`
     if (what === 'message.output_text.logprobs') isIncluded = true
     else if (what === encryptedReasoning) {
-      members.unmapped.map(path, 'reasoning always comes with what lets it be sent back')
+      members.unmapped.map(path, 'reasoning always includes the data needed to send it back')
     } else if (what === searchSources) {
-      members.unmapped.map(path, 'a web search always comes with the pages that the upstream tells')
+      members.unmapped.map(path, 'a web search always includes the pages that the upstream reports')
     } else members.unmapped.drop(path, `other formats have no equivalent of ${what.slice(0, 60)}`)
   }
   return isIncluded || top > 0 ? { top } : undefined
@@ -187,8 +192,8 @@ function decodeReasoning(members: Members, update: ConfigurationUpdate): Reasoni
   const summary = asked?.text('summary') ?? older
   asked?.ignore(['effort'])
   asked?.noteRest({
-    context: 'other formats decide themselves which earlier reasoning the model sees',
-    mode: 'other formats have one mode of reasoning',
+    context: 'other formats determine themselves which earlier reasoning the model sees',
+    mode: 'other formats have only one reasoning mode',
   })
   if (effort === undefined && summary === undefined) return undefined
   return { effort, budgetTokens: undefined, summary }
@@ -214,13 +219,13 @@ function decodeUser(members: Members) {
   const identifier = members.text('safety_identifier')
   const user = members.text('user')
   if (identifier === undefined) return { value: user, name: 'user' }
-  if (user !== identifier) members.drop('user', 'safety_identifier takes its place')
+  if (user !== identifier) members.drop('user', 'replaced by safety_identifier')
   return { value: identifier, name: 'safety_identifier' }
 }
 
 /**
- * No upstream of another format stores an answer. A note says so only if the client asked for it, and the
- * gateway does not keep it.
+ * Upstreams with other formats do not store answers. A note reports that only if the client requested it and
+ * the gateway does not store the answer.
  */
 function decodeStore(members: Members, isKept: boolean): boolean | undefined {
   const store = members.boolean('store')

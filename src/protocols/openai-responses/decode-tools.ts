@@ -9,20 +9,22 @@ import { searchToolName } from './wire.ts'
 
 /**
  * Collects the tools of a request from `tools`, `additional_tools` items and the results of a tool search. If
- * a tool comes twice, the last one counts.
+ * a tool occurs twice, the last definition counts.
  */
 export class ToolList {
-  /** The web search that the vendor runs, if the client wants it. */
+  /** The web search that the vendor runs, if the client requests it. */
   webSearch: WebSearch | undefined
   readonly #tools = new Map<string, Tool>()
-  /** The types of those that the vendor defines and the client runs, by their names as functions. */
+  /** The types of the tools that the vendor defines and the client runs, by their function names. */
   readonly #own = new Map<string, string>()
 
   get list(): Tool[] {
     return [...this.#tools.values()]
   }
 
-  /** Add tools and return their names. `found`: a search found them, so none of them is deferred any more. */
+  /**
+   * Adds tools and returns their names. `found`: they were found by a search, so they are no longer deferred.
+   */
   add(tools: readonly Members[], found = false, namespace?: string): string[] {
     return tools.flatMap((tool) => this.#add(tool, found, namespace))
   }
@@ -32,13 +34,13 @@ export class ToolList {
     if (type === 'function' || type === 'custom') {
       const decoded = type === 'function' ? decodeFunction(tool) : decodeCustom(tool)
       if (tool.any('defer_loading') === true && !found)
-        tool.drop('defer_loading', 'other formats load every tool at once')
+        tool.drop('defer_loading', 'other formats load all tools immediately')
       tool.noteRest(toolLosses)
       const named = namespace === undefined ? decoded : { ...decoded, namespace }
       const key = JSON.stringify([namespace, decoded.name])
       const former = this.#tools.get(key)
       if (namespace === undefined && this.#own.has(decoded.name)) refuseSameName(tool, decoded.name)
-      // A search may find a tool that is listed, and a later item may list it again.
+      // A search can find a tool that is already listed, and a later item can list it again.
       if (former !== undefined && tool.path.startsWith('tools[')) tool.unmapped.drop(former.path, listedTwice)
       this.#tools.set(key, named)
       return [decoded.name]
@@ -46,7 +48,7 @@ export class ToolList {
     if (type === 'namespace' && namespace === undefined) {
       const name = tool.requiredText('name')
       if (tool.any('description') !== '')
-        tool.drop('description', 'other formats have no groups of tools to describe')
+        tool.drop('description', 'other formats have no tool groups to describe')
       const inner = tool.requiredObjects('tools')
       tool.noteRest()
       return this.add(inner, found, name)
@@ -62,7 +64,7 @@ export class ToolList {
     return []
   }
 
-  /** A tool that the client runs, and whose form the vendor has fixed. */
+  /** Adds a tool that the client runs and whose form is defined by the vendor. */
   #addOwn(tool: Members, own: OwnTool): string[] {
     const { name } = own
     const { path, unmapped } = tool
@@ -70,25 +72,26 @@ export class ToolList {
     const key = JSON.stringify([undefined, name])
     if (this.#tools.has(key) && this.#own.get(name) !== type) refuseSameName(tool, name)
     const { description, parameters } = own.asFunction(tool)
-    unmapped.map(path, `a function takes the place of the vendor's own tool ${type}`)
+    unmapped.map(path, `replaced by a function equivalent to the vendor's own tool ${type}`)
     tool.noteRest(toolLosses)
     this.#own.set(name, type)
     this.#tools.set(key, { type: 'function', name, description, parameters, strict: undefined, path })
     return [name]
   }
 
-  /** A search that the client runs is a function like any other. A search that the vendor runs is dropped. */
+  /** A search that the client runs becomes an ordinary function. A search that the vendor runs is dropped. */
   #addSearch(tool: Members): void {
     const { path } = tool
     if (tool.any('execution') !== 'client') {
-      tool.unmapped.drop(path, 'other formats have no search for tools: every tool is sent at once')
+      tool.unmapped.drop(path, 'other formats have no tool search: all tools are sent immediately')
       return
     }
     this.#tools.set(JSON.stringify([undefined, searchToolName]), {
       type: 'function',
       name: searchToolName,
       description:
-        tool.text('description') ?? 'Search for more tools. Those that are found can be called from then on.',
+        tool.text('description') ??
+        'Search for more tools. The tools that are found can be called from then on.',
       parameters: tool.object('parameters'),
       strict: undefined,
       path,
@@ -97,9 +100,9 @@ export class ToolList {
   }
 }
 
-/** The answer could not tell a call of the one from a call of the other. */
+/** In the answer, calls of the two tools would be indistinguishable. */
 function refuseSameName({ path, unmapped }: Members, name: string): void {
-  const reason = `another tool of the request is a function of the name "${name}" upstream: leave one out, or rename it`
+  const reason = `another tool of the request has the same name "${name}" upstream: leave one of them out, or rename it`
   unmapped.refuse(path, reason)
 }
 
@@ -125,7 +128,7 @@ function decodeCustom(tool: Members): Tool {
   }
 }
 
-/** `tools`: those of the request. */
+/** `tools`: the tools of the request. */
 export function decodeToolChoice(body: Members, tools: readonly Tool[]): ToolChoice | undefined {
   const value = body.any('tool_choice')
   if (value === undefined) return undefined
@@ -166,7 +169,7 @@ export function decodeToolChoice(body: Members, tools: readonly Tool[]): ToolCho
 }
 
 const toolLosses = {
-  allowed_callers: 'in other formats only the model itself calls tools',
-  async: 'other formats have no calls that are answered later',
-  output_schema: 'other formats do not describe what a tool answers',
+  allowed_callers: 'in other formats, only the model itself can call tools',
+  async: 'other formats do not support asynchronous calls',
+  output_schema: 'other formats do not describe tool output',
 }

@@ -5,7 +5,7 @@ import { AnswerWriter } from './answer-writer.ts'
 import { encodeEvent, endOfStream } from './errors.ts'
 
 /**
- * Encode a whole answer, which is the response of a stream's last event. Throws the GatewayError of an
+ * Encodes a complete answer, which is the response of a stream's last event. Throws the GatewayError of an
  * `error` event.
  */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
@@ -14,12 +14,12 @@ export function encodeResponse(events: readonly ChatEvent[], context: AnswerCont
     if (event.type === 'error') throw event.error
     writer.push(event)
   }
-  if (writer.final === undefined) throw new Error('an answer without its end cannot be encoded')
+  if (writer.final === undefined) throw new Error('An answer without a finish event cannot be encoded.')
   return writer.final
 }
 
 /**
- * Encode a streamed answer.
+ * Encodes a streamed answer.
  *
  * https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11-21
  */

@@ -19,23 +19,23 @@ import { callIdRules } from './wire.ts'
 
 export interface ItemsContext {
   notes: Notes
-  /** Undefined: the upstream takes none. */
+  /** Undefined if the upstream does not support cache marks. */
   marks: PromptMarks | undefined
   names: ToolNames
   upstreamModel: string
-  /** The upstream takes custom tools; otherwise their calls are calls of functions. */
+  /** Whether the upstream supports custom tools. Otherwise their calls become function calls. */
   customTools: boolean
 }
 
 /**
- * Encode turns as items of `input`. Instructions stay in their places as messages with their own role,
- * because the member `instructions` could hold only those at the beginning.
+ * Encodes turns as items of `input`. Instructions keep their position as messages with their own role,
+ * because the member `instructions` could contain only those at the beginning.
  */
 export function encodeItems(turns: readonly Turn[], context: ItemsContext): Json[] {
   return pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))
 }
 
-/** The items of one round. They depend on no other round. */
+/** Encodes one round, which does not depend on any other round. */
 function encodeRound({ assistant, calls, others }: Round, context: ItemsContext): Json[] {
   return [
     ...assistant.flatMap((turn) => encodeTurn(turn, context)),
@@ -44,7 +44,7 @@ function encodeRound({ assistant, calls, others }: Round, context: ItemsContext)
   ]
 }
 
-/** Parts that follow each other are one message. Reasoning and calls are items of their own. */
+/** Consecutive parts become one message. Reasoning and calls are separate items. */
 function encodeTurn({ role, blocks }: Turn, context: ItemsContext): Json[] {
   const items: Json[] = []
   let content: Json[] = []
@@ -64,7 +64,7 @@ function encodeTurn({ role, blocks }: Turn, context: ItemsContext): Json[] {
   return items
 }
 
-/** A block as a part of a message, if it is one. */
+/** Encodes a block as a part of a message; empty if it is not one. */
 function encodePart(block: Block, role: Turn['role'], { notes, marks }: ItemsContext): Json[] {
   const isAnswer = role === 'assistant'
   const mark = marks?.mark(block, isAnswer ? 'assistant' : 'content')
@@ -73,16 +73,18 @@ function encodePart(block: Block, role: Turn['role'], { notes, marks }: ItemsCon
       if (block.text === '') return []
       return [{ type: isAnswer ? 'output_text' : 'input_text', text: block.text, ...mark }]
     case 'refusal':
-      if (!isAnswer) throw refused(block.path, 'only an assistant refuses')
+      if (!isAnswer) throw refused(block.path, 'refusals are allowed only in assistant turns')
       return [{ type: 'refusal', refusal: block.text }]
     case 'image':
-      if (isAnswer) throw refused(block.path, 'the Responses format has no images in earlier answers')
+      if (isAnswer)
+        throw refused(block.path, 'the Responses format does not support images in earlier answers')
       return [{ ...encodeImage(block), ...mark }]
     case 'document':
-      if (isAnswer) throw refused(block.path, 'the Responses format has no files in earlier answers')
+      if (isAnswer)
+        throw refused(block.path, 'the Responses format does not support files in earlier answers')
       return [{ ...encodeDocument(block), ...mark }]
     case 'audio':
-      throw refused(block.path, 'the Responses format takes no audio')
+      throw refused(block.path, 'the Responses format does not support audio')
     case 'foreign':
       notes.other(block)
       return []
@@ -93,7 +95,7 @@ function encodePart(block: Block, role: Turn['role'], { notes, marks }: ItemsCon
   }
 }
 
-/** A block as an item of its own, if it is one. */
+/** Encodes a block as a separate item; undefined if it is not one. */
 function encodeItem(block: Block, context: ItemsContext): Json | undefined {
   if (block.type === 'reasoning') return encodeReasoning(block, context)
   return block.type === 'tool-call' ? encodeCall(block, context) : undefined
@@ -112,7 +114,7 @@ function encodeReasoning(block: ReasoningBlock, { notes, upstreamModel }: ItemsC
   const { signature, text, summary, path } = block
   const isOwn = isSignedBy(signature, 'openai-responses', upstreamModel)
   if (!isOwn || signature.kind !== 'encrypted') {
-    notes.add('dropped', path, 'only the model that thought it can take its reasoning back')
+    notes.add('dropped', path, 'reasoning can be sent back only to the model that produced it')
     return undefined
   }
   return {
@@ -142,7 +144,7 @@ function outputOf({ content, isError, path }: ToolResultBlock, notes: Notes): un
         : encodeDocument(part),
   )
   if (isError) {
-    notes.add('mapped', path, 'the Responses format has no mark for errors: the result begins with a word')
+    notes.add('mapped', path, 'the Responses format has no error flag: the result begins with "Error:"')
     parts.unshift({ type: 'input_text', text: 'Error:' })
   }
   const texts = parts.flatMap((part) => (part.type === 'input_text' ? [String(part.text)] : []))
@@ -151,7 +153,7 @@ function outputOf({ content, isError, path }: ToolResultBlock, notes: Notes): un
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {
-  if (source.kind === 'file') throw refused(path, 'only one vendor keeps the file: send its bytes')
+  if (source.kind === 'file') throw refused(path, 'the file is stored at another vendor: send its content')
   const image_url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
   return { type: 'input_image', image_url, detail: detail ?? 'auto' }
 }
@@ -169,6 +171,6 @@ function encodeDocument({ source, name, path }: DocumentBlock): Json {
         file_data: `data:${source.mediaType};base64,${source.data}`,
       }
     case 'file':
-      throw refused(path, 'only one vendor keeps the file: send its bytes')
+      throw refused(path, 'the file is stored at another vendor: send its content')
   }
 }

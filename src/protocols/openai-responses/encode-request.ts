@@ -15,12 +15,12 @@ import { searchSources, searchWords } from './web-search.ts'
 import { given, nameRules } from './wire.ts'
 
 /**
- * Encode a request for `POST /v1/responses`.
+ * Encodes a request for `POST /v1/responses`.
  *
  * https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-21
  */
 export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
-  // The format has no stop sequences, whatever the model takes elsewhere.
+  // The format has no stop sequences, regardless of what the model supports elsewhere.
   const { stopMax: _, ...traits } = context.traits
   const { upstreamModel } = context
   const notes = new Notes(asked)
@@ -28,7 +28,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   refuseImpossible(asked, notes)
   const request = fitRequest(fitWebSearch(asked, traits, notes, searchWords), traits, notes)
   const customTools = traits.customTools !== false
-  // Tools come before calls: of two colliding names, the error names the tool's definition.
+  // Tools are encoded before calls, so that the error for colliding names refers to the tool's definition.
   const tools = encodeTools(request, { notes, names, customTools })
   const marks =
     traits.caching === 'breakpoints' ? new PromptMarks(notes, { upstreamModel, traits }) : undefined
@@ -40,7 +40,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   }
   dropUnknown(request, notes)
   const hint = marks === undefined ? firstCacheHint(request) : undefined
-  if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches by itself')
+  if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches automatically')
   const reasoning = encodeReasoning(request)
 
   const body: Json = {
@@ -78,8 +78,8 @@ function included(
 }
 
 /**
- * Models without reasoning refuse this option. The upstream reads reasoning of earlier answers only if it is
- * there.
+ * Models without reasoning refuse this option. The upstream reads the reasoning of earlier answers only if it
+ * is set.
  */
 function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { thinking }: Traits): boolean {
   if (thinking === 'none') return false
@@ -87,7 +87,10 @@ function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { t
   return isAsked || items.some(({ type }) => type === 'reasoning')
 }
 
-/** OpenAI refuses less. Other servers may take it, as Open Responses states no least bound. */
+/**
+ * OpenAI refuses lower values. Other servers may accept them, because Open Responses does not specify a
+ * minimum.
+ */
 const openAiTokensMin = 16
 const identifierCharactersMax = 64
 const metadataPairsMax = 16
@@ -96,7 +99,10 @@ const serviceTiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'f
 
 function refuseImpossible(request: ChatRequest, notes: Notes): void {
   if (request.choices > 1) {
-    throw refused(notes.pathOf('choices'), 'the Responses format gives one answer: send several requests')
+    throw refused(
+      notes.pathOf('choices'),
+      'the Responses format returns only one answer: send several requests',
+    )
   }
   if (request.logprobs !== undefined) {
     throw refused(notes.pathOf('logprobs'), 'log probabilities are not translated between formats')
@@ -104,25 +110,26 @@ function refuseImpossible(request: ChatRequest, notes: Notes): void {
 }
 
 function dropUnknown(request: ChatRequest, notes: Notes): void {
-  if (request.topK !== undefined) notes.dropField('topK', 'the Responses format has no top_k')
-  if (request.seed !== undefined) notes.dropField('seed', 'the Responses format has no seed')
+  if (request.topK !== undefined) notes.dropField('topK', 'the Responses format has no top_k parameter')
+  if (request.seed !== undefined) notes.dropField('seed', 'the Responses format has no seed parameter')
   if (request.frequencyPenalty !== undefined) {
-    notes.dropField('frequencyPenalty', 'the Responses format has no penalties')
+    notes.dropField('frequencyPenalty', 'the Responses format does not support penalties')
   }
   if (request.presencePenalty !== undefined) {
-    notes.dropField('presencePenalty', 'the Responses format has no penalties')
+    notes.dropField('presencePenalty', 'the Responses format does not support penalties')
   }
-  if (request.logitBias !== undefined) notes.dropField('logitBias', 'the Responses format has no logit_bias')
+  if (request.logitBias !== undefined)
+    notes.dropField('logitBias', 'the Responses format has no logit_bias parameter')
   if (request.stop.length > 0) {
     const isKept = stopsToKeep(request).length > 0
     const reason = isKept
-      ? `the Responses format has none: ${keptStop}`
+      ? `the Responses format has no stop sequences: ${keptStop}`
       : 'the Responses format has no stop sequences'
     notes.add(isKept ? 'emulated' : 'dropped', notes.pathOf('stop'), reason)
   }
 }
 
-/** One note for all hints, because some clients set one on every message. */
+/** Adds a single note for all hints, because some clients set one on every message. */
 function firstCacheHint(request: ChatRequest): string | undefined {
   for (const tool of request.tools) if (tool.cache !== undefined) return tool.path
   for (const turn of request.turns) {
@@ -142,7 +149,7 @@ function encodeMaxOutputTokens(
 ): number | undefined {
   if (maxOutputTokens === undefined || maxOutputTokens >= outputTokensMin) return maxOutputTokens
   const path = notes.pathOf('maxOutputTokens')
-  notes.add('clamped', path, `raised to ${outputTokensMin}, the least that is allowed`)
+  notes.add('clamped', path, `raised to the minimum of ${outputTokensMin}`)
   return outputTokensMin
 }
 
@@ -166,7 +173,8 @@ function encodeText(request: ChatRequest, notes: Notes): Json | undefined {
 function encodeFormat(format: AnswerFormat, notes: Notes): Json {
   if (format.type === 'json_object') return { type: 'json_object' }
   const { name, description, schema, strict } = format
-  if (name === undefined) notes.add('defaulted', notes.pathOf('format'), 'the schema needs a name: "answer"')
+  if (name === undefined)
+    notes.add('defaulted', notes.pathOf('format'), 'the schema requires a name: set to "answer"')
   return {
     type: 'json_schema',
     name: name ?? 'answer',
@@ -177,7 +185,8 @@ function encodeFormat(format: AnswerFormat, notes: Notes): Json {
 }
 
 /**
- * OpenAI refuses longer identifiers. They are more than an opaque name, such as ids of devices and sessions.
+ * OpenAI refuses longer identifiers. Those are more than an opaque name and contain, for example, ids of
+ * devices and sessions.
  */
 function short(request: ChatRequest, field: 'userId' | 'cacheKey', notes: Notes): string | undefined {
   const value = request[field]
@@ -190,7 +199,7 @@ function encodeServiceTier(request: ChatRequest, notes: Notes): string | undefin
   const { serviceTier } = request
   if (serviceTier === undefined || serviceTiers.has(serviceTier)) return serviceTier
   if (serviceTier === 'standard_only') return 'default'
-  notes.dropField('serviceTier', 'the Responses format has no such tier')
+  notes.dropField('serviceTier', 'the Responses format does not support this tier')
   return undefined
 }
 
@@ -206,6 +215,10 @@ function encodeMetadata(request: ChatRequest, notes: Notes): Json | undefined {
 
 function encodeStore(request: ChatRequest, notes: Notes): boolean {
   if (request.store !== undefined) return request.store
-  notes.add('defaulted', notes.pathOf('store'), 'false: the Responses format would store the answer')
+  notes.add(
+    'defaulted',
+    notes.pathOf('store'),
+    'set to false: the Responses format would store the answer by default',
+  )
   return false
 }

@@ -9,13 +9,13 @@ import { encodeWebSearch } from './web-search.ts'
 export interface ResponsesToolsContext {
   notes: Notes
   names: ToolNames
-  /** The upstream takes custom tools; otherwise they become functions. */
+  /** Whether the upstream supports custom tools. Otherwise they become functions. */
   customTools: boolean
 }
 
 /**
- * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every
- * server of this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
+ * Encodes `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes part of the name, because not
+ * every server of this format supports namespaces. OpenAI's own clients use OpenAI without translation.
  */
 export function encodeTools(request: ChatRequest, context: ResponsesToolsContext): Json {
   const { notes } = context
@@ -44,7 +44,7 @@ function encodeTool(
   const name = names.wireName(tool, `${tool.path}.name`)
   const described = description === undefined ? {} : { description }
   if (tool.type === 'custom' && !customTools) {
-    const reason = 'the upstream has no custom tools: a function with one text takes its place'
+    const reason = 'the upstream has no custom tools: replaced by a function with one text parameter'
     notes.add('emulated', tool.path, reason)
     return { type: 'function', name, ...customAsFunction(tool), strict: false }
   }
@@ -61,12 +61,12 @@ function encodeTool(
     name,
     ...described,
     parameters: functionParameters(tool.parameters),
-    // Without it, this format means true, and every other format means false.
+    // In this format, an absent value means true; in all other formats, it means false.
     strict: tool.strict ?? false,
   }
 }
 
-/** Drop a tool that only another vendor runs. Throws if the client forces it, or has no others. */
+/** Drops a tool that only another vendor runs. Throws if the client forces it or has no other tools. */
 function dropHosted(tool: HostedTool, request: ChatRequest, notes: Notes): void {
   const reason = `the tool "${tool.name}" is run by another vendor`
   const isOptional = request.toolChoice === undefined || request.toolChoice.type === 'auto'
@@ -78,7 +78,7 @@ function noteWithoutTools({ toolChoice, parallelToolCalls }: ChatRequest, notes:
   if (toolChoice !== undefined && toolChoice.type !== 'none' && toolChoice.type !== 'auto') {
     throw refused(notes.pathOf('toolChoice'), 'there are no tools to choose from')
   }
-  const reason = 'left out: it has no meaning without tools'
+  const reason = 'left out: it has no effect without tools'
   if (toolChoice !== undefined) notes.add('mapped', notes.pathOf('toolChoice'), reason)
   if (parallelToolCalls !== undefined) notes.add('mapped', notes.pathOf('parallelToolCalls'), reason)
 }
@@ -94,7 +94,7 @@ function encodeChoice(request: ChatRequest, { notes, names, customTools }: Respo
     case 'required':
       return toolChoice?.type
     case 'web-search':
-      // No type of the vendor's SDK names `web_search` as the one tool to call.
+      // None of the types in the vendor's SDK can name `web_search` as the only tool to call.
       return request.tools.length === 0
         ? 'required'
         : { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] }
@@ -114,7 +114,7 @@ function encodeChoice(request: ChatRequest, { notes, names, customTools }: Respo
           : [{ type: typeOf(tool.type), name: names.wireName(tool, path) }],
       )
       if (toolChoice.webSearch) allowed.push({ type: 'web_search' })
-      if (allowed.length === 0) throw refused(path, 'the request has none of the allowed tools')
+      if (allowed.length === 0) throw refused(path, 'the request contains none of the allowed tools')
       return { type: 'allowed_tools', mode: toolChoice.mode, tools: allowed }
     }
   }

@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 
 /**
- * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises
+ * Renders an error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises
  * APIError, and `response.failed`, the only event whose message Codex shows.
  */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
@@ -24,7 +24,7 @@ export function encodeStreamError(error: GatewayError, requestId: string): Buffe
   )
 }
 
-/** `error` of a failed response. Codex gives up on `invalid_prompt` and retries on `server_error`. */
+/** The `error` of a failed response. Codex gives up on `invalid_prompt` and retries on `server_error`. */
 export function failureOf({ kind, code, message }: GatewayError): { code: string; message: string } {
   return { code: code ?? codeOf[kind] ?? 'server_error', message }
 }
@@ -44,18 +44,18 @@ export function responseId(requestId: string): string {
   return `resp_${idPart(requestId)}`
 }
 
-/** The characters of a request's id that are legal in other ids. */
+/** The characters of a request id that are valid in other ids. */
 export function idPart(requestId: string): string {
   return requestId.replace(/[^a-zA-Z0-9]/g, '')
 }
 
-/** One server-sent event, named by its `type`. */
+/** A server-sent event, named by its `type`. */
 export function encodeEvent(event: Json & { type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
 /**
- * OpenAI does not send it in this format. The Open Responses specification requires it, and the clients of
- * both accept it.
+ * The end marker of a stream. OpenAI does not send it in this format. The Open Responses specification
+ * requires it, and the clients of both accept it.
  */
 export const endOfStream = 'data: [DONE]\n\n'

@@ -9,33 +9,33 @@ import { type Edit, splice } from '../splice.ts'
 /**
  * Responses over a WebSocket to an upstream: `GET {base}/responses`.
  *
- * https://developers.openai.com/api/docs/guides/websocket-mode, by what OpenAI's SDK and Codex do with it,
+ * https://developers.openai.com/api/docs/guides/websocket-mode, and the behaviour of OpenAI's SDK and Codex,
  * read 2026-11-23
  */
 export const responsesFrames: FrameFormat = {
-  // Codex sends it; OpenAI's SDK does without.
+  // Codex sends this header; OpenAI's SDK does not.
   headers: ['openai-beta', 'responses_websockets=2026-02-06'],
   ask,
   reader: ({ stream, bytesMax }) => (stream ? new EventReader() : new WholeReader(bytesMax)),
 }
 
-/** An earlier scan has bounded the document. */
+/** An earlier scan has already limited the document. */
 const unbounded = { depthMax: Number.MAX_SAFE_INTEGER }
 
 const named = ['type', 'stream', 'background', 'previous_response_id'] as const
 
-/** The body with its type, without what only HTTP knows. */
+/** Returns the body with its type, and without members that only apply to HTTP. */
 function ask(body: Buffer): AskingFrame | undefined {
   const members = namedIn(body)
   if (members === undefined) return undefined
   const { type, stream, background, previous_response_id: previous } = members
-  // A WebSocket has no answers in the background.
+  // Background answers are not possible over a WebSocket.
   if (background !== undefined && kindAt(body, background.start) !== 'null') {
     if (parseSpan(body, background, 'background') !== false) return undefined
   }
   const open = body.indexOf(openBrace) + 1
   const removed = [type, stream, background].filter((span) => span !== undefined)
-  // First: a removed member may be at the same place.
+  // This edit is first, because a removed member can have the same offset.
   const edits: Edit[] = [{ start: open, end: open, bytes: typeMember }]
   for (const span of removeMembers(body, removed)) edits.push({ ...span, bytes: nothing })
   return { frame: splice(body, edits, Buffer.allocUnsafe), continues: stringAt(body, previous) }
@@ -43,7 +43,10 @@ function ask(body: Buffer): AskingFrame | undefined {
 
 const typeMember = Buffer.from('"type":"response.create",')
 
-/** Undefined: a member comes twice, or in other letters. What that means, the upstream may say over HTTP. */
+/**
+ * Undefined if a member occurs twice or with other letter case. In that case, the upstream can respond to it
+ * over HTTP.
+ */
 function namedIn(body: Buffer): Partial<Record<(typeof named)[number], ByteRange>> | undefined {
   try {
     return scanMembers(body, { start: 0, end: body.length }, named, unbounded)
@@ -52,7 +55,7 @@ function namedIn(body: Buffer): Partial<Record<(typeof named)[number], ByteRange
   }
 }
 
-/** For a request that wants a stream: each frame as the event that it is over HTTP. */
+/** For streaming requests: each frame becomes the event that it would be over HTTP. */
 class EventReader implements FrameReader {
   readonly contentType = 'text/event-stream; charset=utf-8'
   #hasBegun = false
@@ -66,11 +69,11 @@ class EventReader implements FrameReader {
   }
 }
 
-/** For a request that wants a whole answer: the response in the last event, byte for byte. */
+/** For requests without streaming: returns the response of the last event, byte for byte. */
 class WholeReader implements FrameReader {
   readonly contentType = 'application/json'
   readonly #bytesMax: number
-  /** The items so far, by `output_index`: on some upstreams the last event has no output. */
+  /** The items so far, by `output_index`, because on some upstreams the last event has no output. */
   readonly #items = new Map<number, Buffer>()
   #bytes = 0
 
@@ -129,7 +132,7 @@ const lastTypes: ReadonlySet<string> = new Set([
   'error',
 ])
 
-/** Nearly all frames begin with their type, so that nothing needs to be parsed. */
+/** Nearly all frames begin with their type, so that nothing has to be parsed. */
 const typeFirst = /^\{\s*"type"\s*:\s*"([a-z_.]{1,100})"/
 
 function typeOf(frame: Buffer): string {
@@ -142,7 +145,7 @@ function typeOf(frame: Buffer): string {
 
 function eventOf(type: string, frame: Buffer): Buffer {
   const head = Buffer.from(`event: ${type}\ndata: `)
-  // JSON may have line ends between its values. In an event each line has a name.
+  // JSON can contain line ends between its values. In an event, each line needs a field name.
   const hasLines = frame.includes(0x0a) || frame.includes(0x0d)
   const data = hasLines ? Buffer.from(frame.toString('utf8').replace(/\r\n|\r|\n/g, '\ndata: ')) : frame
   return Buffer.concat([head, data, blankLine])
@@ -152,7 +155,7 @@ const blankLine = Buffer.from('\n\n')
 
 function lastOf(type: string, frame: Buffer) {
   if (!lastTypes.has(type)) return undefined
-  // After an error the upstream may have forgotten what the connection remembered.
+  // After an error, the upstream may have discarded the connection's state.
   if (type === 'error') return { answerId: undefined, isReusable: false }
   const response = responseIn(frame)
   const { id } = response === undefined ? {} : membersOf(frame.subarray(response.start, response.end), ['id'])
@@ -180,7 +183,8 @@ function membersOf<Name extends string>(
 }
 
 /**
- * `{ type: "error", status, error: { type, code, message, param }, headers }`. Undefined: it names no status.
+ * Reads `{ type: "error", status, error: { type, code, message, param }, headers }`. Undefined if it contains
+ * no status.
  */
 function refusalIn(frame: Buffer): ReadFrame | undefined {
   const event = parsed(frame)
@@ -192,7 +196,7 @@ function refusalIn(frame: Buffer): ReadFrame | undefined {
     status,
     headers: { ...headersIn(event.headers), 'content-type': 'application/json' },
     body: errorBody(event),
-    // The upstream closes a connection at its age: the same request is good on another.
+    // The upstream closes connections at a certain age. The same request is valid on another connection.
     isOfConnection: error.code === 'websocket_connection_limit_reached',
   }
 }
@@ -223,5 +227,7 @@ function stringAt(bytes: Buffer, span: ByteRange | undefined): string | undefine
 }
 
 function notOne(): GatewayError {
-  return gatewayError('upstream_answer_unreadable', { what: 'a frame that is not an event of the format' })
+  return gatewayError('upstream_answer_unreadable', {
+    what: 'a frame that is not an event in the Responses format',
+  })
 }

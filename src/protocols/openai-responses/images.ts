@@ -10,7 +10,7 @@ import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-proto
 import { given, readUsage } from './wire.ts'
 
 /**
- * Models of `POST /v1/responses` that make images with the vendor's image tool.
+ * Models of `POST /v1/responses` that generate images with the vendor's image tool.
  *
  * https://platform.openai.com/docs/guides/tools-image-generation, read 2026-11-21
  */
@@ -54,7 +54,7 @@ function encodeRequest(
   return { body, notes }
 }
 
-/** Members that the image tool has under the same name. */
+/** Members that the image tool supports under the same name. */
 const sharedMembers = ['complexity', 'frame_count', 'frame_duration_ms', 'svg'] as const
 
 function fates(stream: boolean): Fates {
@@ -75,21 +75,23 @@ function fates(stream: boolean): Fates {
     ),
     n: severalCalls,
     quality: (value) =>
-      isLegacyQuality(value) ? dropped('the image tool has other qualities: low, medium, high') : said,
-    style: dropped('the image tool has no style: describe it in the prompt'),
+      isLegacyQuality(value)
+        ? dropped('the image tool supports only the qualities low, medium and high')
+        : said,
+    style: dropped('the image tool has no style setting: describe the style in the prompt'),
     response_format: ownDelivery,
     stream: (value) =>
       stream || value === false
         ? said
-        : { action: 'emulated', reason: 'the gateway makes the stream from a whole answer' },
+        : { action: 'emulated', reason: 'the gateway creates the stream from a complete answer' },
     partial_images: (value) =>
       stream || value === 0
         ? said
-        : dropped('the gateway asks this channel for no stream: there are no previews'),
+        : dropped('the gateway does not request a stream from this channel, so there are no previews'),
   }
 }
 
-/** Qualities of the retired DALL-E models. */
+/** Qualities of the discontinued DALL-E models. */
 function isLegacyQuality(quality: unknown): boolean {
   return quality === 'standard' || quality === 'hd'
 }
@@ -122,8 +124,8 @@ function decodeAnswer(body: Json): ImageAnswer {
 }
 
 /**
- * The vendor bills the model that writes the call and the model that draws apart. The usage is the sum of
- * both.
+ * The vendor bills the model that writes the call separately from the model that draws. The usage is the sum
+ * of both.
  */
 function usageOf(body: Json): Usage | undefined {
   const model = readUsage(body.usage)
@@ -132,15 +134,15 @@ function usageOf(body: Json): Usage | undefined {
   return model && drawn ? addUsage(model, drawn) : (model ?? drawn)
 }
 
-/** The model's text, if it made no image. */
+/** The model's text if it did not generate an image. */
 function wordsOf(output: readonly Json[]): string | undefined {
   const parts = output.flatMap(({ content }) => recordsOf(content))
   return textOf(parts.map((part) => textOf(part.refusal) ?? textOf(part.text) ?? '').join(''))
 }
 
 /**
- * The image comes whole with its item. The last event repeats it, or has no output on some upstreams. The
- * item counts.
+ * The image arrives complete with its item. The last event repeats it or, on some upstreams, has no output.
+ * The item takes precedence.
  */
 class ResponseStream implements ImageStreamDecoder {
   readonly #items: Json[] = []

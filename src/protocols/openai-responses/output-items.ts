@@ -21,9 +21,9 @@ export interface OutputItem {
   /** The item in its current state. */
   readonly json: Json
   readonly hasRefusal: boolean
-  /** Events for the next delta of a part. */
+  /** Returns the events for the next delta of a part. */
   add(part: number, delta: Delta): WireEvent[]
-  /** Events for the end of a part, with its whole text. */
+  /** Returns the events for the end of a part, with its complete text. */
   endPart(part: number): WireEvent[]
 }
 
@@ -33,7 +33,7 @@ interface MessagePart {
   place: number | undefined
   text: string
   annotations: Json[]
-  /** Sources of the whole text. They go out at its end. */
+  /** Sources of the whole text, sent at its end. */
   citations: Citation[]
 }
 
@@ -63,7 +63,7 @@ export class MessageItem implements OutputItem {
     }
   }
 
-  /** Begin a part. It becomes visible with its first text. */
+  /** Starts a part. It becomes visible with its first text. */
   addPart(kind: 'text' | 'refusal'): number {
     this.#parts.push({ kind, place: undefined, text: '', annotations: [], citations: [] })
     return this.#parts.length - 1
@@ -76,7 +76,7 @@ export class MessageItem implements OutputItem {
     if (delta.type === 'citation') {
       if (part.kind !== 'text') return events
       if (delta.end !== undefined) return [...events, this.#cite(part, delta)]
-      // Without an end it is about the whole text, which may go on.
+      // A citation without an end applies to the whole text, which may continue.
       part.citations.push(delta)
       return events
     }
@@ -135,10 +135,10 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
 }
 
 /**
- * Reasoning: its text, and the signature that the client sends back. A raw thought is written as a summary:
- * most clients show only summaries and send only those back, and for the text of a raw thought OpenAI and
- * Open Responses have different events (`response.reasoning_text.delta`, `response.reasoning.delta`), so that
- * some clients know neither.
+ * Reasoning: its text, and the signature that the client sends back. Raw reasoning is written as a summary,
+ * because most clients show only summaries and send only those back. For the text of raw reasoning, OpenAI
+ * and Open Responses use different events (`response.reasoning_text.delta`, `response.reasoning.delta`), and
+ * some clients support neither.
  */
 export class ReasoningItem implements OutputItem {
   place: number | undefined
@@ -215,7 +215,7 @@ export class CallItem implements OutputItem {
     return {
       id: this.#id,
       type: isCustom ? 'custom_tool_call' : 'function_call',
-      // A custom call has the state `completed` or none.
+      // A custom tool call has the state `completed` or none.
       status: isCustom && this.status === 'incomplete' ? 'completed' : this.status,
       call_id: this.#callId,
       name,
@@ -232,7 +232,7 @@ export class CallItem implements OutputItem {
 
   endPart(): WireEvent[] {
     const isCustom = this.#block.kind === 'custom'
-    // Arguments are JSON, so empty ones are an empty object.
+    // Arguments are JSON, so empty arguments become an empty object.
     const events = this.#input === '' && !isCustom ? this.add(0, { type: 'text', text: '{}' }) : []
     const input = { [isCustom ? 'input' : 'arguments']: this.#input }
     const name = isCustom ? {} : { name: this.#block.name }
@@ -248,7 +248,7 @@ export class CallItem implements OutputItem {
   }
 }
 
-/** A call of the tool search that the client runs. It comes whole. */
+/** A call of the tool search that the client runs. It is sent as a whole. */
 export class SearchItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
@@ -289,7 +289,7 @@ export class SearchItem implements OutputItem {
   }
 }
 
-/** The call's id in a form that is legal here and unique in the answer. */
+/** The call id in a form that is valid in this format and unique within the answer. */
 export function takeCallId(id: string, taken: Set<string>): string {
   const legal = legalCallId(id, callIdRules)
   let unique = legal

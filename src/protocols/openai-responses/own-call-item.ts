@@ -5,8 +5,8 @@ import type { OwnTool } from './client-tools.ts'
 import type { ItemStatus, OutputItem, WireEvent } from './output-items.ts'
 
 /**
- * A call of a tool that the vendor defines and the client runs. It comes whole: what kind of an action it is
- * need not be the first that the model says. `response.shell_call_command.*` are the only events that
+ * A call of a tool that the vendor defines and the client runs. It is sent as a whole, because the model does
+ * not always write the type of the action first. `response.shell_call_command.*` are the only events that
  * `openai` 7.55.0 has for such calls, read 2026-11-28.
  */
 export class OwnCallItem implements OutputItem {
@@ -24,13 +24,13 @@ export class OwnCallItem implements OutputItem {
     this.#callId = callId
   }
 
-  /** Whether its arguments are those of a call. */
+  /** Whether the arguments are valid for a call. */
   get isWhole(): boolean {
     const input = this.#input
     return input !== undefined && this.#tool.itemOf(input) !== undefined
   }
 
-  /** Throws GatewayError `upstream_error` where it is not whole. */
+  /** Throws GatewayError `upstream_error` if the call is incomplete. */
   get json(): Json {
     const { call } = this.#tool
     return {
@@ -44,7 +44,7 @@ export class OwnCallItem implements OutputItem {
     }
   }
 
-  /** Events between its announcement and its end. */
+  /** Returns the events between the announcement and the end of the item. */
   steps(): WireEvent[] {
     return this.#commands.flatMap((command, command_index) => {
       const at = { output_index: this.place, command_index }
@@ -71,7 +71,7 @@ export class OwnCallItem implements OutputItem {
     return Array.isArray(commands) ? commands.map(String) : []
   }
 
-  /** As a shell's call begins: its commands come one by one. */
+  /** The initial state of a shell call, whose commands are sent one by one. */
   get #withoutCommands(): Json {
     const { action } = this.#members
     return isRecord(action) && 'commands' in action ? { action: { ...action, commands: [] } } : {}

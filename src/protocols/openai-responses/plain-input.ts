@@ -1,7 +1,7 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
-// `openai`.
+// Everything that contains all of its input in the body. test/protocols/hidden-input.test.ts compares this
+// list with the types of `openai`.
 
 const parts: PlainPlace = {
   text: true,
@@ -49,8 +49,8 @@ const items: PlainPlace = {
     'apply_patch_call_output',
     'additional_tools',
   ],
-  // A reference need not have a type, and the vendor keeps the thoughts that a client sends back without
-  // their text.
+  // A reference does not need a type, and the vendor stores the reasoning that a client sends back without
+  // its text.
   ownOf: { '': ['content'], message: ['content'], reasoning: ['content', 'encrypted_content'] },
   members: {
     type: 'data',
@@ -85,10 +85,10 @@ export const plainInput: PlainPlace = {
     parallel_tool_calls: 'data',
     max_tool_calls: 'data',
     access_programs: 'data',
-    // Codex labels its requests there.
+    // Codex puts labels for its requests here.
     client_metadata: 'data',
     background: 'data',
-    // How pictures are compressed.
+    // How images are compressed.
     image: 'data',
     include: 'data',
     max_output_tokens: 'data',

@@ -7,9 +7,9 @@ import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**
- * Read what the gateway must know about a `/responses` body; the upstream checks everything else.
- * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
- * with the field, or `body` for broken JSON.
+ * Reads the parts of a `/responses` body that the gateway needs; the upstream checks the rest. Hand-written
+ * for the hot path: it scans bytes and does not parse the document. Throws GatewayError `invalid_request`
+ * with the field, or with `body` for invalid JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const marks = new BodyMarks()
@@ -32,7 +32,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     heldId,
     runsIn,
     heldSpan: heldId === undefined ? undefined : members.previous_response_id,
-    // The vendor keeps answers unless the client forbids it.
+    // The vendor stores answers unless the client disables it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
     hidesCost: isBackground ? 'background' : undefined,
     background: isBackground ? backgroundFacts(raw, members) : undefined,
@@ -65,7 +65,7 @@ const memberNames = [
   'metadata',
 ] as const
 
-/** What a request that makes the answer in the background has otherwise. */
+/** The changes for a request that produces the background answer. */
 function backgroundFacts(
   raw: Buffer,
   { model, stream, store, background, include }: Partial<Record<(typeof memberNames)[number], ByteRange>>,
@@ -88,11 +88,11 @@ function readConversation(
   return id === undefined || span === undefined ? undefined : { id, span }
 }
 
-/** `hasElsewhere`: an earlier answer or a stored prompt is the input. */
+/** `hasElsewhere`: whether an earlier answer or a stored prompt provides the input. */
 function checkInput(raw: Buffer, span: ByteRange | undefined, hasElsewhere: boolean): void {
   if (!isGiven(raw, span)) {
     if (hasElsewhere) return
-    throw invalid('input', 'required: a string or a non-empty array of items')
+    throw invalid('input', 'required: send a string or a non-empty array of items')
   }
   const kind = kindAt(raw, span.start)
   if (kind === 'string') return

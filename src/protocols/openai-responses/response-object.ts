@@ -10,7 +10,7 @@ export interface ResponseState {
   status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed'
   output: readonly Json[]
   usage: Usage | undefined
-  /** The reason why the response is incomplete. */
+  /** Why the response is incomplete. */
   incompleteReason?: 'max_output_tokens' | 'content_filter'
   error?: GatewayError
 }
@@ -21,8 +21,8 @@ type ResponseContext = Pick<
 >
 
 /**
- * Makes the response object of one answer. In every state it repeats the settings of the request with their
- * defaults, as OpenAI does: clients with strict schemas require every key.
+ * Creates the response object of one answer. In every state it repeats the settings of the request with their
+ * defaults, like OpenAI, because clients with strict schemas require all keys.
  */
 export function responseObjects(context: ResponseContext): (state: ResponseState) => Json {
   const head = {
@@ -68,7 +68,7 @@ export function preparedEvents(requestId: string, model: string, body: Json) {
   }
 }
 
-/** As `ClientSide#answerSettings`: what `echoedSettings` and `listedTools` read. */
+/** Like `ClientSide#answerSettings`: the members that `echoedSettings` and `listedTools` read. */
 export function answerSettings(body: Json): Json {
   const settings: Json = {}
   for (const name of settingNames) if (body[name] !== undefined) settings[name] = body[name]
@@ -114,7 +114,7 @@ function echoedSettings({ body, model, heldId, kept }: ResponseContext): Json {
     reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null },
     safety_identifier: body.safety_identifier ?? null,
     service_tier: 'default',
-    // No upstream keeps a translated answer.
+    // Upstreams do not store translated answers.
     store: heldId !== undefined || (kept?.days ?? 0) > 0,
     temperature: body.temperature ?? 1,
     text: { format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
@@ -127,7 +127,7 @@ function echoedSettings({ body, model, heldId, kept }: ResponseContext): Json {
   }
 }
 
-/** Functions have all their keys in an answer. */
+/** In an answer, functions have all their keys. */
 function echoedTool(tool: unknown): unknown {
   if (!isRecord(tool) || tool.type !== 'function') return tool
   return { description: null, parameters: null, strict: null, ...tool }

@@ -2,15 +2,15 @@ import type { ToolResultBlock } from '../../canonical/chat.ts'
 import type { Members } from '../members.ts'
 import { decodeImage } from './decode-content.ts'
 
-/** What a tool gave back, for the model. */
+/** The output of a tool, for the model. */
 export type ToolOutput = Pick<ToolResultBlock, 'content' | 'isError'>
 
-/** A result that is one text. */
+/** A result that is a single text. */
 export function textOutput(result: Members): ToolOutput {
   return plainOutput(result.requiredText('output'), result)
 }
 
-/** A command that fails is not a failure of the tool: its exit code says it. */
+/** A failing command is not a failure of the tool, because its exit code shows it. */
 export function shellOutput(result: Members): ToolOutput {
   let left = result.integer('max_output_length', 0) ?? Number.POSITIVE_INFINITY
   const content = result.requiredObjects('output').map((part) => {
@@ -39,27 +39,28 @@ function outcomeOf(part: Members): string {
 }
 
 /**
- * The beginning and the end of a text. The client sends all of an output with the bound that the model gave,
- * and the vendor cuts it: https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
+ * Returns the beginning and the end of a text. The client sends the complete output together with the limit
+ * that the model set, and the vendor shortens it: https://developers.openai.com/api/docs/guides/tools-shell,
+ * read 2026-11-28
  */
 function shortened(text: string, most: number): string {
   if (text.length <= most) return text
   const head = Math.ceil(most / 2)
   const tail = most - head
   const end = tail === 0 ? '' : text.slice(-tail).toWellFormed()
-  return `${text.slice(0, head).toWellFormed()}\n[${text.length - most} characters are left out here]\n${end}`
+  return `${text.slice(0, head).toWellFormed()}\n[${text.length - most} characters omitted]\n${end}`
 }
 
-/** The result of a patch, which need not have a text. */
+/** The result of a patch, which does not have to contain text. */
 export function patchOutput(result: Members): ToolOutput {
   const status = result.requiredWord('status', ['completed', 'failed'])
   const output = result.text('output') ?? ''
   const isError = status === 'failed'
-  const text = output === '' ? `The patch ${isError ? 'was not' : 'is'} applied.` : output
+  const text = output === '' ? `The patch ${isError ? 'was not' : 'was'} applied.` : output
   return { ...plainOutput(text, result), isError }
 }
 
-/** A picture of the screen. */
+/** A screenshot. */
 export function screenshotOutput(result: Members): ToolOutput {
   const picture = result.requiredMembers('output')
   picture.requiredWord('type', ['computer_screenshot'])

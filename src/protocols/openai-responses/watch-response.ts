@@ -5,13 +5,13 @@ import { watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse } from './decode-answer.ts'
 
 /**
- * Watch a whole answer. Never throws. An answer that the upstream makes in the background is complete for the
- * client, who comes back for the result by its id. The gateway never sees what it costs.
+ * Watches a complete answer. Never throws. An answer that the upstream produces in the background counts as
+ * complete, because the client fetches the result by its id. The gateway never sees its cost.
  */
 export function watchResponse(body: Buffer): Observation {
   const observed = watchResponseByDecoding(decodeResponse, body)
   if (!observed.complete) return watchPromise(body) ?? observed
-  // Items that we do not know are content too.
+  // Unknown items count as content too.
   return observed.none !== undefined && hasItems(body) ? { ...observed, none: undefined } : observed
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import { addToSearch, emptySearch } from '../collect.ts'
 import type { ItemStatus, OutputItem, WireEvent } from './output-items.ts'
 
-/** A web search that the vendor ran. The format has no titles of its pages. */
+/** A web search that the vendor ran. The format has no titles for its pages. */
 export class WebSearchItem implements OutputItem {
   place: number | undefined
   status: ItemStatus = 'in_progress'
@@ -31,7 +31,7 @@ export class WebSearchItem implements OutputItem {
     }
   }
 
-  /** Events right after the announcement. */
+  /** Events directly after the announcement. */
   begin(): WireEvent[] {
     return [this.#event('in_progress'), this.#event('searching')]
   }

@@ -5,10 +5,10 @@ import type { Members } from '../members.ts'
 import { contextSizes, readDomains, readLocation } from '../web-search-members.ts'
 import { given } from './wire.ts'
 
-/** Asks for the pages of each search, which the vendor leaves out otherwise. */
+/** Requests the pages of each search, which the vendor omits otherwise. */
 export const searchSources = 'web_search_call.action.sources'
 
-/** Whether a type of a tool is one of the vendor's web search. The older ones are its previews. */
+/** Whether a tool type is one of the vendor's web search types. The older ones are previews. */
 export function isWebSearch(type: unknown): boolean {
   return typeof type === 'string' && searchTypes.has(type)
 }
@@ -25,7 +25,7 @@ export function decodeWebSearch(tool: Members): WebSearch {
   const contextSize = tool.word('search_context_size', contextSizes)
   const isOnline = tool.boolean('external_web_access') ?? true
   const kinds = tool.texts('search_content_types')
-  if (kinds?.includes('image')) tool.drop('search_content_types', 'other formats search for text alone')
+  if (kinds?.includes('image')) tool.drop('search_content_types', 'other formats support only text searches')
   tool.ignore(['type'])
   const search: WebSearch = {
     path: tool.path,
@@ -45,7 +45,7 @@ export const searchWords: SearchWords = {
   says: { allowedDomains: true, userLocation: true, maxUses: true, contextSize: true, offline: true },
 }
 
-/** The web search as a tool, if the client wants it. */
+/** The web search as a tool, if the client requests it. */
 export function encodeWebSearch({ webSearch }: ChatRequest): Json[] {
   if (webSearch === undefined) return []
   const { allowedDomains, userLocation, contextSize, offline } = webSearch

@@ -2,19 +2,19 @@ import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical
 import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
 
-/** The vendor's rules for names of tools. */
+/** The vendor's rules for tool names. */
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
 /**
- * The rules for ids of calls. Chat Completions allows 40 characters, and clients move histories between the
- * two formats.
+ * The rules for call ids. Chat Completions allows 40 characters, and clients move histories between the two
+ * formats.
  */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
-/** The name of the client's tool search in formats where it has to be a function. */
+/** The name of the client's tool search in formats where it must be a function. */
 export const searchToolName = 'tool_search'
 
-/** The facts of an answer that are beside its `usage`. */
+/** What an answer reports next to its `usage`. */
 export interface BesideUsage {
   /** The `service_tier` of the answer. */
   tier?: unknown
@@ -22,7 +22,7 @@ export interface BesideUsage {
 }
 
 /**
- * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for
+ * The upstream's counts, whose totals include cached and reasoning tokens. Undefined if there are none or
  * only zeros.
  */
 export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {}): Usage | undefined {
@@ -46,7 +46,7 @@ export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {
   }
 }
 
-/** `usage` of an answer; null if it is unknown. */
+/** The `usage` of an answer; null if it is unknown. */
 export function writeUsage(usage: Usage | undefined): Json | null {
   if (usage === undefined) return null
   const input = usage.input + usage.cacheRead + usage.cacheWrite
@@ -62,13 +62,13 @@ export function writeUsage(usage: Usage | undefined): Json | null {
 
 /**
  * Whether the client runs its own tool search: it lists `tool_search` and answers its calls. In other formats
- * such a call is a function call, and the answer has to turn it back.
+ * such a call is a function call, which the answer has to convert back.
  */
 export function searchesTools(body: Json): boolean {
   return listedTools(body).some(({ type, execution }) => type === 'tool_search' && execution === 'client')
 }
 
-/** The definitions of all tools, as the body lists them. */
+/** The definitions of all tools listed in the body. */
 export function listedTools(body: Json): Json[] {
   const items = recordsOf(body.input).filter(listsTools)
   return [body, ...items].flatMap(({ tools }) => recordsOf(tools))
@@ -84,7 +84,7 @@ export function given(name: string, value: unknown): Json {
   return value === undefined ? {} : { [name]: value }
 }
 
-/** The value if it is a number above 0, rounded down; 0 for anything else. */
+/** The value rounded down if it is a number above 0; otherwise 0. */
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0
 }

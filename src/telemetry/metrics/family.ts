@@ -1,14 +1,14 @@
 import type { Declaration } from './declarations.ts'
 
-/** One series of a counter or a gauge. NaN: a gauge that is not set, and not shown. */
+/** A series of a counter or a gauge. NaN means that the gauge is not set and is not shown. */
 export interface Cell {
   value: number
 }
 
-/** One series of a histogram. */
+/** A series of a histogram. */
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** Values in each bucket alone, and above the last bound. */
+  /** The number of values in each bucket on its own, and above the last bound. */
   readonly counts: number[]
   sum = 0
 
@@ -22,18 +22,18 @@ export class Distribution {
     let at = 0
     while (at < bounds.length && value > (bounds[at] ?? 0)) at++
     this.counts[at] = (this.counts[at] ?? 0) + 1
-    // A clock that is set back makes times below 0. A sum never falls.
+    // When a clock is set back, times can be negative. A sum must never decrease.
     if (value > 0) this.sum += value
   }
 }
 
 /**
- * Between the values of a key. No label value has it: names have no control characters, and all other values
- * are ours.
+ * Separates the values in a key. No label value contains it: names have no control characters, and all other
+ * values are our own.
  */
 const separator = '\u0000'
 
-/** All series of one metric, by their label values. It makes no more than the declaration allows. */
+/** All series of one metric, by their label values. Creates no more than the declaration allows. */
 export class MetricFamily<Series> {
   readonly declaration: Declaration
   readonly #make: () => Series
@@ -48,15 +48,15 @@ export class MetricFamily<Series> {
   }
 
   /**
-   * The series with these label values, in the order of the declaration. Keep what it returns where it is
-   * needed often.
+   * Returns the series with these label values, in the order of the declaration. Callers that need a series
+   * often should keep it.
    */
   at(...values: string[]): Series {
     const key = values.length === 1 ? (values[0] ?? '') : values.join(separator)
     return this.#series.get(key) ?? this.#add(key)
   }
 
-  /** Forget all series. Only a gauge may. */
+  /** Removes all series. Allowed only for a gauge. */
   clear(): void {
     this.#series.clear()
   }
@@ -79,7 +79,7 @@ export class MetricFamily<Series> {
   }
 }
 
-/** The label value of all that has none of its own. */
+/** The label value for everything that has no label value of its own. */
 export const other = 'other'
-/** The label value of what a request does not have. */
+/** The label value for something that a request does not have. */
 export const none = 'none'

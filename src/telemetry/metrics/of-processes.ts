@@ -1,28 +1,36 @@
 import { declared } from './declarations.ts'
 import { Metrics, type SeriesSnapshot } from './store.ts'
 
-/** One process, as its supervisor asks it. */
+/** A process as seen by its supervisor. */
 export interface ProcessReport {
-  /** The newest of all that it has said, also too late, or unasked at its end. Undefined: nothing yet. */
+  /**
+   * The newest snapshot received, including one that was late or was sent unasked at the end. Undefined if
+   * there is none yet.
+   */
   readonly last: SeriesSnapshot | undefined
-  /** Rejects when it does not answer in time. `withShared`: also what is the same for all processes. */
+  /**
+   * Rejects if the process does not respond in time. `withShared` also requests the values that are the same
+   * for all processes.
+   */
   ask(withShared: boolean): Promise<SeriesSnapshot>
 }
 
-/** How often processes are polled without a scrape: if one is killed, its counts since then are lost. */
+/**
+ * How often processes are polled when nothing scrapes them. If a process is killed, its counts since the last
+ * poll are lost.
+ */
 const apartMs = 5_000
 
 /**
- * The metrics of all processes of a supervisor. The counters of a process never fall: for one that has ended,
- * and for one that does not answer in time, its last values count. Gauges are those of the processes that
- * answer.
+ * The metrics of all processes of a supervisor. The counters never decrease: for a process that has ended or
+ * does not respond in time, its last values are used. Gauges include only the processes that respond.
  */
 export class MetricsOfProcesses {
   readonly #expected: number
   readonly #processes = new Set<ProcessReport>()
-  /** Those that did not answer when they were asked last. */
+  /** The processes that did not respond when last polled. */
   readonly #silent = new Set<ProcessReport>()
-  /** What processes that have ended had counted. */
+  /** The counts of processes that have ended. */
   readonly #ended = new Metrics()
   readonly #own = new Metrics()
   readonly #timer: NodeJS.Timeout
@@ -32,12 +40,12 @@ export class MetricsOfProcesses {
     this.#timer = setInterval(() => void this.#askAll(false), apartMs).unref()
   }
 
-  /** A process serves. */
+  /** Called when a process starts serving. */
   began(process: ProcessReport): void {
     this.#processes.add(process)
   }
 
-  /** It has ended, and says nothing more. */
+  /** Called when a process has ended and will send nothing more. */
   ended(process: ProcessReport): void {
     this.#silent.delete(process)
     if (this.#processes.delete(process) && process.last !== undefined)
@@ -54,7 +62,7 @@ export class MetricsOfProcesses {
     all.merge(this.#ended.values(), 'counts')
     all.merge(this.#own.values(), 'counts')
     let answered = 0
-    // One that has ended since it answered is among those that have ended.
+    // A process that has ended since it responded is already included in the ended ones.
     for (const process of this.#processes) {
       if (process.last !== undefined) all.merge(process.last, 'counts')
       const answer = answers.get(process)
@@ -71,7 +79,7 @@ export class MetricsOfProcesses {
     clearInterval(this.#timer)
   }
 
-  /** The answers of those that answer in time. */
+  /** Returns the snapshots of the processes that respond in time. */
   async #askAll(withShared: boolean): Promise<ReadonlyMap<ProcessReport, SeriesSnapshot>> {
     const answers = new Map<ProcessReport, SeriesSnapshot>()
     const processes = [...this.#processes]

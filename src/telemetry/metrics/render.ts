@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { type Declaration, declared } from './declarations.ts'
 import type { SeriesSnapshot } from './store.ts'
 
-/** The media type of Prometheus' text format. */
+/** The media type of the Prometheus text format. */
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * The values in Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/, read
- * 2026-11-29. Metrics without a series are left out. Thousands of series take tens of milliseconds, so
- * requests have their turns between the metrics.
+ * Renders the values in the Prometheus text format:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/, read 2026-11-29. Metrics without a series are
+ * left out. Thousands of series take tens of milliseconds, so it yields to requests between the metrics.
  */
 export async function renderText(snapshot: SeriesSnapshot): Promise<string> {
   const texts: string[] = []
@@ -23,7 +23,10 @@ export async function renderText(snapshot: SeriesSnapshot): Promise<string> {
   return `${texts.join('\n\n')}\n`
 }
 
-/** One line, or those of a histogram, whose value is the counts of its buckets and then its sum. */
+/**
+ * Renders one line, or the lines of a histogram, whose value contains the counts of its buckets followed by
+ * its sum.
+ */
 function linesOf(
   { name, labels, divisor, buckets }: Declaration,
   values: readonly string[],

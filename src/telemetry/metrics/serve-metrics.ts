@@ -4,15 +4,15 @@ import type { Log } from '../log.ts'
 import { contentType, renderText } from './render.ts'
 import type { SeriesSnapshot } from './store.ts'
 
-/** Prometheus keeps a connection open between two scrapes, which may be a minute apart. */
+/** Prometheus keeps a connection open between scrapes, which may be a minute apart. */
 const keepAliveMs = 90_000
 const connectionsMax = 64
 
 /**
- * Serve `GET /metrics` on a port of its own, so that no client of the gateway can reach it. Those who ask at
- * the same time share an answer. `GET /healthz` answers as long as the event loop turns: also in a process
- * that only runs workers, and in one that has as many clients as it may have. Rejects with an Error for the
- * operator when the port is taken.
+ * Serves `GET /metrics` on a separate port, so that clients of the gateway cannot reach it. Concurrent
+ * requests share a response. `GET /healthz` responds as long as the event loop runs, even in a process that
+ * only runs workers or that has reached its maximum number of clients. Rejects with an Error for the operator
+ * if the port is in use.
  */
 export async function serveMetrics(
   { metricsHost: host, metricsPort }: { metricsHost: string; metricsPort: number },
@@ -23,7 +23,7 @@ export async function serveMetrics(
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.replace(/\?.*$/s, '')
     if (path === '/healthz') return end(response, 200, 'ok\n')
-    if (path !== '/metrics') return end(response, 404, 'Metrics are at /metrics.\n')
+    if (path !== '/metrics') return end(response, 404, 'Metrics are available at /metrics.\n')
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET /metrics\n')
     try {
       running ??= collect()
@@ -34,7 +34,7 @@ export async function serveMetrics(
       end(response, 200, await running, contentType)
     } catch (error) {
       log.error({ cause: String(error) }, 'metrics cannot be collected')
-      end(response, 500, 'Metrics cannot be collected at present: the log has the reason.\n')
+      end(response, 500, 'Metrics cannot be collected at the moment. The log contains the reason.\n')
     }
   }
   const server = createServer((request, response) => void answer(request, response))
@@ -46,16 +46,16 @@ export async function serveMetrics(
       const isTaken = cause.code === 'EADDRINUSE'
       reject(
         isTaken
-          ? new Error(`Port ${metricsPort} is taken by another program. Set METRICS_PORT to a free one.`)
-          : new Error(`METRICS_HOST and METRICS_PORT cannot be listened on`, { cause }),
+          ? new Error(`Port ${metricsPort} is taken by another program. Set METRICS_PORT to a free port.`)
+          : new Error(`cannot listen on METRICS_HOST and METRICS_PORT`, { cause }),
       )
     })
     server.listen({ host, port: metricsPort }, resolve)
   })
-  // Such as without file descriptors. An error without a listener would end the process.
-  server.on('error', (error) => log.error({ cause: String(error) }, 'the port of metrics has failed'))
+  // For example when file descriptors run out. An error without a listener would end the process.
+  server.on('error', (error) => log.error({ cause: String(error) }, 'the metrics port failed'))
   const { port } = server.address() as AddressInfo
-  log.info({ host, port }, 'metrics are served')
+  log.info({ host, port }, 'serving metrics')
   return {
     close() {
       server.close()

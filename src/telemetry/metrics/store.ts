@@ -2,12 +2,12 @@ import { type Declaration, declared } from './declarations.ts'
 import { type Cell, Distribution, MetricFamily } from './family.ts'
 
 /**
- * The series of a metric: label values, and a value, or the counts of a histogram's buckets and then their
- * sum.
+ * The series of a metric: label values with a value or, for a histogram, the counts of its buckets followed
+ * by their sum.
  */
 export type SeriesSnapshot = Record<string, [values: string[], value: number | number[]][]>
 
-/** The metrics of a process, or of several. It holds numbers alone: `renderText` writes them. */
+/** The metrics of one or several processes. It contains only numbers; `renderText` formats them. */
 export class Metrics {
   readonly #cells = new Map<string, MetricFamily<Cell>>()
   readonly #distributions = new Map<string, MetricFamily<Distribution>>()
@@ -37,12 +37,12 @@ export class Metrics {
     return known(this.#distributions.get(name), name)
   }
 
-  /** `collector` sets gauges whenever somebody wants to see them. */
+  /** Registers a collector, which sets gauges whenever the metrics are read. */
   collect(collector: () => void | Promise<void>): void {
     this.#collectors.push(collector)
   }
 
-  /** Run all collectors. One that fails leaves its gauges out. Do not run it twice at once. */
+  /** Runs all collectors. If one fails, its gauges are left out. It must not run twice at the same time. */
   async gather(): Promise<void> {
     for (const family of this.#cells.values()) if (family.declaration.type === 'gauge') family.clear()
     await Promise.all(
@@ -50,7 +50,7 @@ export class Metrics {
     )
   }
 
-  /** All values, with the gauges as they were gathered last. */
+  /** Returns all values, with the gauges as last gathered. */
   values(): SeriesSnapshot {
     const snapshot: SeriesSnapshot = {}
     for (const [name, family] of this.#cells) {
@@ -64,8 +64,8 @@ export class Metrics {
   }
 
   /**
-   * Take in the values of a process. `counts`: only what a process adds up over its life. `gauges`: only the
-   * state of a moment.
+   * Adds the values of a process. `counts` adds only the values that a process accumulates over its life;
+   * `gauges` adds only the values that describe its current state.
    */
   merge(snapshot: SeriesSnapshot, which: 'all' | 'counts' | 'gauges' = 'all'): void {
     for (const [name, family] of this.#cells) {
@@ -101,13 +101,13 @@ function known<T>(family: T | undefined, name: string): T {
   return family
 }
 
-/** Fractions are rounded to multiples of this power of 2, which a number holds exactly up to 5e11. */
+/** Fractions are rounded to multiples of this power of 2, which a number represents exactly up to 5e11. */
 const grain = 2 ** -14
 
 /**
- * `sum`, of values that were rounded so, and one more. Whole numbers stay as they are. Other sums of
- * fractions would depend on their order, so that a total would fall by a last digit when a process ends and
- * is added elsewhere: Prometheus takes that for a restart, and counts all of it again.
+ * Adds a value, rounded to the grain, to `sum`. Whole numbers are unchanged. Without rounding, sums of
+ * fractions would depend on their order, so a total could decrease in its last digit when a process ends and
+ * its values are added elsewhere. Prometheus would take that for a restart and count everything again.
  */
 function exactSum(sum: number, value: number): number {
   return sum + Math.round(value / grain) * grain

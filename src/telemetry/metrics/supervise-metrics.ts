@@ -5,30 +5,33 @@ import { MetricsOfProcesses, type ProcessReport } from './of-processes.ts'
 import { serveMetrics } from './serve-metrics.ts'
 import type { SeriesSnapshot } from './store.ts'
 
-/** The supervisor asks for the metrics of a process. */
+/** The supervisor's request for the metrics of a process. */
 export interface MetricsWanted {
   metricsWanted: number
   withShared: boolean
 }
 
-/** Its answer, with the number of the request. At its end a process answers once without a request: 0. */
+/**
+ * The response, with the number of the request. When a process ends, it sends one response without a request,
+ * with the number 0.
+ */
 export interface MetricsSent {
   metricsOf: number
   snapshot: SeriesSnapshot
 }
 
-/** A process that does not answer within this time is left out. */
+/** A process that does not respond within this time is left out. */
 const answerMs = 1_000
 
-/** The metrics of the processes of a supervisor, which serves them. */
+/** The metrics of a supervisor's processes, served by the supervisor. */
 export interface ProcessesMetrics {
-  /** Ask this process from now on. Call it when it serves. */
+  /** Polls this process from now on. Call it when the process starts serving. */
   follow(child: ChildProcess): void
-  /** The supervisor starts a process in place of another. */
+  /** Called when the supervisor starts a process to replace another. */
   restarted(): void
 }
 
-/** Rejects with an Error for the operator when the port is taken. */
+/** Rejects with an Error for the operator if the port is in use. */
 export async function superviseMetrics(
   processes: number,
   place: { metricsHost: string; metricsPort: number },
@@ -40,7 +43,7 @@ export async function superviseMetrics(
     follow(child) {
       const asked = new AskedProcess(child)
       metrics.began(asked)
-      // It comes after the last message.
+      // This event is emitted after the last message.
       child.once('disconnect', () => metrics.ended(asked))
     },
     restarted: () => metrics.restarted(),
@@ -77,7 +80,7 @@ class AskedProcess implements ProcessReport {
   }
 }
 
-/** Undefined: the message is another one. */
+/** Returns undefined if it is a different message. */
 function sentIn(message: unknown): MetricsSent | undefined {
   const isSent = typeof message === 'object' && message !== null && 'metricsOf' in message
   return isSent ? (message as MetricsSent) : undefined

@@ -3,19 +3,19 @@ import type { Sent } from './span-queue.ts'
 
 export interface CollectorOptions {
   url: string
-  /** Of the operator, such as a key. */
+  /** The operator's headers, such as a key. */
   headers: Readonly<Record<string, string>>
   timeoutMs: number
 }
 
 /**
- * Statuses after which the same batch may be sent again:
+ * Statuses after which the same batch can be sent again:
  * https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
  */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const answerBytesMax = 64 * 1024
 
-/** Sends batches over HTTP, to the one address that the operator gave. It has connections of its own. */
+/** Sends batches over HTTP to the address set by the operator. It has its own connections. */
 export class Collector {
   readonly #options: CollectorOptions
   readonly #agent: Agent
@@ -25,7 +25,7 @@ export class Collector {
     this.#agent = new Agent({ connections: 2, connect: { timeout: options.timeoutMs } })
   }
 
-  /** `rejectedIn`: how many spans an answer says that it did not take. Never rejects. */
+  /** `rejectedIn` returns how many spans were rejected according to the response. Never rejects. */
   async send(body: Uint8Array, rejectedIn: (answer: Uint8Array) => number): Promise<Sent> {
     const { url, headers, timeoutMs } = this.#options
     try {
@@ -39,7 +39,7 @@ export class Collector {
       const { statusCode: status } = answer
       const bytes = await firstBytes(answer.body)
       if (status >= 200 && status <= 299) return { kind: 'taken', rejected: rejectedOf(bytes, rejectedIn) }
-      const why = `it answered with status ${status}`
+      const why = `it responded with status ${status}`
       if (!retryable.has(status)) return { kind: 'refused', why }
       const afterMs = Number(answer.headers['retry-after']) * 1_000
       return { kind: 'later', why, ...(Number.isFinite(afterMs) && { afterMs }) }
@@ -53,7 +53,7 @@ export class Collector {
   }
 }
 
-/** An answer is a few bytes. The rest of a longer one is not read. */
+/** A response is only a few bytes. The rest of a longer one is not read. */
 async function firstBytes(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
   let bytes = 0
@@ -69,7 +69,7 @@ function rejectedOf(answer: Buffer, rejectedIn: (answer: Uint8Array) => number):
   try {
     return rejectedIn(answer)
   } catch {
-    // It said that it took them, in words that we do not know.
+    // The collector accepted the spans, but its response cannot be decoded.
     return 0
   }
 }

@@ -1,5 +1,5 @@
-// The names of attributes. Those that are not `tollgate.*` are of OpenTelemetry's conventions, and a test
-// holds them against its package: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ and
+// The names of attributes. Those that are not `tollgate.*` are from OpenTelemetry's conventions, and a test
+// compares them with its package: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ and
 // https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 
 export const named = {
@@ -22,7 +22,7 @@ export const named = {
   firstChunkSeconds: 'gen_ai.response.time_to_first_chunk',
 } as const
 
-/** Of a call. Tools that read traces add up what has these names. */
+/** Attributes of a call. Tools that read traces add up the attributes with these names. */
 export const usageOfCall = {
   input: 'gen_ai.usage.input_tokens',
   output: 'gen_ai.usage.output_tokens',
@@ -31,7 +31,10 @@ export const usageOfCall = {
   reasoning: 'gen_ai.usage.reasoning.output_tokens',
 } as const
 
-/** Of a request or a run, whose calls have the same tokens. Ours, so that they are not counted twice. */
+/**
+ * Attributes of a request or a run, whose calls have the same tokens. The names are ours, so that the tokens
+ * are not counted twice.
+ */
 export const usageOfRow = {
   input: 'tollgate.usage.input_tokens',
   output: 'tollgate.usage.output_tokens',

@@ -6,10 +6,7 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Span, TraceContext } from './span.ts'
 
-/**
- * Turns spans into the bytes of an OTLP request. `attributes`: of the process, as OpenTelemetry's resources
- * have them.
- */
+/** Serialises spans into an OTLP request. `attributes` are the resource attributes of the process. */
 export function spanEncoder(attributes: Readonly<Record<string, string | number>>, version: string) {
   const resource = resourceFromAttributes(attributes)
   const instrumentationScope = { name: 'tollgate', version }
@@ -21,7 +18,7 @@ export function spanEncoder(attributes: Readonly<Record<string, string | number>
 
 const nothing = new Uint8Array()
 
-/** How many spans the answer of a collector says that it did not take. */
+/** Returns how many spans were rejected according to the collector's response. */
 export function rejectedIn(answer: Uint8Array): number {
   if (answer.length === 0) return 0
   const rejected = Number(
@@ -74,7 +71,7 @@ function contextOf({ traceId, spanId, isSampled, state }: TraceContext, isRemote
   }
 }
 
-/** Seconds and nanoseconds. */
+/** Converts to seconds and nanoseconds. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000)
   return [seconds, Math.round((ms - seconds * 1_000) * 1e6)]

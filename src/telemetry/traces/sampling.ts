@@ -22,7 +22,7 @@ export type SamplerName =
   | 'parentbased_always_off'
   | 'parentbased_traceidratio'
 
-/** Whether a trace is recorded. Undefined `parent`: it begins here. */
+/** Decides whether a trace is recorded. `parent` is undefined if the trace begins here. */
 export type Sample = (traceId: string, parent: TraceContext | undefined) => boolean
 
 export function samplerOf(name: SamplerName, ratio: number): Sample {
@@ -64,13 +64,13 @@ function namedSampler(name: SamplerName, ratio: number): Sampler {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** The context that a caller sent. Undefined: none, or one that is malformed. */
+/** Reads the context sent by a caller. Undefined if there is none or if it is malformed. */
 export function contextIn({ traceparent, tracestate }: Headers): TraceContext | undefined {
   if (typeof traceparent !== 'string') return undefined
   const parsed = parseTraceParent(traceparent)
   if (parsed === null) return undefined
   const { traceId, spanId, traceFlags } = parsed
-  // What is not well-formed is left out, and so is everything after 512 characters.
+  // Malformed entries are left out, and so is everything after 512 characters.
   const state = tracestate === undefined ? '' : new TraceState([tracestate].flat().join(',')).serialize()
   return { traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0, state }
 }

@@ -1,7 +1,7 @@
 import { Backoff } from '../../runtime/backoff.ts'
 import type { Span } from './span.ts'
 
-/** What a collector said about a batch. `later`: it may take the same batch after a pause. */
+/** The collector's response to a batch. `later` means that the same batch may be accepted after a pause. */
 export type Sent =
   | { kind: 'taken'; rejected: number }
   | { kind: 'refused' | 'later'; why: string; afterMs?: number }
@@ -9,35 +9,35 @@ export type Sent =
 export interface SpanQueueOptions {
   spansMax: number
   batchMax: number
-  /** Time that spans wait for more. */
+  /** How long spans wait for more spans. */
   delayMs: number
   send(spans: readonly Span[]): Promise<Sent>
-  /** Called once at the first failure, and once when the collector takes spans again. */
+  /** Called once on the first failure, and once when the collector accepts spans again. */
   onState(failure: string | undefined): void
 }
 
-/** Spans that were exported, and those that are lost, by reason. */
+/** Counts the exported spans, and the lost ones by reason. */
 export interface SpanCounts {
   exported: number
   /** The queue was full. */
   dropped: number
-  /** The collector refused them, or did not take them in time. */
+  /** The collector rejected them, or did not accept them in time. */
   failed: number
 }
 
-/** Tries of one batch. */
+/** The maximum number of tries per batch. */
 const triesMax = 5
 const pausesMs = { least: 1_000, most: 15_000 }
 
 /**
- * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no
- * room are dropped, and counted. One batch is sent at a time, and nothing waits for it.
+ * Spans on their way to the collector. It holds at most `spansMax` spans; if there is no room for those of a
+ * trace, they are dropped and counted. One batch is sent at a time, and nothing waits for it.
  */
 export class SpanQueue {
   readonly counts: SpanCounts = { exported: 0, dropped: 0, failed: 0 }
   readonly #options: SpanQueueOptions
   #waiting: Span[] = []
-  /** Spans of the batch that is being sent. They count against the bound too. */
+  /** The number of spans in the batch being sent. They count towards the limit too. */
   #sending = 0
   #timer: NodeJS.Timeout | undefined
   #pause: { timer: NodeJS.Timeout; end(): void } | undefined
@@ -49,15 +49,15 @@ export class SpanQueue {
     this.#options = options
   }
 
-  /** Spans that wait or are being sent. */
+  /** The number of spans that are waiting or being sent. */
   get size(): number {
     return this.#waiting.length + this.#sending
   }
 
   /**
-   * All of them or, where they have no room, none: half of a trace misleads. `isAsked`: only a client asks
-   * for them. They get half of the room, so that a client that asks for all of its traces leaves some for
-   * those that we chose.
+   * Adds all of the spans, or none if there is not enough room, because half a trace would be misleading.
+   * `isAsked` means that they are recorded only at the client's request. Such spans get half of the room, so
+   * that a client that requests all of its traces leaves room for those that we sample.
    */
   add(spans: readonly Span[], isAsked = false): void {
     const { spansMax, batchMax, delayMs } = this.#options
@@ -72,7 +72,7 @@ export class SpanQueue {
     else this.#timer ??= setTimeout(() => this.#start(), delayMs).unref()
   }
 
-  /** Send what is left, for at most `withinMs`. What is left then is counted as failed. */
+  /** Sends the remaining spans, for at most `withinMs`. Any spans left after that are counted as failed. */
   async end(withinMs: number): Promise<void> {
     this.#isEnding = true
     this.#pause?.end()
@@ -112,10 +112,10 @@ export class SpanQueue {
     const pauses = new Backoff(pausesMs)
     for (let tries = 1; ; tries++) {
       const sent = await this.#try(batch)
-      // `end` has counted it.
+      // `end` has already counted the batch.
       if (this.#sending === 0) return
       if (sent.kind === 'taken') {
-        // A collector may say any number.
+        // A collector may report any number.
         const rejected = Math.min(batch.length, Math.max(0, sent.rejected))
         this.counts.exported += batch.length - rejected
         this.counts.failed += rejected
@@ -131,7 +131,7 @@ export class SpanQueue {
     }
   }
 
-  /** Never rejects: spans that cannot be encoded must not end the process. */
+  /** Never rejects, because spans that cannot be encoded must not end the process. */
   async #try(batch: readonly Span[]): Promise<Sent> {
     try {
       return await this.#options.send(batch)

@@ -2,22 +2,22 @@ import type { Attributes, SpanKind } from '@opentelemetry/api'
 
 export type { Attributes } from '@opentelemetry/api'
 
-/** The kinds of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
+/** The span kinds of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
 export const kinds = { internal: 0, server: 1, client: 2, consumer: 4 } as const satisfies Record<
   string,
   SpanKind
 >
 
-/** The place in a trace that a caller names: https://www.w3.org/TR/trace-context/ */
+/** The position in a trace that a caller sends: https://www.w3.org/TR/trace-context/ */
 export interface TraceContext {
   traceId: string
   spanId: string
   isSampled: boolean
-  /** As `tracestate` has it. Empty: absent. */
+  /** The value of `tracestate`; empty if absent. */
   state: string
 }
 
-/** What a span needs to know of its trace. */
+/** What a span needs from its trace. */
 export interface TraceOfSpan {
   readonly id: string
   readonly parent: TraceContext | undefined
@@ -27,12 +27,12 @@ export interface TraceOfSpan {
 
 export interface SpanEvent {
   name: string
-  /** As `now`. */
+  /** The time as returned by `now`. */
   at: number
   attributes?: Attributes
 }
 
-/** One piece of the work on a request. It is only numbers and texts until it is exported. */
+/** A part of the work on a request. It consists only of numbers and texts until it is exported. */
 export class Span {
   readonly trace: TraceOfSpan
   readonly id: string
@@ -53,8 +53,8 @@ export class Span {
   }
 
   /**
-   * Note what happened at a moment. One before the start counts as the start: some of our clocks have
-   * milliseconds only.
+   * Records an event. An event before the start of the span is moved to the start, because some clocks have
+   * only millisecond precision.
    */
   event(name: string, at: number = now(), attributes?: Attributes): void {
     const event = { name, at: Math.max(at, this.startedAt), ...(attributes !== undefined && { attributes }) }
@@ -62,13 +62,13 @@ export class Span {
     else this.events.push(event)
   }
 
-  /** A second end changes nothing. */
+  /** Calling it a second time has no effect. */
   end(at: number = now()): void {
     this.endedAt ??= Math.max(at, this.startedAt)
   }
 }
 
-/** Milliseconds since the epoch, with their fractions. The clock does not jump. */
+/** Returns the milliseconds since the epoch, including fractions. The clock is monotonic. */
 export function now(): number {
   return performance.timeOrigin + performance.now()
 }

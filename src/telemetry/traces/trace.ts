@@ -1,12 +1,12 @@
 import type { SpanKind } from '@opentelemetry/api'
 import { kinds, now, Span, type TraceContext } from './span.ts'
 
-/** What a trace needs of the process. */
+/** What a trace needs from the process. */
 export interface Tracer {
   newSpanId(): string
-  /** Takes the spans of a trace that is over. `isAsked`: as the trace. */
+  /** Receives the spans of a finished trace. `isAsked` is that of the trace. */
   take(spans: readonly Span[], isAsked: boolean): void
-  /** A trace is over. */
+  /** Called when a trace is finished. */
   forget(trace: Trace): void
 }
 
@@ -14,21 +14,21 @@ export interface TraceParts {
   id: string
   requestId: string
   isSampled: boolean
-  /** It is recorded only because its client asks for that. */
+  /** Whether it is recorded only because the client requests it. */
   isAsked: boolean
   name: string
   kind: SpanKind
   parent: TraceContext | undefined
-  /** A context that the client sent and that we do not continue. */
+  /** A context that the client sent and that is not continued here. */
   link: TraceContext | undefined
 }
 
-/** More spans than a request of any kind should have. Further ones are left out. */
+/** More spans than any request should have. Further spans are left out. */
 const spansMax = 128
 
 /**
- * The trace of one request in this process. It holds its spans until the end of the request, and gives them
- * away together. One that is not sampled has an id for upstreams, and no spans.
+ * The trace of one request in this process. It keeps its spans until the request ends, then hands them over
+ * together. A trace that is not sampled has an id for upstreams, but no spans.
  */
 export class Trace {
   readonly id: string
@@ -56,7 +56,7 @@ export class Trace {
     if (isSampled) this.#spans.push(this.root)
   }
 
-  /** The request begins a step, which ends the one before. `undefined`: it is between steps. */
+  /** Starts a step of the request and ends the previous one. `undefined` only ends the previous step. */
   step(name: string | undefined): void {
     if (!this.isSampled) return
     const at = now()
@@ -64,7 +64,7 @@ export class Trace {
     this.#step = name === undefined ? undefined : this.begin(name, kinds.internal, at)
   }
 
-  /** Undefined: it is not recorded. */
+  /** Starts a span. Undefined if it is not recorded. */
   begin(name: string, kind: SpanKind, at?: number): Span | undefined {
     if (!this.isSampled || this.#isOver || this.#spans.length >= spansMax) return undefined
     const span = new Span(this, this.#tracer.newSpanId(), name, kind, at)
@@ -72,12 +72,12 @@ export class Trace {
     return span
   }
 
-  /** The header that names a span as the parent of what the receiver does. */
+  /** Returns the header that names a span as the parent of the receiver's work. */
   parentHeader(span: Span = this.root): string {
     return `00-${this.id}-${span.id}-${this.isSampled ? '01' : '00'}`
   }
 
-  /** Names and values in turn, for a call to somebody who may continue this trace. */
+  /** Alternating header names and values for a call to a receiver that may continue this trace. */
   headers(span?: Span): string[] {
     const state = this.parent?.state ?? ''
     const parent = ['traceparent', this.parentHeader(span)]
@@ -85,8 +85,9 @@ export class Trace {
   }
 
   /**
-   * The request is over. A second end changes nothing. `isStranger`: its caller has no valid key. We
-   * alone decide whether that is exported: anyone can send any number of such requests.
+   * Ends the request. Calling it a second time has no effect. `isStranger` means that the caller has no valid
+   * key. Only our own sampling decides whether such a request is exported, because anyone can send any number
+   * of them.
    */
   end({ isStranger = false } = {}): void {
     if (this.#isOver) return

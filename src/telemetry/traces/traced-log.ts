@@ -1,9 +1,9 @@
 import type { Log } from '../log.ts'
 
-/** The id of the trace of a request or job; undefined: it is not recorded. */
+/** Returns the trace id of a request or job, or undefined if it is not recorded. */
 export type TraceIdOf = (requestId: string) => string | undefined
 
-/** A log whose lines about a request have the id of its trace too, as `trace_id`. */
+/** Returns a log that adds the trace id to lines about a request, as `trace_id`. */
 export function tracedLog(log: Log, traceIdOf: TraceIdOf): Log {
   const traced = (fields: object): object => {
     const id = 'request' in fields ? fields.request : 'job' in fields ? fields.job : undefined

@@ -15,14 +15,14 @@ export interface TracesOptions {
   collector: CollectorOptions
   sampler: SamplerName
   ratio: number
-  /** What becomes of the contexts that clients send. */
+  /** How the contexts sent by clients are used. */
   clientContext: 'parent' | 'link' | 'ignore'
-  /** Whether spans have what the usage log keeps of the bodies of requests. */
+  /** Whether spans contain the parts of request bodies that the usage log keeps. */
   content: boolean
-  /** Names of channels whose upstreams get no context; `*`: none gets it. */
+  /** The names of the channels whose upstreams get no context; `*` stands for all channels. */
   withheldFrom: ReadonlySet<string>
   queue: { spansMax: number; batchMax: number; delayMs: number }
-  /** As `resourceOf` makes it. */
+  /** As created by `resourceOf`. */
   resource: Readonly<Record<string, string | number>>
   log: Log
 }
@@ -36,11 +36,14 @@ interface Begun {
 interface Origin {
   parent?: TraceContext | undefined
   link?: TraceContext | undefined
-  /** The parent is a client's. */
+  /** Whether the parent was sent by a client. */
   isOfClient?: boolean
 }
 
-/** The traces of this process. Only a process that exports them loads this file, and OpenTelemetry. */
+/**
+ * The traces of this process. This file, and with it OpenTelemetry, is loaded only by a process that exports
+ * traces.
+ */
 export class Traces implements Tracer {
   readonly content: boolean
   readonly #clientContext: TracesOptions['clientContext']
@@ -63,17 +66,17 @@ export class Traces implements Tracer {
       ...options.queue,
       send: (spans) => this.#collector.send(encode(spans), rejectedIn),
       onState: (failure) => {
-        if (failure === undefined) log.info({}, 'the collector takes traces again')
+        if (failure === undefined) log.info({}, 'the collector accepts traces again')
         else
           log.warn(
             { reason: failure },
-            'the collector does not take traces: they are dropped when too many wait',
+            'the collector does not accept traces; they are dropped when too many are waiting',
           )
       },
     })
   }
 
-  /** Begin the trace of a request. `headers`: of its client. */
+  /** Starts the trace of a request. `headers` are those of the client's request. */
   begin(begun: Begun, headers: Parameters<typeof contextIn>[0]): Trace {
     const sent =
       headers.traceparent === undefined || this.#clientContext === 'ignore' ? undefined : contextIn(headers)
@@ -81,17 +84,17 @@ export class Traces implements Tracer {
     return this.#make(begun, { parent: sent, isOfClient: sent !== undefined })
   }
 
-  /** Continue the trace whose header we kept, such as in a job. */
+  /** Continues a trace from a stored header, for example in a job. */
   continue(begun: Begun, traceparent: string | undefined): Trace {
     return this.#make(begun, { parent: traceparent === undefined ? undefined : contextIn({ traceparent }) })
   }
 
-  /** The id of the trace of a request that runs here; undefined: it is not recorded. */
+  /** Returns the trace id of a request that is running here, or undefined if it is not recorded. */
   idOf(requestId: string): string | undefined {
     return this.#running.get(requestId)?.id
   }
 
-  /** Whether the upstream of this channel gets our context. */
+  /** Returns whether our context is sent to the upstream of this channel. */
   isGivenTo(channel: string): boolean {
     return this.#withheldFrom.size === 0 || !(this.#withheldFrom.has('*') || this.#withheldFrom.has(channel))
   }
@@ -100,7 +103,7 @@ export class Traces implements Tracer {
     return this.#queue.counts
   }
 
-  /** Spans that wait for the collector. */
+  /** The number of spans waiting for the collector. */
   get waiting(): number {
     return this.#queue.size
   }
@@ -119,15 +122,15 @@ export class Traces implements Tracer {
   }
 
   forget(trace: Trace): void {
-    // A job of the request may run in this process too.
+    // A job of the request may be running in this process too.
     if (this.#running.get(trace.requestId) === trace) this.#running.delete(trace.requestId)
   }
 
   #make(begun: Begun, { parent, link, isOfClient = false }: Origin): Trace {
     const id = parent?.traceId ?? this.#ids.generateTraceId()
     const isSampled = this.#sample(id, parent)
-    // A client chooses the flag, and the id by which a ratio decides. So what we would do is asked of another
-    // id.
+    // A client chooses both the flag and the id on which a ratio depends. To find out what we would decide on
+    // our own, the sampler is asked about another id.
     const isAsked = isOfClient && isSampled && !this.#sample(this.#ids.generateTraceId(), undefined)
     const trace = new Trace({ ...begun, id, isSampled, isAsked, parent, link }, this)
     if (isSampled) this.#running.set(begun.requestId, trace)
@@ -135,7 +138,7 @@ export class Traces implements Tracer {
   }
 }
 
-/** What OpenTelemetry's resources say about a process. The operator's attributes replace ours. */
+/** Returns the OpenTelemetry resource attributes of a process. The operator's attributes override ours. */
 export function resourceOf({
   role,
   serviceName,

@@ -10,8 +10,8 @@ const adaptive = 'https://docs.aws.amazon.com/bedrock/latest/userguide/claude-me
 const extended = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking'
 
 /**
- * Claude: Anthropic's names, those of Bedrock (`anthropic.claude-…-v1:0`), Google Cloud (`claude-…@2025…`)
- * and OpenRouter (`claude-opus-4.8`).
+ * Claude, under the names used by Anthropic, Bedrock (`anthropic.claude-…-v1:0`), Google Cloud
+ * (`claude-…@2025…`) and OpenRouter (`claude-opus-4.8`).
  */
 export const anthropicFamilies: readonly Family[] = [
   {

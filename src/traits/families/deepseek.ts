@@ -5,7 +5,8 @@ const thinking = 'https://api-docs.deepseek.com/guides/thinking_mode'
 const create = 'https://api-docs.deepseek.com/api/create-chat-completion'
 
 /**
- * DeepSeek's models, at DeepSeek and elsewhere. What its API refuses of the format is in `vendors.ts`.
+ * DeepSeek's models, at DeepSeek and elsewhere. Parts of the format that DeepSeek's own API refuses are
+ * listed in `vendors.ts`.
  */
 export const deepseekFamilies: readonly Family[] = [
   {

@@ -4,7 +4,7 @@ const read = '2026-11-28'
 const concept = 'https://docs.z.ai/guides/overview/concept-param'
 const toggle = 'https://github.com/theopenco/llmgateway/pull/3049'
 
-/** Z.AI's GLM. The way to ask for thinking is that of Z.AI's own API. */
+/** Z.AI's GLM. The parameters for thinking are those of Z.AI's own API. */
 export const glmFamilies: readonly Family[] = [
   {
     models: /^glm-(?:4\.[5-9]|[5-9])/,

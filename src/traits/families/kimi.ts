@@ -7,8 +7,8 @@ const forced = 'https://github.com/can1357/oh-my-pi/issues/1077'
 const forcedToo = 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/5152'
 
 /**
- * Moonshot's Kimi. What its API refuses of the format is in `vendors.ts`; other servers of the models
- * differ.
+ * Moonshot's Kimi. Parts of the format that Moonshot's own API refuses are listed in `vendors.ts`. Other
+ * servers of these models differ.
  */
 export const kimiFamilies: readonly Family[] = [
   {

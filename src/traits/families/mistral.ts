@@ -8,7 +8,10 @@ const reasoning = 'https://github.com/vercel/ai/blob/main/packages/mistral/src/m
 const names =
   'mistral-|ministral-|magistral-|codestral|devstral|pixtral-|voxtral-|open-mi[sx]tral|labs-devstral'
 
-/** Mistral's models, at Mistral and elsewhere. What its API refuses of the format is in `vendors.ts`. */
+/**
+ * Mistral's models, at Mistral and elsewhere. Parts of the format that Mistral's own API refuses are listed
+ * in `vendors.ts`.
+ */
 export const mistralFamilies: readonly Family[] = [
   {
     models: new RegExp(`^(?:${names})`),

@@ -5,8 +5,8 @@ const openModels = 'https://github.com/anomalyco/models.dev/tree/dev/models'
 const reasoningMaps = 'https://newreleases.io/project/github/vercel/ai/release/@ai-sdk%2Fgroq@4.0.73'
 
 /**
- * Models whose weights are open, wherever they are served. What a server makes of them differs: little is
- * true of all.
+ * Open-weight models, wherever they are served. Servers differ in how they run them, so little applies to all
+ * of them.
  */
 export const openModelFamilies: readonly Family[] = [
   {

@@ -13,7 +13,7 @@ const toolsAndEffort = 'https://github.com/openai/openai-openapi/issues/541'
 
 const vendors = ['openai', 'azure-openai'] as const
 
-/** OpenAI's models that think: o-series, GPT 5 and later, Codex. */
+/** OpenAI's reasoning models: o-series, GPT-5 and later, Codex. */
 export const openaiThinkingFamilies: readonly Family[] = [
   {
     models: /(?:^|\.)(?:o[134](?:-|$)|gpt-[5-9]|codex-)/,

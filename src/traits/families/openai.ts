@@ -7,7 +7,7 @@ const structured = 'https://developers.openai.com/api/docs/guides/structured-out
 const create =
   'https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create'
 
-/** OpenAI's models for text, also where others serve them: `openai/gpt-5.4`, `openai.gpt-5.4`. */
+/** OpenAI's text models, including those served by other vendors: `openai/gpt-5.4`, `openai.gpt-5.4`. */
 export const openaiFamilies: readonly Family[] = [
   {
     models: /(?:^|\.)(?:gpt-[3-9]|chatgpt-|o[134](?:-|$)|codex-)/,

@@ -5,8 +5,8 @@ const thinking = 'https://www.alibabacloud.com/help/en/model-studio/deep-thinkin
 const forced = 'https://github.com/cloudwego/eino/issues/994'
 
 /**
- * Qwen. The way to ask for thinking is that of Alibaba Cloud Model Studio; other servers have members of
- * their own.
+ * Qwen. The parameters for thinking are those of Alibaba Cloud Model Studio; other servers use different
+ * members.
  */
 export const qwenFamilies: readonly Family[] = [
   {

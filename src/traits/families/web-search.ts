@@ -4,8 +4,9 @@ const read = '2026-11-22'
 const litellm = 'https://docs.litellm.ai/docs/completion/web_search'
 
 /**
- * Whether models search the web over Chat Completions. Without a line a Chat channel gets a search only where
- * the client has no other tools. In the other formats the vendors' current models search.
+ * Whether models can search the web over Chat Completions. A model without an entry here is sent a web search
+ * over Chat Completions only if the client has no other tools. In the other formats, the vendors' current
+ * models support web search.
  */
 export const webSearchFamilies: readonly Family[] = [
   {

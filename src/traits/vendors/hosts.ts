@@ -3,7 +3,7 @@ import type { Vendor } from '../vendor.ts'
 const read = '2026-11-22'
 const piCompat = 'https://github.com/earendil-works/pi/blob/main/packages/ai/src/api/openai-completions.ts'
 
-/** Companies that serve models of others. */
+/** Companies that serve models made by others. */
 export const hosts = {
   'azure-openai': {
     title: 'Azure OpenAI and Microsoft Foundry',

@@ -1,10 +1,10 @@
 import type { Vendor } from '../vendor.ts'
 
 const read = '2026-11-22'
-/** How a widely used client treats vendors that speak Chat Completions. */
+/** How a widely used client handles vendors that support Chat Completions. */
 const piCompat = 'https://github.com/earendil-works/pi/blob/main/packages/ai/src/api/openai-completions.ts'
 
-/** Companies that serve models of their own. */
+/** Companies that serve their own models. */
 export const makers = {
   openai: {
     title: 'OpenAI',
@@ -50,7 +50,7 @@ export const makers = {
         customTools: false,
         prefill: false,
         temperatureMax: 1.5,
-        // It answers 422 to each member that its schema does not name. Its seed is called `random_seed`.
+        // Answers 422 to each member that is not in its schema. Its seed is called `random_seed`.
         takes: {
           seed: false,
           topK: false,

@@ -4,8 +4,8 @@ const read = '2026-11-22'
 const piCompat = 'https://github.com/earendil-works/pi/blob/main/packages/ai/src/api/openai-completions.ts'
 
 /**
- * Servers that operators run themselves. They render a conversation by the template of the model's maker, and
- * many templates take one system message in front: https://github.com/vllm-project/vllm/issues/41114,
+ * Servers that operators run themselves. They render a conversation with the model's chat template, and many
+ * templates accept only one system message, at the start: https://github.com/vllm-project/vllm/issues/41114,
  * https://github.com/ggml-org/llama.cpp/issues/20733, https://github.com/can1357/oh-my-pi/issues/958, read
  * 2026-11-28.
  */

@@ -34,18 +34,18 @@ test('a full disk is named in the error, and the image does not exist', async ()
   const storage = fileStorage({ directory, openFile: () => open('/dev/full', 'w') })
   const writer = storage.create()
   await expect(writer.write(Buffer.from('one'))).rejects.toThrow(
-    `The image cannot be kept in ${directory}: no space is left there (ENOSPC`,
+    `The image cannot be stored in ${directory}: no space left on the disk (ENOSPC`,
   )
   await writer.abandon()
   expect(await storage.open(writer.key)).toBeUndefined()
-  await expect(storage.check()).rejects.toThrow(`Images cannot be kept in ${directory}: ENOSPC`)
+  await expect(storage.check()).rejects.toThrow(`Images cannot be stored in ${directory}: ENOSPC`)
 })
 
 test('the error names a directory that cannot be made', async () => {
   writeFileSync(join(above, 'file'), '')
   const storage = fileStorage({ directory: join(above, 'file', 'images') })
-  await expect(storage.check()).rejects.toThrow(`Images cannot be kept in ${above}/file/images: ENOTDIR`)
-  await expect(storage.create().write(Buffer.from('one'))).rejects.toThrow('cannot be kept')
+  await expect(storage.check()).rejects.toThrow(`Images cannot be stored in ${above}/file/images: ENOTDIR`)
+  await expect(storage.create().write(Buffer.from('one'))).rejects.toThrow('cannot be stored')
 })
 
 test('an image whose half-written file was deleted is not committed', async () => {

@@ -43,7 +43,7 @@ test('the error of an expired link names its expiry, and how to get another link
   expect(refusalOf({}, Date.parse('2026-11-21T13:00:00.000Z'))).toEqual({
     reason: 'image_link_expired',
     message:
-      'The link expired at 2026-11-21T13:00:00.000Z. GET /v1/images/generations/{id} answers with a new one.',
+      'The link expired at 2026-11-21T13:00:00.000Z. GET /v1/images/generations/{id} returns a new one.',
   })
 })
 
@@ -70,7 +70,7 @@ test('a changed link is invalid', () => {
     expect(refusalOf(change), JSON.stringify(change)).toEqual({
       reason: 'image_link_unsigned',
       message:
-        'The signature of the link is missing or wrong: use the link exactly as it was given. GET /v1/images/generations/{id} answers with a new one.',
+        'The signature of the link is missing or wrong. Use the link exactly as it was returned. GET /v1/images/generations/{id} returns a new one.',
     })
   }
 })

@@ -84,7 +84,7 @@ test('an image that is too large is refused, and leaves nothing', async () => {
   expect(await refusal(receiver.write(Buffer.from('x')))).toEqual({
     kind: 'upstream_error',
     reason: 'upstream_image_too_large',
-    message: 'The upstream answered with an image of more than 10000 bytes.',
+    message: 'The upstream sent an image of more than 10000 bytes.',
     fault: 'upstream',
   })
   expect(files()).toEqual([])
@@ -98,7 +98,7 @@ test('an image that cannot be stored is our fault, not that of upstream or clien
   const unkept = {
     reason: 'image_storage_away',
     fault: 'gateway',
-    cause: expect.objectContaining({ message: expect.stringContaining('no space is left') }),
+    cause: expect.objectContaining({ message: expect.stringContaining('no space left') }),
   }
   await expect(receiver.write(png(5000))).rejects.toMatchObject(unkept)
   await expect(receiver.finish()).rejects.toMatchObject(unkept)

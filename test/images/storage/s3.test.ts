@@ -55,9 +55,9 @@ test('a part that the service never accepts fails the writer, and leaves nothing
   const writing = (async () => {
     for (let i = 0; i < 40; i++) await writer.write(Buffer.alloc(MiB))
   })()
-  await expect(writing).rejects.toThrow('The image cannot be kept in the bucket images: ')
-  await expect(writer.write(Buffer.alloc(1))).rejects.toThrow('cannot be kept')
-  await expect(writer.commit()).rejects.toThrow('cannot be kept')
+  await expect(writing).rejects.toThrow('The image cannot be stored in the bucket images: ')
+  await expect(writer.write(Buffer.alloc(1))).rejects.toThrow('cannot be stored')
+  await expect(writer.commit()).rejects.toThrow('cannot be stored')
   await writer.abandon()
   expect([...(await server.objects()), ...(await server.uploads())]).toEqual([])
 })
@@ -71,7 +71,7 @@ test('abandon deletes an image that may be stored although the service answered 
     await server.put(object, 'one')
     throw new Error('no')
   })
-  await expect(writer.commit()).rejects.toThrow('cannot be kept')
+  await expect(writer.commit()).rejects.toThrow('cannot be stored')
   expect(await server.objects()).toEqual([object])
   await writer.abandon()
   expect(await server.objects()).toEqual([])
@@ -80,7 +80,7 @@ test('abandon deletes an image that may be stored although the service answered 
 test('an unreachable service is an error for the operator, and abandon never rejects', async () => {
   const away = await s3Storage({ ...server.options, endpoint: 'http://127.0.0.1:1' })
   await expect(away.check()).rejects.toThrow(
-    'Images cannot be kept in the bucket images: connect ECONNREFUSED 127.0.0.1:1',
+    'Images cannot be stored in the bucket images: connect ECONNREFUSED 127.0.0.1:1',
   )
   await expect(away.open(`2026-11-21/${'0'.repeat(32)}`)).rejects.toThrow('ECONNREFUSED')
   const writer = away.create()
@@ -92,7 +92,7 @@ test('an unreachable service is an error for the operator, and abandon never rej
 
 test('a missing or foreign bucket is an error, not a missing image', async () => {
   const elsewhere = await s3Storage({ ...server.options, bucket: 'nowhere' })
-  await expect(elsewhere.check()).rejects.toThrow('Images cannot be kept in the bucket nowhere: ')
+  await expect(elsewhere.check()).rejects.toThrow('Images cannot be stored in the bucket nowhere: ')
   await expect(elsewhere.open(`2026-11-21/${'0'.repeat(32)}`)).rejects.toThrow('bucket does not exist')
   await elsewhere.close()
   const stranger = await s3Storage({ ...server.options, secretAccessKey: 'wrong' })
@@ -103,9 +103,9 @@ test('a missing or foreign bucket is an error, not a missing image', async () =>
 
 test('one of the two credentials alone is refused', async () => {
   await expect(s3Storage({ ...server.options, secretAccessKey: undefined })).rejects.toThrow(
-    'set both or none',
+    'Set both or neither',
   )
-  await expect(s3Storage({ ...server.options, accessKeyId: undefined })).rejects.toThrow('set both or none')
+  await expect(s3Storage({ ...server.options, accessKeyId: undefined })).rejects.toThrow('Set both or neither')
 })
 
 test('requests use no checksum but Content-MD5, which all services know', async () => {

@@ -14,7 +14,7 @@ let bed: Metered<TollgateProcess>
 
 beforeAll(async () => {
   bed = await makeMetered(startTollgate, { PROCESSES: '2' })
-  await until(() => bed.tollgate.stderr().includes('all processes serve'), 170_000)
+  await until(() => bed.tollgate.stderr().includes('all processes are ready'), 170_000)
 }, 300_000)
 
 afterAll(() => bed.close())

@@ -38,7 +38,7 @@ test('what a collector refuses is not sent again', async () => {
     async send() {
       sent++
       return sent === 1
-        ? { kind: 'refused', why: 'it answered with status 400' }
+        ? { kind: 'refused', why: 'it responded with status 400' }
         : { kind: 'taken', rejected: 0 }
     },
     onState: (failure) => states.push(failure),
@@ -47,7 +47,7 @@ test('what a collector refuses is not sent again', async () => {
   queue.add(spansOf(2))
   await queue.end(30_000)
   expect(queue.counts).toEqual({ exported: 2, dropped: 0, failed: 2 })
-  expect(states).toEqual(['it answered with status 400', undefined])
+  expect(states).toEqual(['it responded with status 400', undefined])
 })
 
 test('a batch that cannot be encoded is lost, counted and told, and the next one is sent', async () => {

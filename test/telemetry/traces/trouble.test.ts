@@ -82,8 +82,8 @@ test.for([503, 400])(
     const told = () => messagesOf(traced).filter((message) => message.includes('the collector'))
     await until(() => told().length === 2)
     expect(told()).toEqual([
-      'the collector does not take traces: they are dropped when too many wait',
-      'the collector takes traces again',
+      'the collector does not accept traces; they are dropped when too many are waiting',
+      'the collector accepts traces again',
     ])
     await traced.close()
   },
@@ -124,7 +124,7 @@ test.for([
   [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf'],
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER: must be one of always_on'],
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1'],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'no-value' }, 'OTEL_EXPORTER_OTLP_HEADERS: must be such as key=value'],
+  [{ OTEL_EXPORTER_OTLP_HEADERS: 'no-value' }, 'OTEL_EXPORTER_OTLP_HEADERS: must have the form key=value'],
 ] as const)('a wrong value ends the start: %j', async ([env, message]) => {
   const { readConfig } = await import('../../../src/config.ts')
   expect(() => readConfig(env)).toThrow(message)

@@ -15,6 +15,8 @@ import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
 import { crossOrigin } from './http/cors.ts'
+import type { Handler } from './http/exchange.ts'
+import { HttpExchange } from './http/http-exchange.ts'
 import { isUpgrade } from './http/upgrade.ts'
 import { images } from './images/images.ts'
 import type { Pages } from './pages/pages.ts'
@@ -36,7 +38,7 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
 
   for (const endpoint of modelEndpoints) {
     const handle = handlerOf(context, endpoint)
-    app.post(endpoint.path, handle)
+    app.post(endpoint.path, (request, response) => handle(new HttpExchange(request, response)))
     direct.set(endpoint.path, handle)
   }
   // The Messages vendor's SDK calls this path for beta features.
@@ -77,21 +79,19 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   const isOpen = (path: string) =>
     [...paths, '/v1/models', '/v1/usage'].some((open) => path === open || path.startsWith(`${open}/`))
   const answerPage = crossOrigin(context.config, isOpen)
-  const upgrade = acceptSockets(context, (request, response) => void responses(request, response))
+  const upgrade = acceptSockets(context, responses)
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     if (isUpgrade(request)) {
-      void upgrade(request, response)
+      void upgrade(new HttpExchange(request, response))
       return
     }
     if (answerPage?.(request, response) === true) return
     const handle = request.method === 'POST' ? direct.get(request.url ?? '') : undefined
     if (handle === undefined) app(request, response)
-    else void handle(request, response)
+    else void handle(new HttpExchange(request, response))
   }
 }
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 function handlerOf(context: Context, endpoint: ModelEndpoint): Handler {
   return endpoint.kind === 'image' ? images(context, endpoint) : chat(context, endpoint)

@@ -194,6 +194,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'catalog',
     'db',
     'gateway',
+    'http',
     'ledger',
     'protocols',
     'redaction',

@@ -25,9 +25,16 @@ export function authenticate(
   }
   const identity = keys.lookup(token)
   if (identity instanceof Promise) {
-    return identity.then((found) => permit(found, token, snapshot, clientAddress, nowMs))
+    return identity.then((found) =>
+      permitCaller(known(found, token), hintOf(token), snapshot, clientAddress, nowMs),
+    )
   }
-  return permit(identity, token, snapshot, clientAddress, nowMs)
+  return permitCaller(known(identity, token), hintOf(token), snapshot, clientAddress, nowMs)
+}
+
+function known(identity: Identity | undefined, token: string): Identity {
+  if (identity !== undefined) return identity
+  throw gatewayError(looksMistyped(token) ? 'key_mistyped' : 'key_unknown', { hint: hintOf(token) })
 }
 
 /**
@@ -40,16 +47,17 @@ export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
   return headerText(headers['x-api-key'])?.trim() || undefined
 }
 
-function permit(
-  identity: Identity | undefined,
-  token: string,
+/**
+ * Whether a known caller may make a request now. `hint`: what its errors call the key. Throws GatewayError
+ * `unauthenticated`, `permission_denied` or `unavailable`.
+ */
+export function permitCaller(
+  identity: Identity,
+  hint: string,
   snapshot: Snapshot,
   clientAddress: string | undefined,
   nowMs: number,
 ): Identity {
-  const hint = hintOf(token)
-  if (identity === undefined)
-    throw gatewayError(looksMistyped(token) ? 'key_mistyped' : 'key_unknown', { hint })
   if (identity.disabled) throw gatewayError('key_disabled', { hint })
   if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs)
     throw gatewayError('key_expired', { hint, at: new Date(identity.expiresAt).toISOString() })

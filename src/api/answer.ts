@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { HttpExchange } from '../http/http-exchange.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
@@ -6,11 +7,12 @@ import { formatAt } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
 import { identify } from '../stages/identify.ts'
+import { ClientLeft } from '../stages/life.ts'
 import { nothingMetered } from '../stages/meter.ts'
 import { type Received, receive } from '../stages/received.ts'
 import { refuse } from '../stages/refuse.ts'
 import { takeLimits } from '../stages/take-limits.ts'
-import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
+import type { OwnAnswer, OwnEndpoint, OwnHttp } from './own-endpoint.ts'
 import { readJson } from './read-json.ts'
 
 /**
@@ -19,7 +21,8 @@ import { readJson } from './read-json.ts'
  */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
-    const received = receive(gateway, formatAt(endpoint.path, request.headers), request, response)
+    const exchange = new HttpExchange(request, response)
+    const received = receive(gateway, formatAt(endpoint.path, request.headers), exchange)
     const { requestIdHeader = 'x-request-id' } = received.endpoint.client
     response.setHeader('x-request-id', received.id)
     response.setHeader(requestIdHeader, received.id)
@@ -27,7 +30,7 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
     // other header that carries a key.
     if (endpoint.guard === 'key') response.setHeader('cache-control', 'no-store')
     try {
-      const answered = await handle(gateway, endpoint, received, request)
+      const answered = await handle(gateway, endpoint, received, { request, response })
       const ending = endpoint.logged === true ? endingOf(received, answered?.status) : 'unlogged'
       await end(gateway, received, ending)
       if (answered !== undefined) send(received, answered)
@@ -44,17 +47,17 @@ async function handle(
   gateway: Gateway,
   endpoint: OwnEndpoint,
   received: Received,
-  request: Request,
+  http: OwnHttp,
 ): Promise<OwnAnswer | undefined> {
-  const params = textsOf(request.params)
-  const { query } = request
+  const params = textsOf(http.request.params)
+  const { query } = http.request
   if (endpoint.guard === 'link') {
-    return await endpoint.handle({ stage: received, params, query, body: undefined })
+    return await endpoint.handle({ stage: received, http, params, query, body: undefined })
   }
   const stage = await identify(gateway, received)
   if (endpoint.limited === true) await takeLimits(gateway, stage)
   const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage, endpoint.readLarge)
-  return await endpoint.handle({ stage, params, query, body })
+  return await endpoint.handle({ stage, http, params, query, body })
 }
 
 /** Express passes a list for a part of the path that may contain slashes. */
@@ -63,7 +66,7 @@ export function textsOf(params: Request['params']): Record<string, string> {
 }
 
 function send(received: Received, { status = 200, body, headers }: OwnAnswer): void {
-  if (received.response.destroyed) return
+  if (received.exchange.reply.destroyed) return
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
   beginAnswer(received, status, {
     'content-type': 'application/json; charset=utf-8',
@@ -82,7 +85,7 @@ function endingOf({ life, row }: Received, status = 200) {
 async function refuseOwn(gateway: Gateway, received: Received, cause: unknown): Promise<void> {
   const error = asGatewayError(cause)
   try {
-    if (received.life.clientGone && error.kind !== 'internal')
+    if (cause instanceof ClientLeft || (received.life.clientGone && error.kind !== 'internal'))
       await end(gateway, received, endingOf(received))
     else {
       const target = received.row.asked

@@ -118,7 +118,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
     answer: tokenCount,
     async handle({ stage, body: asked }) {
       const { client } = stage.endpoint
-      client.checkHeaders?.(stage.request.headers)
+      client.checkHeaders?.(stage.exchange.headers)
       stage.row.requestedModel = asked.model
       const model = requireModel(stage, asked.model)
       refuseFiles(asked, protocol, 'a token count')

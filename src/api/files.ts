@@ -106,9 +106,11 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       limited: true,
       form,
       answer: anyFile,
-      async handle({ stage }) {
+      async handle({ stage, http }) {
         requireFiles(gateway)
-        return { body: shownFile(stage, await receiveUpload(gateway, stage, speaksMessages(stage))) }
+        return {
+          body: shownFile(stage, await receiveUpload(gateway, stage, http.request, speaksMessages(stage))),
+        }
       },
     }),
     fileListEndpoint(gateway),
@@ -208,32 +210,33 @@ async function fileOf(gateway: FileGateway, { identity }: Identified, id: string
 
 async function sendFile(gateway: FileGateway, stage: Identified, file: ClientFile): Promise<void> {
   const { files, bounds } = gateway
-  const { response, life, id } = stage
+  const { exchange, life, id } = stage
+  const { reply } = exchange
   const stored = await files.open(file).catch((cause: unknown) => {
     throw unreadable(cause)
   })
   if (stored === undefined) throw noSuchFile(file.id)
   const leave = () => stored.stream.destroy()
   life.running = { resume() {}, abort: leave }
-  response.once('close', leave)
+  reply.once('close', leave)
   try {
-    response.writeHead(200, {
+    reply.writeHead(200, {
       'content-type': 'application/octet-stream',
       'content-length': stored.bytes,
       'content-disposition': `attachment; filename*=UTF-8''${encoded(file.filename)}`,
       'x-content-type-options': 'nosniff',
       'x-request-id': id,
     })
-    for await (const chunk of stored.stream) await writeTo(response, chunk, bounds.clientStallMs)
+    for await (const chunk of stored.stream) await writeTo(reply, chunk, bounds.clientStallMs)
     if (!life.clientGone) await end(gateway, stage, answeredEnding(200, null))
-    endAnswer(response, bounds.clientStallMs)
+    endAnswer(reply, bounds.clientStallMs)
   } catch (cause) {
     // Once the headers are sent, only a closed connection can signal the failure.
-    response.destroy()
+    reply.destroy()
     if (!life.clientGone) throw unreadable(cause)
   } finally {
     life.running = undefined
-    response.off('close', leave)
+    reply.off('close', leave)
     stored.stream.destroy()
   }
 }

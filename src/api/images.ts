@@ -10,6 +10,7 @@ import { jobWithPosition, linkerFor } from '../images/job-answer.ts'
 import { imageJob, jobJson } from '../images/job-json.ts'
 import { type Job, jobStates } from '../jobs/job.ts'
 import { webhookSecret } from '../jobs/webhook-secret.ts'
+import { originFor } from '../stages/job-webhook.ts'
 import type { Received } from '../stages/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { id, isId, oneOfWords, wholeNumber } from './parameter.ts'
@@ -60,7 +61,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       answer: imageJob,
       async handle({ stage, params }) {
         const job = await jobOf(gateway, params.id, stage.identity)
-        return { body: await jobWithPosition(gateway, stage.request, job) }
+        return { body: await jobWithPosition(gateway, originFor(stage), job) }
       },
     }),
     keyEndpoint({
@@ -74,7 +75,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       async handle({ stage, params }) {
         const job = await jobOf(gateway, params.id, stage.identity)
         const cancelled = (await cancelJob(gateway, job.id)) ?? job
-        return { body: await jobWithPosition(gateway, stage.request, cancelled) }
+        return { body: await jobWithPosition(gateway, originFor(stage), cancelled) }
       },
     }),
     keyEndpoint({
@@ -102,7 +103,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
         const file = `${day}/${name}`
         const keepSeconds = links.verify(file, expires, signature, Date.now())
         const terms = { keepSeconds, stallMs: gateway.bounds.clientStallMs }
-        await sendFile(storage, file, stage.response, terms)
+        await sendFile(storage, file, stage.exchange.reply, terms)
         return undefined
       },
     }),
@@ -135,7 +136,7 @@ function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
         jobs.list(scope, { kind: 'image', before: cursor, state: status, limit: limit + 1 }, terms),
       )
       const page = found.slice(0, limit)
-      const linkTo = linkerFor(gateway, stage.request)
+      const linkTo = linkerFor(gateway, originFor(stage))
       const { showsRouting } = gateway
       return {
         body: {
@@ -157,12 +158,13 @@ async function jobOf({ jobs }: ImageGateway, named: string, identity: Identity):
 }
 
 async function follow(gateway: ImageGateway, received: Received, job: Job): Promise<void> {
-  const { id, request, response, life } = received
+  const { id, exchange, life } = received
+  const { reply } = exchange
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  if (response.destroyed) return
+  reply.once('close', () => gone.abort())
+  if (reply.destroyed) return
   life.running = { resume() {}, abort: () => gone.abort() }
-  const events = new EventStream(response, { 'x-request-id': id }, gateway.bounds)
+  const events = new EventStream(reply, { 'x-request-id': id }, gateway.bounds)
   let newest: Job | undefined
   let sent = ''
   const sendNewest = async (write: (text: string) => Promise<void>) => {
@@ -176,7 +178,7 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
     const now = JSON.stringify([changed.state, position, attempts, changed.partials])
     if (position === undefined || now === sent) return
     sent = now
-    const linkTo = linkerFor(gateway, request)
+    const linkTo = linkerFor(gateway, originFor(received))
     const data = JSON.stringify(jobJson(changed, { position, linkTo, showsRouting }))
     await write(`event: ${changed.state}\ndata: ${data}\n\n`)
   }

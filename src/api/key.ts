@@ -334,11 +334,11 @@ function usdOrNull(nano: bigint | null): string | null {
   return nano === null ? null : usd(nano)
 }
 
-function sourceOf({ identity, clientAddress, request, id }: Identified) {
+function sourceOf({ identity, clientAddress, exchange, id }: Identified) {
   return {
     actor: { kind: 'key' as const, id: identity.keyId, userId: null, name: identity.keyName },
     address: clientAddress,
-    userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+    userAgent: exchange.headers['user-agent']?.slice(0, 512) ?? null,
     requestId: id,
   }
 }

@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
@@ -78,9 +79,16 @@ interface Guarded<Guard extends string, Stage> extends Description, Schemas {
 /** The input of a request, not yet checked. */
 interface Came<Stage> {
   stage: Stage
+  http: OwnHttp
   params: unknown
   query: unknown
   body: unknown
+}
+
+/** Our own API is served over HTTP only, so its handlers can use Express directly. */
+export interface OwnHttp {
+  request: Request
+  response: Response
 }
 
 /** A response. Handlers that have already responded themselves return undefined instead. */
@@ -112,6 +120,7 @@ interface Definition<
   answer?: Answer
   handle(own: {
     stage: Stage
+    http: OwnHttp
     params: z.output<Params>
     query: z.output<Query>
     body: OutputOf<Body>
@@ -144,9 +153,10 @@ function endpointFor<const Guard extends string, Stage>(guard: Guard): EndpointM
       query,
       body,
       answer,
-      handle: ({ stage, ...came }) =>
+      handle: ({ stage, http, ...came }) =>
         definition.handle({
           stage,
+          http,
           params: checked(params, came.params),
           query: checked(query, readsQuery(stage) ? came.query : {}),
           body: body === undefined ? undefined : checked(body, came.body),

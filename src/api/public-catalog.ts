@@ -94,7 +94,7 @@ export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): 
     params: z.object({}),
     query: z.object({}),
     answer: publicCatalog,
-    async handle({ stage: { request, response } }) {
+    async handle({ http: { request, response } }) {
       response.setHeader('access-control-allow-origin', '*')
       const { bytes, etag } = await catalog.current()
       const headers = { etag, 'cache-control': 'public, max-age=60' }

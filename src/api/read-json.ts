@@ -10,7 +10,8 @@ import { readWhole } from '../stages/read.ts'
 /**
  * Reads the body as a JSON object, within the limits for a chat, and records it in the row. The scan refuses
  * a body that is nested too deeply or has too many values before anything is built from it, which a schema
- * cannot do. `readLarge` reads a large body. Throws `invalid_request` or `request_too_large`.
+ * cannot do. `readLarge` reads a large body. Throws ClientLeft, `invalid_request` or
+ * `request_too_large`.
  */
 export async function readJson(
   gateway: Gateway,
@@ -18,7 +19,6 @@ export async function readJson(
   readLarge?: (stage: Identified, bytes: Buffer) => Promise<Json>,
 ): Promise<Json> {
   const body = await readWhole(gateway, stage, readLarge !== undefined)
-  if (body === undefined) throw gatewayError('request_cut')
   if (readLarge !== undefined && isLarge(body)) return await readLarge(stage, body)
   scanBody(body, [], gateway.bounds)
   return parseJson(body, parseKeepingDigits)

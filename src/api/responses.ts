@@ -118,8 +118,8 @@ function heldAnswerEndpoint(
     params: z.object({ id: z.string() }),
     answer: upstreamAnswer,
     async handle({ stage, params: { id } }) {
-      const { identity, group, request } = stage
-      const url = new URL(request.url ?? '', 'http://tollgate')
+      const { identity, group, exchange } = stage
+      const url = new URL(exchange.path, 'http://tollgate')
       const isElsewhere = gateway.heldAnswers.isKnown(identity.tenantId, id)
       const job = isElsewhere ? undefined : await backgroundJobOf(gateway, identity, id)
       if (events && job !== undefined && wantsStream(url)) {

@@ -73,7 +73,7 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
       const strict =
         wanted.strict === true ||
         stage.identity.strict ||
-        stage.request.headers['x-tollgate-strict'] === 'true'
+        stage.exchange.headers['x-tollgate-strict'] === 'true'
       const asked = { from, to, request, model, upstreamModel, stream, traits, strict }
       return { body: showTranslation(gateway, { ...stage, known: stage.snapshot.models.get(model) }, asked) }
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { isPreflight } from '../http/cors.ts'
+import { HttpExchange } from '../http/http-exchange.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { type Endpoint, formatAt, type PathFormat } from '../stages/endpoints.ts'
@@ -55,7 +56,7 @@ export function failedRouting(gateway: Gateway) {
   ): Promise<void> => {
     const begun = newestOn(request.socket)
     const error = cause instanceof URIError ? gatewayError('path_escape_invalid') : asGatewayError(cause)
-    if (begun?.request === request) await refuseSafely(gateway, begun, error)
+    if (begun?.exchange.reply === response) await refuseSafely(gateway, begun, error)
     else await refuseUnrouted(gateway, request, response, error)
   }
 }
@@ -67,7 +68,7 @@ async function refuseUnrouted(
   error: GatewayError,
   unanswered?: Unanswered,
 ): Promise<void> {
-  const received = receive(gateway, formatOf(request), request, response)
+  const received = receive(gateway, formatOf(request), new HttpExchange(request, response))
   try {
     await recognise(gateway, received)
     await refuseSafely(gateway, received, error, unanswered)

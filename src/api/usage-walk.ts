@@ -61,9 +61,9 @@ export async function walkOwnRows(
 }
 
 /** Returns a signal that aborts when the client disconnects. */
-export function leftSignal({ response }: Pick<Identified, 'response'>): AbortSignal {
+export function leftSignal({ exchange }: Pick<Identified, 'exchange'>): AbortSignal {
   const left = new AbortController()
-  response.once('close', () => left.abort(new Error('the client has left')))
+  exchange.reply.once('close', () => left.abort(new Error('the client has left')))
   return left.signal
 }
 
@@ -89,12 +89,12 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       sort: oneOfWords(['-created_at', 'created_at']).default('-created_at'),
     }),
     media: 'text/csv',
-    async handle({ stage, query }) {
+    async handle({ stage, http: { response }, query }) {
       const { from, to, format, sort } = query
       if (from !== undefined && to !== undefined && from >= to)
         throw invalid('to', 'expected a time after "from"')
       const signal = leftSignal(stage)
-      const { identity, response } = stage
+      const { identity } = stage
       const filter = ownFilterFrom(identity, query)
       const chosen =
         query.columns?.flatMap((name) => columns.filter((column) => column.name === name)) ??

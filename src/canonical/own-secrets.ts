@@ -9,9 +9,6 @@ export const ownSecrets = {
   link: 'tgl_',
   /** The prefix that Standard Webhooks define, which other products use too. */
   webhook: 'whsec_',
-  /** Valid for one run, on loopback. */
-  probe: 'probe-',
-  playground: 'play-',
 } as const
 
 export type OwnSecret = (typeof ownSecrets)[keyof typeof ownSecrets]

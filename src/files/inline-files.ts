@@ -8,6 +8,7 @@ import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { SourceFile } from '../stages/file-source.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
+import { requireClient } from '../stages/life.ts'
 import { type Asked, type MadeReading, readMade } from '../stages/read.ts'
 import { fileScopeOf } from './file.ts'
 import { type FileEncoding, partWith } from './part-with-file.ts'
@@ -15,34 +16,25 @@ import { type FileEncoding, partWith } from './part-with-file.ts'
 /**
  * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a
  * request whose client has sent the bytes: its targets, its cost and its bounds. The row keeps the body as it
- * came. `left`: the client has gone meanwhile. Undefined, without a promise: it names none. Rejects
- * `invalid_request` for a file that this key does not have, `request_too_large`, `unavailable`, and as
- * reading a body does.
+ * came. Undefined, without a promise: it names none. Rejects ClientLeft, `invalid_request` for a file that
+ * this key does not have, `request_too_large`, `unavailable`, and as reading a body does.
  */
-export function inlineFiles(
-  gateway: Gateway,
-  asked: Asked,
-  reading: MadeReading,
-): Promise<'left' | undefined> | undefined {
+export function inlineFiles(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> | undefined {
   const { body, large } = asked
   const mayHave = large === undefined ? body.includes(fileMark) : large.hasFiles
   return reading.format.kind === 'text' && mayHave ? inlineUnlessLeft(gateway, asked, reading) : undefined
 }
 
-async function inlineUnlessLeft(
-  gateway: Gateway,
-  asked: Asked,
-  reading: MadeReading,
-): Promise<'left' | undefined> {
+async function inlineUnlessLeft(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
   try {
     return await inline(gateway, asked, reading)
   } catch (error) {
-    if (asked.life.clientGone) return 'left'
+    requireClient(asked)
     throw error
   }
 }
 
-async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<'left' | undefined> {
+async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
   const { body, large, endpoint, identity, life } = asked
   const { bounds, files, bodies } = gateway
   const input = { bytes: body, client: endpoint.protocol, most: bounds.filesPerRequestMax }
@@ -50,7 +42,7 @@ async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Pro
     large === undefined
       ? fileUsesIn(body, input.client, input.most)
       : await inThread(gateway, asked, { name: 'files', input })
-  if (uses.length === 0) return undefined
+  if (uses.length === 0) return
   const found = await files.find(fileScopeOf(identity), [...new Set(uses.map(({ id }) => id))])
   const sources = new Map(found.map((file) => [file.id, file]))
   const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
@@ -27,9 +28,10 @@ const uploadBytes = 16 * 1024 * 1024
 export async function receiveUpload(
   gateway: FileGateway,
   stage: Identified,
+  request: IncomingMessage,
   hasNoPurpose: boolean,
 ): Promise<ClientFile> {
-  const { request, identity, life } = stage
+  const { identity, life } = stage
   const { fileBytesMax } = gateway.bounds
   const declared = request.headers['content-length']
   const declaredBytes = declared === undefined ? undefined : Number(declared)
@@ -52,7 +54,7 @@ export async function receiveUpload(
   const least = Math.max((declaredBytes ?? 0) - formBytesMax, 0)
   const begun = await gateway.files.begin(identity.tenantId, identity.keyId, least)
   try {
-    const form = await readForm(stage, begun, { bytesMax: fileBytesMax, hasNoPurpose })
+    const form = await readForm(stage, request, begun, { bytesMax: fileBytesMax, hasNoPurpose })
     await kept(begun.writer.commit())
     if (life.clientGone) throw left()
     return await gateway.files.finish(begun, form)
@@ -69,11 +71,11 @@ type Form = Pick<ClientFile, 'purpose' | 'filename' | 'mime' | 'bytes' | 'sha256
 type Part = Pick<ClientFile, 'filename' | 'mime' | 'bytes' | 'sha256'>
 
 async function readForm(
-  stage: Identified,
+  { life }: Identified,
+  request: IncomingMessage,
   begun: BegunFile,
   { bytesMax, hasNoPurpose }: { bytesMax: number; hasNoPurpose: boolean },
 ): Promise<Form> {
-  const { request, life } = stage
   const fields = new Map<string, string>()
   let part: Promise<Part> | undefined
   let bytesOfPart: Readable | undefined
@@ -141,7 +143,7 @@ const fieldNames: ReadonlySet<string> = new Set([
   'expires_in_seconds',
 ])
 
-function parserOf(type: string | undefined, headers: Identified['request']['headers']) {
+function parserOf(type: string | undefined, headers: IncomingHttpHeaders) {
   if (type === undefined || !/^multipart\/form-data\b/i.test(type)) throw notAForm()
   try {
     return new Busboy({

@@ -9,7 +9,7 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end, endAsJob } from '../stages/end.ts'
-import { answeredEnding, leftEnding } from '../stages/ending.ts'
+import { answeredEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
@@ -43,7 +43,7 @@ export async function asBackground(
   gateway: Gateway,
   asked: Asked,
   reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
-): Promise<BackgroundAsked | 'left' | undefined> {
+): Promise<BackgroundAsked | undefined> {
   const { endpoint, facts, identity, group } = asked
   const { heldId, stream } = facts
   // In a conversation it is refused, by who reads those.
@@ -56,7 +56,7 @@ export async function asBackground(
   if (heldId !== undefined && !(await isKeptHere(gateway, asked, heldId))) return undefined
   const body = background.requestForAnswer(asked.body, facts.background)
   const showsEncrypted = facts.background.include.includes('reasoning.encrypted_content')
-  if ((await readInstead(gateway, asked, body, reading)) === 'left') return 'left'
+  await readInstead(gateway, asked, body, reading)
   return { body, showsEncrypted, previousId: heldId ?? null, stream }
 }
 
@@ -85,7 +85,7 @@ export async function acceptBackground(
   if (isMoneyLimited(asked)) {
     const amount = await worstCase()
     amountNano = amount.nano
-    if (!(await holdMoney(gateway, asked, amount))) return await end(gateway, asked, leftEnding)
+    await holdMoney(asked, amount)
   }
   const bytes = asked.large === undefined ? asked.body : bodyWithoutConversation(asked.body, facts)
   const settings: Json = JSON.parse(bytes.toString('utf8'))
@@ -114,7 +114,7 @@ export async function acceptBackground(
     throw gatewayError('background_queue_full', { waitingMax }, { retryAfterSeconds: 30 })
   }
   answerIsJob(asked)
-  endAsJob(gateway, asked, tokens)
+  endAsJob(asked, tokens)
   if (enqueue.length > 0) {
     gateway.jobQueue.add(enqueue).catch((error: unknown) => {
       const cause = redactText(String(error))
@@ -204,15 +204,15 @@ const leftOut: ReadonlySet<string> = new Set([
   'x-tollgate-webhook',
 ])
 
-function headersOf({ request }: Asked): Record<string, string> {
-  const kept = Object.entries(request.headers).flatMap(([name, value]) =>
+function headersOf({ exchange }: Asked): Record<string, string> {
+  const kept = Object.entries(exchange.headers).flatMap(([name, value]) =>
     value === undefined || leftOut.has(name) ? [] : [[name, String(value)] as const],
   )
   return Object.fromEntries(kept)
 }
 
 function send(received: Received, answer: Json): void {
-  if (received.response.destroyed) return
+  if (received.exchange.reply.destroyed) return
   const bytes = Buffer.from(JSON.stringify(answer))
   beginAnswer(received, 200, {
     'content-type': 'application/json',

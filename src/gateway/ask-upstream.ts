@@ -6,7 +6,6 @@ import { type Credential, credentialsOf, secretsOf } from '../routing/credential
 import { attemptError, newAttempt, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import type { Life } from '../stages/life.ts'
 import type { Received } from '../stages/received.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
@@ -51,7 +50,7 @@ export async function askUpstream<T>(
   try {
     const { status, headers, body } = await readWhole(
       gateway,
-      life,
+      received,
       target,
       {
         ...call,
@@ -105,7 +104,7 @@ interface WholeResponse {
 
 function readWhole(
   gateway: Gateway,
-  life: Life,
+  { books, life }: Received,
   target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
@@ -140,6 +139,6 @@ function readWhole(
       end: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
       fail: reject,
     }
-    life.running = gateway.upstreams.call(target, request, listener)
+    life.running = books.upstreams.call(target, request, listener)
   })
 }

@@ -119,7 +119,7 @@ export function callPrepared(
         copy = copyToKeep(gateway, admitted)
         return bothOf(captureAnswer(gateway, admitted, streams), copy)
       },
-      isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
+      isDoubtful: () => admitted.books.ledger.doubtOf(id) !== undefined,
       settle: (answer, last) => {
         const span = traced?.end(row.firstTokenAt)
         if (span !== undefined) setUsage(span.attributes, usageOfCall, answer.observation.usage)
@@ -142,10 +142,10 @@ export function callPrepared(
         done({ ...relayed, metered, verdict, reached: record.status !== null, prepared })
       },
     })
-    life.running = gateway.upstreams.call(
+    life.running = admitted.books.upstreams.call(
       target,
       prepared.request,
-      new DoubtfulListener(gateway.ledger, admitted, relay),
+      new DoubtfulListener(admitted.books.ledger, admitted, relay),
     )
   })
 }
@@ -189,7 +189,7 @@ async function settle(
     } catch (cause) {
       const error = asGatewayError(cause)
       const { metered } = ending
-      const own = admitted.response.headersSent ? { ownStatus: answer.status } : {}
+      const own = admitted.exchange.reply.headersSent ? { ownStatus: answer.status } : {}
       await refuse(gateway, admitted, error, { target, metered, refusal: undefined, ...own })
       return error
     }

@@ -7,8 +7,6 @@ import { type Candidate, planRoute, translatable } from '../routing/candidates.t
 import { type Session, sessionOf } from '../routing/session.ts'
 import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from '../stages/admit.ts'
-import { end } from '../stages/end.ts'
-import { leftEnding } from '../stages/ending.ts'
 import { bodyFormatOf, formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
@@ -45,7 +43,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
-    format.client.checkHeaders?.(received.request.headers)
+    format.client.checkHeaders?.(received.exchange.headers)
     const reading = {
       decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
       format: bodyFormat,
@@ -62,20 +60,18 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       },
       replayJob,
     )
-    if (asked === 'left') return end(gateway, received, leftEnding)
-    if (asked === 'answered') return
+    if (asked === undefined) return
     const background =
       asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
-    if (background === 'left') return end(gateway, received, leftEnding)
     asked.trace?.step('route')
     // Most requests continue nothing and name no file: they do not wait here.
     const continuing = continueKept(gateway, asked, reading)
-    if (continuing !== undefined && (await continuing) === 'left') return end(gateway, received, leftEnding)
+    if (continuing !== undefined) await continuing
     const inlining = inlineFiles(gateway, asked, reading)
-    if (inlining !== undefined && (await inlining) === 'left') return end(gateway, received, leftEnding)
+    if (inlining !== undefined) await inlining
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
-      sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),
+      sessionOf(asked.identity.tenantId, asked.exchange.headers, asked.body, asked.facts),
     )
     const plan = { model, others, findSession }
     const planned =

@@ -55,18 +55,18 @@ export class ClientAnswer {
    * left.
    */
   write(upstream: UpstreamCall, chunk: Buffer): void {
-    const { response, life } = this.#admitted
+    const { exchange, life } = this.#admitted
     if (life.clientGone) return
     this.#begin(undefined)
     this.#copy?.take(chunk)
     if (writeAnswer(this.#admitted, chunk) || this.#blocked) return
     this.#blocked = true
     upstream.pause()
-    response.once('drain', () => {
+    exchange.reply.once('drain', () => {
       this.#blocked = false
       upstream.resume()
     })
-    cutWhenStalled(response, this.#stallMs)
+    cutWhenStalled(exchange.reply, this.#stallMs)
   }
 
   /**
@@ -79,11 +79,12 @@ export class ClientAnswer {
   }
 
   #finish(error: GatewayError | null, last: Buffer | undefined): void {
-    const { response, endpoint, id, life } = this.#admitted
-    if (life.clientGone || response.destroyed) return
+    const { exchange, endpoint, id, life } = this.#admitted
+    const { reply } = exchange
+    if (life.clientGone || reply.destroyed) return
     if (error !== null && this.#head?.streams !== true) {
       // Only a closed connection can tell the client that this answer is not whole.
-      response.destroy()
+      reply.destroy()
       return
     }
     const inStream = error !== null && last === undefined
@@ -91,7 +92,7 @@ export class ClientAnswer {
     const bytes = inStream ? endpoint.client.encodeStreamError(redactError(this.#admitted, error), id) : last
     if (bytes !== undefined) this.#copy?.take(bytes)
     finishAnswer(this.#admitted, bytes)
-    if (isWaitedFor(response)) cutWhenStalled(response, this.#stallMs)
+    if (isWaitedFor(reply)) cutWhenStalled(reply, this.#stallMs)
   }
 
   #begin(wholeBytes: number | undefined): void {

@@ -12,15 +12,15 @@ import { itemsIn, withHistory } from './turn-items.ts'
  * A request in a conversation: it has the conversation for itself, and its items come before those of the
  * request. From here on the request is as if the client had sent them, over any channel. See `continueKept`.
  *
- * 'left': the client has left. Rejects as `Conversations.begin` does, and `unsupported_parameter` for a key
- * that keeps nothing.
+ * Rejects ClientLeft, as `Conversations.begin` does, and `unsupported_parameter` for a key that keeps
+ * nothing.
  */
 export async function continueConversation(
   gateway: Gateway,
   asked: Asked,
   { id, span }: NonNullable<RequestFacts['runsIn']>,
   reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
-): Promise<'left' | undefined> {
+): Promise<void> {
   const { identity, group, facts, body, endpoint, life } = asked
   const days = keptDaysOf(identity, group)
   if (days === 0 || endpoint.compacts === true) throw conversationRefused()
@@ -37,7 +37,7 @@ export async function continueConversation(
   life.releases.push(() => {
     if (!isKept) void conversations.release({ tenantId, id, requestId })
   })
-  const instanceId = gateway.ledger.instance.id
+  const instanceId = asked.books.ledger.instance.id
   const { turn, items } = await conversations.begin(keptScopeOf(identity, 'openai-responses'), id, {
     requestId,
     instanceId,
@@ -59,5 +59,5 @@ export async function continueConversation(
   }
   Object.assign(asked, { kept })
   const whole = withHistory(body, { input: facts.conversation, previous: span }, items.text)
-  return await readInstead(gateway, asked, whole, reading)
+  await readInstead(gateway, asked, whole, reading)
 }

@@ -14,14 +14,14 @@ import { itemsIn, withHistory } from './turn-items.ts'
  * whole conversation, so that money, limits, routing and translation see all of it. An id that the gateway
  * does not keep is left for the channel that may hold it.
  *
- * Undefined, without a promise: answers of the request's format are not kept. 'left': the client
- * has left. Rejects `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
+ * Undefined, without a promise: answers of the request's format are not kept. Rejects ClientLeft,
+ * `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
  */
 export function continueKept(
   gateway: Gateway,
   asked: Asked,
   reading: MadeReading,
-): Promise<'left' | undefined> | undefined {
+): Promise<void> | undefined {
   const { facts, endpoint } = asked
   if (endpoint.protocol === 'anthropic-messages')
     return facts.thread === undefined ? undefined : continueThread(gateway, asked, reading)
@@ -30,25 +30,21 @@ export function continueKept(
   return continueAnswer(gateway, asked, reading)
 }
 
-async function continueAnswer(
-  gateway: Gateway,
-  asked: Asked,
-  reading: MadeReading,
-): Promise<'left' | undefined> {
+async function continueAnswer(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
   const { identity, group, facts, body } = asked
   const isWanted = facts.keepsAnswer === true && facts.hidesCost === undefined
   const days = isWanted ? keptDaysOf(identity, group) : 0
   const { heldId, heldSpan } = facts
   const turns =
     heldId === undefined || heldSpan === undefined ? undefined : await keptTurns(gateway, identity, heldId)
-  if (days === 0 && turns === undefined) return undefined
+  if (days === 0 && turns === undefined) return
   if (days > 0) await gateway.kept.requireRoom(identity.tenantId, body.length)
   const input = itemsIn(body, facts.conversation)
   const kept: Keeping = { days, input, previousId: undefined, head: undefined, always: false, notes: [] }
   if (turns === undefined || heldSpan === undefined) {
     // A native channel keeps what this request continues, so the gateway has no whole conversation to keep.
     if (heldId === undefined) Object.assign(asked, { kept })
-    return undefined
+    return
   }
   const history = turns.flatMap((turn) => [turn.input, turn.output]).filter((items) => items !== '')
   const replayed = history.reduce((sum, each) => sum + Buffer.byteLength(each), 0)
@@ -56,5 +52,5 @@ async function continueAnswer(
   const notes = [{ path: 'previous_response_id', action: 'emulated' as const, reason }]
   Object.assign(asked, { kept: { ...kept, previousId: heldId, notes } })
   const whole = withHistory(body, { input: facts.conversation, previous: heldSpan }, history.join(','))
-  return await readInstead(gateway, asked, whole, reading)
+  await readInstead(gateway, asked, whole, reading)
 }

@@ -15,35 +15,36 @@ import { itemsIn } from './turn-items.ts'
  * conversation and without a thread, for any channel. Each answer is continued once. A thread that the
  * gateway does not keep is left for the channel that may.
  *
- * 'left': the client has left. Rejects `invalid_request` with a code on which the vendor's SDKs send the
+ * Rejects ClientLeft, and `invalid_request` with a code on which the vendor's SDKs send the
  * whole conversation again.
  */
 export async function continueThread(
   gateway: Gateway,
   asked: Asked,
   reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
-): Promise<'left' | undefined> {
+): Promise<void> {
   const { identity, group, facts, body } = asked
   const { thread, conversation } = facts
-  if (thread === undefined || conversation === undefined) return undefined
+  if (thread === undefined || conversation === undefined) return
   const days = keptDaysOf(identity, group)
-  if (days === 0) return undefined
+  if (days === 0) return
   const { previousId } = thread
   const input = itemsIn(body, conversation)
   const kept: Keeping = { days, input, previousId, head: headIn(body, thread), always: true, notes: [] }
   if (previousId === undefined) {
     await requireRoom(gateway, asked)
     Object.assign(asked, { kept })
-    return await readInstead(gateway, asked, withoutThread(body, thread), reading)
+    await readInstead(gateway, asked, withoutThread(body, thread), reading)
+    return
   }
   const scope = keptScopeOf(identity, 'anthropic-messages')
   const claimant = {
     requestId: asked.id,
-    instanceId: gateway.ledger.instance.id,
+    instanceId: asked.books.ledger.instance.id,
     deadMs: gateway.bounds.instanceDeadMs,
   }
   // A channel has it: Postgres may be away.
-  if (gateway.heldAnswers.isKnown(identity.tenantId, previousId)) return undefined
+  if (gateway.heldAnswers.isKnown(identity.tenantId, previousId)) return
   let isContinued = false
   // Before the claim: one that is given too late for us must end too. It counts no longer than this process.
   asked.life.releases.push(() => {
@@ -52,7 +53,7 @@ export async function continueThread(
     void gateway.kept.endClaim(identity.tenantId, claim).catch(() => {})
   })
   const verdict = await gateway.kept.claim(scope, previousId, claimant)
-  if (verdict === 'none') return undefined
+  if (verdict === 'none') return
   if (verdict !== 'claimed') throw refusals[verdict]()
   const turns = await gateway.kept.chain(scope, previousId)
   if (turns === undefined || turns === 'missing') throw refusals.none()
@@ -75,7 +76,7 @@ export async function continueThread(
   const head = turns[0]?.head ?? ''
   const bytes = Buffer.from(`[${messages}]${head === '' ? '' : `,${head}`}`)
   const edits = [{ ...conversation, bytes }, ...removed(body, thread)]
-  return await readInstead(gateway, asked, splice(body, edits, Buffer.allocUnsafe), reading)
+  await readInstead(gateway, asked, splice(body, edits, Buffer.allocUnsafe), reading)
 }
 
 /** A client of the vendor's SDKs goes on without a thread where there is no room for one. */

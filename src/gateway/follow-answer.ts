@@ -19,10 +19,11 @@ export async function followAnswer(
   received: Received,
   { jobId, from }: { jobId: string; from: number },
 ): Promise<void> {
-  const { id, response, life, headers } = received
-  if (response.destroyed) return
+  const { id, exchange, life, headers } = received
+  const { reply } = exchange
+  if (reply.destroyed) return
   const { backgroundAnswers: answers, jobWatch: watch } = gateway
-  const stream = new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
+  const stream = new EventStream(reply, { 'x-request-id': id, ...headers }, gateway.bounds)
   let job: Job | undefined
   let isOver = false
   let wake = () => {}
@@ -30,7 +31,7 @@ export async function followAnswer(
     isOver = true
     wake()
   }
-  response.once('close', stop)
+  reply.once('close', stop)
   life.running = { resume() {}, abort: stop }
   const unwatch = watch.watch(jobId, (changed) => {
     job = changed
@@ -57,7 +58,7 @@ export async function followAnswer(
     })
   }
   unwatch()
-  response.off('close', stop)
+  reply.off('close', stop)
   await stream.end()
 }
 

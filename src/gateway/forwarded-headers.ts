@@ -5,7 +5,7 @@ import type { Received } from '../stages/received.ts'
 /** The client's headers that a native channel gets: names and values in turn. */
 export function forwardedHeaders(
   { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
-  { endpoint, request, kept }: Pick<Received, 'endpoint' | 'request'> & Pick<Asked, 'kept'>,
+  { endpoint, exchange, kept }: Pick<Received, 'endpoint' | 'exchange'> & Pick<Asked, 'kept'>,
 ): readonly string[] {
   const { forwardedHeaders: names, featuresHeader, threadsFeature } = endpoint.client
   if (names.length === 0) return noHeaders
@@ -13,7 +13,7 @@ export function forwardedHeaders(
   const isDenied = (feature: string) =>
     deniedBetas.has(feature) || (ofThreads !== undefined && feature.startsWith(ofThreads))
   return names.flatMap((name) =>
-    [request.headers[name] ?? []].flat().flatMap((value) => {
+    [exchange.headers[name] ?? []].flat().flatMap((value) => {
       const left = name === featuresHeader ? without(value, isDenied) : value
       return left === '' ? [] : [name, left]
     }),

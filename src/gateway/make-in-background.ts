@@ -2,16 +2,16 @@ import type { Identity } from '../access/identity.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { parseObject } from '../canonical/json.ts'
 import type { BodyShare } from '../http/body-memory.ts'
-import { innerExchange } from '../http/inner-exchange.ts'
+import { MemoryExchange } from '../http/memory-exchange.ts'
 import { RunningRequests } from '../http/running-requests.ts'
 import type { CloseRecord } from '../ledger/record.ts'
 import { unlimitedLease } from '../limits/limits.ts'
 import { EventReader } from '../protocols/event-reader.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
+import { booksWith } from '../stages/books.ts'
 import { modelEndpoints } from '../stages/endpoints.ts'
 import type { Gateway, RequestLedger } from '../stages/gateway.ts'
 import type { Life } from '../stages/life.ts'
-import { receiveAs } from '../stages/received.ts'
 import { chat } from './chat.ts'
 
 /** The request of a job, as its client made it. */
@@ -62,7 +62,6 @@ export function makeInBackground(
   { id, body, share, headers, clientAddress, identity, traceparent, showsEncrypted }: BackgroundRequest,
   listener: BackgroundListener,
 ): BackgroundRun {
-  const key = `job-${id}`
   const requests = new RunningRequests<Life>()
   let close: CloseRecord | undefined
   const note = async (_open: unknown, record: CloseRecord) => {
@@ -78,12 +77,7 @@ export function makeInBackground(
     refuse: note,
     refuseUnknown: note,
   }
-  const own: Gateway = {
-    ...gateway,
-    get draining() {
-      return gateway.draining
-    },
-    keys: { lookup: (secret) => (secret === key ? identity : undefined) },
+  const books = booksWith(gateway, {
     ledger,
     limits: {
       take: () => unlimitedLease,
@@ -94,24 +88,24 @@ export function makeInBackground(
     reservations: { hold: async () => ({ kind: 'granted' }), ended() {} },
     requests,
     keyRequests: new RunningCounts(),
-  }
+  })
   const events = new EventReader()
   let isStream = false
   let refused: Buffer[] = []
-  const exchange = innerExchange(
+  const exchange = new MemoryExchange(
     {
       method: 'POST',
       path: endpoint.path,
-      headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
       body,
       share,
       clientAddress: clientAddress ?? '127.0.0.1',
     },
     {
-      start: (_status, answered) => {
+      begin: (_status, answered) => {
         isStream = String(answered['content-type']).startsWith('text/event-stream')
       },
-      data: (chunk) => {
+      write: (chunk) => {
         const bytes = Buffer.from(chunk)
         if (!isStream) {
           refused.push(bytes)
@@ -124,9 +118,9 @@ export function makeInBackground(
       end: () => {},
     },
   )
-  receiveAs(exchange.request, { id, traceparent, added: { include: !showsEncrypted } })
+  const job = { id, traceparent, added: { include: !showsEncrypted } }
   const startedAt = gateway.clock.now()
-  const done = chat(own, endpoint)(exchange.request, exchange.response).then(() => {
+  const done = chat(gateway, endpoint)(exchange, { identity, books, job }).then(() => {
     const refusal = refused.length === 0 ? undefined : parseObject(Buffer.concat(refused).toString('utf8'))
     refused = []
     return { close, startedAt, refusal }

@@ -6,6 +6,7 @@ import type { PathFormat } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { identify } from '../stages/identify.ts'
+import { ClientLeft } from '../stages/life.ts'
 import { read } from '../stages/read.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 
@@ -21,14 +22,17 @@ export function prepareTurn(gateway: Gateway, format: PathFormat) {
       decode: (body) => client.readRequest(body, gateway.bounds),
       format: { kind: 'text', protocol, compacts: false },
       factsFrom,
+    }).catch((error: unknown) => {
+      if (error instanceof ClientLeft) return undefined
+      throw error
     })
-    if (asked === 'left' || asked === 'answered') return end(gateway, received, 'unlogged')
-    const { body, large, facts, response } = asked
+    if (asked === undefined) return end(gateway, received, 'unlogged')
+    const { body, large, facts, exchange } = asked
     const whole = large === undefined ? body : bodyWithoutConversation(body, facts)
     const settings = client.answerSettings(JSON.parse(whole.toString('utf8')))
     const { events } = preparedAnswer(randomUUID(), facts.model, settings)
     await end(gateway, received, 'unlogged')
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+    exchange.reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    exchange.reply.end(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')))
   })
 }

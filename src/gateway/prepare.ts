@@ -283,8 +283,8 @@ export class Preparation {
   }
 
   #isStrict(): boolean {
-    const { identity, request } = this.#asked
-    return identity.strict || request.headers['x-tollgate-strict'] === 'true'
+    const { identity, exchange } = this.#asked
+    return identity.strict || exchange.headers['x-tollgate-strict'] === 'true'
   }
 
   #answerForm(): AnswerForm {
@@ -405,8 +405,8 @@ function rewrittenNote(wantsStream: boolean): TranslationNote {
  * A name of the request's session for an upstream's cache of prompts: a hash, so that no tenant shares one
  * with another, and the upstream learns no id of the client. Undefined: the client names no session.
  */
-function cacheKeyOf({ row, request, identity }: Asked): string | undefined {
-  const session = namedSession(row, request.headers)
+function cacheKeyOf({ row, exchange, identity }: Asked): string | undefined {
+  const session = namedSession(row, exchange.headers)
   if (session === undefined) return undefined
   return createHash('sha256').update(`${identity.tenantId} ${session}`).digest('hex').slice(0, 32)
 }

@@ -277,7 +277,7 @@ export class Relay implements Listener {
   #keepAlive(upstream: UpstreamCall): void {
     const keepAlive = () => {
       if (this.#options.isDoubtful()) return
-      if (this.#options.admitted.response.writableNeedDrain) return
+      if (this.#options.admitted.exchange.reply.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
       if (bytes !== undefined && bytes.length > 0) this.#answer.write(upstream, bytes)
     }

@@ -10,7 +10,7 @@ import type { Gateway } from '../stages/gateway.ts'
  */
 export function setRouteHeaders(
   { showsRouting }: Pick<Gateway, 'showsRouting'>,
-  { headers, request, row }: Admitted,
+  { headers, exchange, row }: Admitted,
   target: Target | null,
   serving: ModelCandidates | undefined,
 ): void {
@@ -19,7 +19,7 @@ export function setRouteHeaders(
   if (!showsRouting) return
   if (target === null) delete headers['x-tollgate-channel']
   else headers['x-tollgate-channel'] = toVisibleAscii(target.channel.name)
-  if (request.headers['x-tollgate-route'] === 'true')
+  if (exchange.headers['x-tollgate-route'] === 'true')
     headers['x-tollgate-route'] = routeHeader(row.attempts, serving !== undefined)
 }
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
@@ -131,22 +130,6 @@ export function growIfRoom(share: BodyShare, bytes: number): boolean {
     if (error instanceof GatewayError) return false
     throw error
   }
-}
-
-const brought = new WeakMap<IncomingMessage, BodyShare>()
-
-/**
- * The body of this request is in memory already, and counted: who reads it takes the share with `takeShare`.
- */
-export function bringShare(request: IncomingMessage, share: BodyShare): void {
-  brought.set(request, share)
-}
-
-/** The share that came with a request, once. The caller releases it. */
-export function takeShare(request: IncomingMessage): BodyShare | undefined {
-  const share = brought.get(request)
-  brought.delete(request)
-  return share
 }
 
 function keyBytesMax({ bodiesBytesMax, keyBodiesBytesMax, bodyBytesMax }: BodyMemoryBounds): number {

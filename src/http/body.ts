@@ -172,6 +172,11 @@ function largeBody(bytes: Buffer): Body {
   return { bytes, release: once(() => keepShared(bytes)) }
 }
 
+/** A body that is in memory already, as a large one. */
+export async function copyLarge(body: Buffer, large: LargeBodies): Promise<Body> {
+  return largeBody(await joinLarge([body], body.length, large))
+}
+
 async function joinLarge(pieces: readonly Buffer[], length: number, { pace }: LargeBodies): Promise<Buffer> {
   const whole = takeShared(length)
   let at = 0

@@ -31,14 +31,6 @@ export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   peers.set(socket, peer)
 }
 
-/**
- * Have a stream without an address of its own count as a confidential connection from this one. Empty:
- * unknown.
- */
-export function meetAs(stream: Duplex, address: string): void {
-  peers.set(stream, { address, proxies: undefined, confidential: true })
-}
-
 /** The address of the connection. */
 export function peerAddressOf(socket: Duplex): string {
   return known(socket).address
@@ -106,7 +98,7 @@ function peerOf(socket: Duplex): Peer {
   return { address, proxies: undefined, confidential }
 }
 
-function isEncrypted(socket: Duplex): boolean {
+export function isEncrypted(socket: Duplex): boolean {
   return socket instanceof TLSSocket
 }
 

@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
 import type { Log } from '../telemetry/log.ts'
 import { peerAddressOf } from './client-address.ts'
+import type { ExchangeReply } from './exchange.ts'
 import type { BegunRequest, Intake } from './intake.ts'
 
 /** The parts of a process that client errors need. */
@@ -94,28 +95,28 @@ async function refuseSocket(
   const unread = unreadRequestOn(refuser, socket)
   if (unread?.life.ended === true) {
     // The request has its row: its answer went out, or will, before its body had come whole.
-    answerAfter(unread.response, socket, '')
+    answerAfter(unread.exchange.reply, socket, '')
     return
   }
   const client = { address: peerAddressOf(socket) || null, begun: unread }
   const bytes = answerBytes(await intake.refuseUnread(refusal, client, status))
-  const response = newest?.response
-  if (response === undefined) socket.end(bytes)
-  else if (unread === undefined) answerAfter(response, socket, bytes)
-  else if (response.socket !== null && !response.headersSent) socket.end(bytes)
+  const reply = newest?.exchange.reply
+  if (reply === undefined) socket.end(bytes)
+  else if (unread === undefined) answerAfter(reply, socket, bytes)
+  else if (reply.socket !== null && !reply.headersSent) socket.end(bytes)
   // In the middle of an answer, the client would read these bytes as a part of it.
   else socket.destroy()
 }
 
 /** Send `bytes` after the answer that is still being sent, so that the client gets that answer whole. */
-function answerAfter(response: ServerResponse, socket: Duplex, bytes: string): void {
-  if (response.writableFinished || response.destroyed) {
+function answerAfter(reply: ExchangeReply, socket: Duplex, bytes: string): void {
+  if (reply.writableFinished || reply.destroyed) {
     socket.destroy()
     return
   }
   // No request follows: leave further bytes unread.
   socket.pause()
-  response.once('close', () => {
+  reply.once('close', () => {
     if (socket.writable) socket.end(bytes)
     else socket.destroy()
   })
@@ -124,7 +125,7 @@ function answerAfter(response: ServerResponse, socket: Duplex, bytes: string): v
 /** The request on this connection whose body has not come whole. */
 function unreadRequestOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
   const newest = intake.newestOn(socket)
-  return newest?.request.complete === false ? newest : undefined
+  return newest?.exchange.hasArrived === false ? newest : undefined
 }
 
 function answerBytes(rendered: Awaited<ReturnType<Intake['refuseUnread']>>): string {

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { ExchangeReply } from './exchange.ts'
 
 /** Sends server-sent events, in the order of the calls, to a client that may be slow or gone. */
 export class EventStream {
-  readonly #response: ServerResponse
+  readonly #reply: ExchangeReply
   readonly #stallMs: number
   readonly #keepAlive: NodeJS.Timeout
   #work: Promise<void> = Promise.resolve()
@@ -14,24 +14,24 @@ export class EventStream {
    * `clientStallMs`: see `writeTo`.
    */
   constructor(
-    response: ServerResponse,
+    reply: ExchangeReply,
     headers: Record<string, string>,
     { keepAliveMs, clientStallMs }: { keepAliveMs: number; clientStallMs: number },
   ) {
-    this.#response = response
+    this.#reply = reply
     this.#stallMs = clientStallMs
-    response.writeHead(200, {
+    reply.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
       ...headers,
     })
-    response.flushHeaders()
+    reply.flushHeaders()
     this.#keepAlive = setInterval(() => {
       // A comment would only queue behind the waiting events.
       if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
-    response.once('close', () => clearInterval(this.#keepAlive))
+    reply.once('close', () => clearInterval(this.#keepAlive))
   }
 
   /**
@@ -41,9 +41,9 @@ export class EventStream {
   send(event: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
     this.#waiting++
     this.#work = this.#work
-      .then(() => (this.#response.destroyed ? undefined : event(this.#write)))
+      .then(() => (this.#reply.destroyed ? undefined : event(this.#write)))
       .catch(() => {
-        this.#response.destroy()
+        this.#reply.destroy()
       })
       .finally(() => {
         this.#waiting--
@@ -55,42 +55,38 @@ export class EventStream {
   async end(): Promise<void> {
     clearInterval(this.#keepAlive)
     await this.#work
-    endAnswer(this.#response, this.#stallMs)
+    endAnswer(this.#reply, this.#stallMs)
   }
 
-  readonly #write = (text: string): Promise<void> => writeTo(this.#response, text, this.#stallMs)
+  readonly #write = (text: string): Promise<void> => writeTo(this.#reply, text, this.#stallMs)
 }
 
 /**
  * Write, and resolve when more may be written or the client is gone. Closes the connection when the client
  * has read nothing for `stallMs`.
  */
-export async function writeTo(
-  response: ServerResponse,
-  bytes: string | Buffer,
-  stallMs: number,
-): Promise<void> {
-  if (response.destroyed || response.write(bytes)) return
+export async function writeTo(reply: ExchangeReply, bytes: string | Buffer, stallMs: number): Promise<void> {
+  if (reply.destroyed || reply.write(bytes)) return
   await new Promise<void>((resolve) => {
     const end = () => {
       clearTimeout(timeout)
-      response.off('drain', end)
-      response.off('close', end)
+      reply.off('drain', end)
+      reply.off('close', end)
       resolve()
     }
     const timeout = setTimeout(() => {
-      response.destroy()
+      reply.destroy()
       end()
     }, stallMs)
-    response.once('drain', end)
-    response.once('close', end)
+    reply.once('drain', end)
+    reply.once('close', end)
   })
 }
 
 /** End an answer. Closes the connection when the client has not read the rest within `stallMs`. */
-export function endAnswer(response: ServerResponse, stallMs: number): void {
-  if (response.destroyed) return
-  const timeout = setTimeout(() => response.destroy(), stallMs)
-  response.once('close', () => clearTimeout(timeout))
-  response.end()
+export function endAnswer(reply: ExchangeReply, stallMs: number): void {
+  if (reply.destroyed) return
+  const timeout = setTimeout(() => reply.destroy(), stallMs)
+  reply.once('close', () => clearTimeout(timeout))
+  reply.end()
 }

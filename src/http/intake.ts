@@ -1,6 +1,7 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { GatewayError } from '../canonical/error.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * The stages, as http/ sees them: they serve the requests that pass the guard, and write the rows of the
@@ -9,7 +10,7 @@ import type { GatewayError } from '../canonical/error.ts'
 export interface Intake {
   serve: RequestListener
   /** Answer a request with an error, without looking its key up, and close its connection. */
-  refuse(request: IncomingMessage, response: ServerResponse, refusal: GatewayError): void
+  refuse(exchange: Exchange, refusal: GatewayError): void
   /** The last request that began on this connection; undefined when it is over. */
   newestOn(socket: Duplex): BegunRequest | undefined
   /**
@@ -25,7 +26,6 @@ export interface Intake {
 }
 
 export interface BegunRequest {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly exchange: Exchange
   readonly life: { readonly ended: boolean }
 }

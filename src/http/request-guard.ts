@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { cameSafely, hostSyntax } from './client-address.ts'
+import { HttpExchange } from './http-exchange.ts'
 import type { Intake } from './intake.ts'
 
 /**
@@ -106,5 +107,5 @@ function refuse(
   violation: GatewayError,
 ): void {
   closingSockets.add(request.socket)
-  intake.refuse(request, response, violation)
+  intake.refuse(new HttpExchange(request, response), violation)
 }

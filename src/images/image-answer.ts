@@ -18,7 +18,7 @@ import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from '
  * would then request a second job.
  */
 export async function answerAtOnce(
-  gateway: Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
+  gateway: Pick<ImageGateway, 'jobs' | 'images' | 'log' | 'showsRouting'>,
   received: JobRequest,
 ): Promise<void> {
   await answerLater(gateway, received, { 'preference-applied': 'respond-async' })
@@ -34,13 +34,13 @@ export async function answerWhenDone(
   received: Received,
   policy: 'drain' | 'abort',
 ): Promise<void> {
-  const { response } = received
+  const { reply } = received.exchange
   const waiting = waitFor(received)
   const timeout = setTimeout(waiting.stop, gateway.bounds.imageWaitMs)
   const job = await followJob(gateway, received.id, waiting.signal)
   clearTimeout(timeout)
-  response.off('close', waiting.stop)
-  if (response.destroyed) return await handleLeft(gateway, received, policy)
+  reply.off('close', waiting.stop)
+  if (reply.destroyed) return await handleLeft(gateway, received, policy)
   if (job === undefined) return await answerLater(gateway, received)
   if (job.result === null) throw errorOf(job)
   const first = await openFirst(gateway, job.result).catch((error: unknown) => {
@@ -70,7 +70,7 @@ export async function answerStream(
       void sendPreview(gateway, received, events, partial)
     }
   })
-  if (received.response.destroyed) return await handleLeft(gateway, received, policy)
+  if (received.exchange.reply.destroyed) return await handleLeft(gateway, received, policy)
   if (job?.result != null) await sendCompleted(gateway, received, events, job.result)
   else {
     const error = job === undefined ? stillRunning(received.id) : errorOf(job)
@@ -83,12 +83,12 @@ export async function answerStream(
  * Returns a signal that ends the wait when the client disconnects or this process shuts down. The job
  * continues.
  */
-function waitFor({ response, life }: Received): { signal: AbortSignal; stop: () => void } {
+function waitFor({ exchange, life }: Received): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController()
   const stop = () => controller.abort()
-  response.once('close', stop)
+  exchange.reply.once('close', stop)
   // The client may already have disconnected.
-  if (response.destroyed) stop()
+  if (exchange.reply.destroyed) stop()
   life.running = { resume() {}, abort: stop }
   return { signal: controller.signal, stop }
 }

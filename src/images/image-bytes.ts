@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { gatewayError } from '../canonical/error.ts'
 import { adopt } from '../confine.ts'
 import { endAnswer, writeTo } from '../http/event-stream.ts'
+import type { ExchangeReply } from '../http/exchange.ts'
 import { sniff, sniffBytes } from './storage/sniff.ts'
 import type { ImageStorage, StoredImage } from './storage/storage.ts'
 
@@ -26,10 +26,10 @@ export async function openImage(storage: ImageStorage, file: string): Promise<St
 export async function writeBase64(
   { stream }: StoredImage,
   write: (text: string) => Promise<void>,
-  response: ServerResponse,
+  reply: ExchangeReply,
 ): Promise<void> {
   let rest: Buffer = Buffer.alloc(0)
-  await reading(stream, response, async () => {
+  await reading(stream, reply, async () => {
     for await (const chunk of stream) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       // Three bytes become four characters, so any remaining bytes wait for the next chunk.
@@ -48,7 +48,7 @@ export async function writeBase64(
 export async function sendFile(
   storage: ImageStorage,
   file: string,
-  response: ServerResponse,
+  reply: ExchangeReply,
   { keepSeconds, stallMs }: { keepSeconds: number; stallMs: number },
 ): Promise<void> {
   const stored = await openImage(storage, file)
@@ -61,7 +61,7 @@ export async function sendFile(
     first.push(value)
     firstBytes += value.length
   }
-  response.writeHead(200, {
+  reply.writeHead(200, {
     'content-type': sniff(Buffer.concat(first)) ?? 'application/octet-stream',
     'content-length': stored.bytes,
     // The bytes never change, but a copy from a shared cache would be readable without a link.
@@ -70,27 +70,27 @@ export async function sendFile(
     // An SVG can contain scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   })
-  const whole = reading(stored.stream, response, async () => {
-    for (const chunk of first) await writeTo(response, chunk, stallMs)
-    for await (const chunk of chunks) await writeTo(response, chunk, stallMs)
+  const whole = reading(stored.stream, reply, async () => {
+    for (const chunk of first) await writeTo(reply, chunk, stallMs)
+    for await (const chunk of chunks) await writeTo(reply, chunk, stallMs)
   })
   await whole.then(
-    () => endAnswer(response, stallMs),
+    () => endAnswer(reply, stallMs),
     // The client disconnected, or the storage failed after the headers were sent. In the latter case, closing
     // the connection is the only way to tell the client.
-    () => response.destroy(),
+    () => reply.destroy(),
   )
 }
 
 /** Runs `read`, and stops reading from the storage if the client disconnects. */
-async function reading(stream: Readable, response: ServerResponse, read: () => Promise<void>): Promise<void> {
+async function reading(stream: Readable, reply: ExchangeReply, read: () => Promise<void>): Promise<void> {
   const leave = () => stream.destroy()
-  response.once('close', leave)
-  if (response.destroyed) leave()
+  reply.once('close', leave)
+  if (reply.destroyed) leave()
   try {
     await read()
   } finally {
-    response.off('close', leave)
+    reply.off('close', leave)
     stream.destroy()
   }
 }

@@ -11,8 +11,7 @@ import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type Candidate, planImageRoute } from '../routing/candidates.ts'
 import { costNotBounded, outputByOperator } from '../stages/cost-not-bounded.ts'
-import { end, endAsJob } from '../stages/end.ts'
-import { leftEnding } from '../stages/ending.ts'
+import { endAsJob } from '../stages/end.ts'
 import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
@@ -53,8 +52,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
     },
     (repeat, jobId) => replayJob(gateway, repeat, jobId),
   )
-  if (asked === 'left') return await end(gateway, received, leftEnding)
-  if (asked === 'answered') return
+  if (asked === undefined) return
   const { facts, group } = asked
   const model = requireModel(identified, facts.model)
   imageClient.checkTraits(facts, model.images, facts.model)
@@ -65,9 +63,8 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   if (encodingError !== undefined) throw encodingError
   const webhook = jobWebhook(gateway, received)
   await takeTokens(gateway, asked, estimateTokens(asked.body.length))
-  if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
-    return await end(gateway, received, leftEnding)
-  if (/\brespond-async\b/.test(String(received.request.headers.prefer ?? '')))
+  await accept(gateway, { asked, model, targets, webhook })
+  if (/\brespond-async\b/.test(String(received.exchange.headers.prefer ?? '')))
     await answerAtOnce(gateway, received)
   else if (facts.stream) await answerStream(gateway, received, group.clientGone.policy)
   else await answerWhenDone(gateway, received, group.clientGone.policy)
@@ -84,17 +81,17 @@ interface JobPlan {
 
 /**
  * Turns the request into a job. From then on the job holds the money and will write the row, and workers run
- * it even if this process dies. Returns `left` if the client disconnected while waiting for money, in which
+ * it even if this process dies. Rejects ClientLeft if the client disconnects while waiting for money, in which
  * case there is no job.
  */
-async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
+async function accept(gateway: ImageGateway, plan: JobPlan): Promise<void> {
   const { jobs, jobQueue, bounds } = gateway
   const { asked } = plan
   const nano = isMoneyLimited(asked) ? worstCase(plan, gateway.clock.now()) : undefined
   const job = jobOf(gateway, plan, nano)
   if (nano !== undefined) {
     const advise = () => 'request fewer, smaller or cheaper images'
-    if (!(await holdMoney(gateway, asked, { nano, advise }))) return 'left'
+    await holdMoney(asked, { nano, advise })
   }
   asked.trace?.step('accept')
   const { verdict, enqueue } = await acceptOrRetry(() => jobs.accept(job), bounds.admitMs, 'Image jobs')
@@ -105,7 +102,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     throw gatewayError('image_queue_full', facts, { retryAfterSeconds: retryWaitingSeconds })
   }
   answerIsJob(asked)
-  endAsJob(gateway, asked)
+  endAsJob(asked)
   if (enqueue.length > 0) {
     jobQueue.add(enqueue).catch((error: unknown) => {
       requestLog(gateway.log, asked.id).warn(
@@ -114,7 +111,6 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
       )
     })
   }
-  return 'accepted'
 }
 
 function jobOf(

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Job } from '../jobs/job.ts'
 import { redactText } from '../redaction/redact.ts'
 import { originFor } from '../stages/job-webhook.ts'
@@ -8,8 +7,8 @@ import type { ImageGateway } from './image-gateway.ts'
 import { jobJson, type LinkTo } from './job-json.ts'
 
 /** The parts of a process that are needed to respond with a job. */
-type JobGateway = Pick<ImageGateway, 'jobs' | 'images' | 'publicUrl' | 'log' | 'showsRouting'>
-export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers' | 'row'>
+type JobGateway = Pick<ImageGateway, 'jobs' | 'images' | 'log' | 'showsRouting'>
+export type JobRequest = Pick<Received, 'id' | 'books' | 'exchange' | 'headers' | 'row'>
 
 /** How long a client should wait before it requests the job again. */
 export const askAgainSeconds = 2
@@ -41,40 +40,38 @@ export async function answerLater(
   })
 }
 
-async function currentJob(gateway: JobGateway, { id, request }: JobRequest) {
-  const [job] = await gateway.jobs.read([id])
-  return job === undefined ? undefined : await jobWithPosition(gateway, request, job)
+async function currentJob(gateway: JobGateway, request: JobRequest) {
+  const [job] = await gateway.jobs.read([request.id])
+  return job === undefined ? undefined : await jobWithPosition(gateway, originFor(request), job)
 }
 
 function send202(
-  { id, response, headers }: JobRequest,
+  { id, exchange, headers }: JobRequest,
   json: object,
   jobHeaders: Record<string, string>,
 ): void {
-  if (response.destroyed) return
+  const { reply } = exchange
+  if (reply.destroyed) return
   const body = Buffer.from(JSON.stringify(json))
-  response.writeHead(202, {
+  reply.writeHead(202, {
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
     ...jobHeaders,
     ...headers,
   })
-  response.end(body)
+  reply.end(body)
 }
 
 /** Returns a job in the form that its own client is allowed to see. */
-export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: Job) {
+export async function jobWithPosition(gateway: JobGateway, origin: string, job: Job) {
   const position = job.state === 'queued' ? await gateway.jobs.positionOf(job) : null
   const { showsRouting } = gateway
-  return jobJson(job, { position, linkTo: linkerFor(gateway, request), showsRouting })
+  return jobJson(job, { position, linkTo: linkerFor(gateway, origin), showsRouting })
 }
 
-export function linkerFor(
-  gateway: Pick<ImageGateway, 'images' | 'publicUrl'>,
-  request: IncomingMessage,
-): LinkTo {
-  const origin = originFor(gateway, request)
+/** `origin`: before the path of each link. */
+export function linkerFor(gateway: Pick<ImageGateway, 'images'>, origin: string): LinkTo {
   const now = Date.now()
   return (file) => `${origin}${gateway.images.links.sign(file, now)}`
 }

@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
+import type { ExchangeReply } from '../http/exchange.ts'
 import type { JobResult } from '../jobs/job.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
+import { originFor } from '../stages/job-webhook.ts'
 import type { Received } from '../stages/received.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
 import type { ImageGateway } from './image-gateway.ts'
@@ -16,10 +17,10 @@ export async function sendImages(
   result: JobResult,
   first: StoredImage | undefined,
 ): Promise<void> {
-  const { response } = received
-  const content = { ...settingsOf(result), images: imagesOf(gateway, received.request, result) }
+  const { reply } = received.exchange
+  const content = { ...settingsOf(result), images: imagesOf(gateway, received, result) }
   const { clientStallMs } = gateway.bounds
-  response.writeHead(200, {
+  reply.writeHead(200, {
     'content-type': 'application/json',
     'x-request-id': received.id,
     ...received.headers,
@@ -27,13 +28,13 @@ export async function sendImages(
   await writePieces(
     imageClient.answerPieces(content),
     async (index) => (index === 0 ? first : undefined) ?? (await openNth(gateway, result, index)),
-    (text) => writeTo(response, text, clientStallMs),
-    response,
+    (text) => writeTo(reply, text, clientStallMs),
+    reply,
   ).then(
-    () => endAnswer(response, clientStallMs),
+    () => endAnswer(reply, clientStallMs),
     // After the headers have been sent, closing the connection is the only way to tell the client that the
     // response is incomplete.
-    () => response.destroy(),
+    () => reply.destroy(),
   )
   first?.stream.destroy()
 }
@@ -47,14 +48,14 @@ export async function openFirst(gateway: ImageGateway, result: JobResult): Promi
   return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)
 }
 
-export function beginEvents(gateway: ImageGateway, { id, response, headers }: Received): EventStream {
-  return new EventStream(response, { 'x-request-id': id, ...headers }, gateway.bounds)
+export function beginEvents(gateway: ImageGateway, { id, exchange, headers }: Received): EventStream {
+  return new EventStream(exchange.reply, { 'x-request-id': id, ...headers }, gateway.bounds)
 }
 
 /** Sends one preview. If the preview cannot be opened, the stream continues without it. */
 export function sendPreview(
   gateway: ImageGateway,
-  { response }: Received,
+  { exchange }: Received,
   events: EventStream,
   { file, index }: { file: string; index: number },
 ): Promise<void> {
@@ -62,23 +63,28 @@ export function sendPreview(
     const image = await openImage(gateway.images.storage, file).catch(() => undefined)
     if (image === undefined) return
     const created = Math.floor(Date.now() / 1000)
-    await writePieces(imageClient.partialEventPieces({ index, created }), async () => image, write, response)
+    await writePieces(
+      imageClient.partialEventPieces({ index, created }),
+      async () => image,
+      write,
+      exchange.reply,
+    )
   })
 }
 
 /** Sends one event per image. The last event contains the usage of all images. */
 export async function sendCompleted(
   gateway: ImageGateway,
-  { request, response }: Received,
+  received: Received,
   events: EventStream,
   result: JobResult,
 ): Promise<void> {
   const { usage, ...settings } = settingsOf(result)
-  for (const [index, image] of imagesOf(gateway, request, result).entries()) {
+  for (const [index, image] of imagesOf(gateway, received, result).entries()) {
     const last = index === result.images.length - 1
     const pieces = imageClient.completedEventPieces(image, last ? { ...settings, usage } : settings)
     await events.send(async (write) => {
-      await writePieces(pieces, () => openNth(gateway, result, index), write, response)
+      await writePieces(pieces, () => openNth(gateway, result, index), write, received.exchange.reply)
     })
   }
 }
@@ -87,8 +93,8 @@ function settingsOf({ created, size, quality, background, outputFormat, usage }:
   return { created, size, quality, background, outputFormat, usage }
 }
 
-function imagesOf(gateway: ImageGateway, request: IncomingMessage, { images, delivery }: JobResult) {
-  const linkTo = linkerFor(gateway, request)
+function imagesOf(gateway: ImageGateway, received: Received, { images, delivery }: JobResult) {
+  const linkTo = linkerFor(gateway, originFor(received))
   return images.map(({ file, revisedPrompt }) => ({
     url: delivery === 'url' ? linkTo(file) : undefined,
     revisedPrompt,
@@ -103,11 +109,11 @@ async function writePieces(
   pieces: readonly ImagePiece[],
   open: (index: number) => Promise<StoredImage>,
   write: (text: string) => Promise<void>,
-  response: ServerResponse,
+  reply: ExchangeReply,
 ): Promise<void> {
   for (const piece of pieces) {
-    if (response.destroyed) return
+    if (reply.destroyed) return
     if (typeof piece === 'string') await write(piece)
-    else await writeBase64(await open(piece.image), write, response)
+    else await writeBase64(await open(piece.image), write, reply)
   }
 }

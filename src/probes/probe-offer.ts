@@ -6,8 +6,8 @@ import type { Gateway } from '../stages/gateway.ts'
 import type { OutputBound } from '../verify/options.ts'
 import type { Line, Report } from '../verify/report.ts'
 import { run as runChecks } from '../verify/run.ts'
+import { probeBase, probeFetch } from './probe-fetch.ts'
 import { callerOf } from './probe-keys.ts'
-import { startProbeServer } from './probe-server.ts'
 import { findProbedOffer, type ProbedOffer } from './probed-offer.ts'
 import { beginRun, costsOf, endRun, noteKey, type ProbeRun } from './queries.ts'
 import { verdictsOf } from './verdicts-of.ts'
@@ -75,27 +75,23 @@ async function ask(
   const { jobs } = gateway.database
   const identity = await jobs.ask(({ db }) => callerOf(db, keyName, costMax), within)
   await jobs.ask(({ db }) => noteKey(db, run.id, identity.keyId), within)
-  const server = await startProbeServer(gateway, probed, identity)
-  try {
-    return await runChecks(
-      {
-        base: server.base,
-        key: server.key,
-        model: name,
-        formats: [format],
-        areNamed: true,
-        imageModel: undefined,
-        isJson: true,
-        timeoutMs: callMs,
-        outputBound: boundOf(probed),
-        secrets: secretsOf(probed),
-      },
-      signal,
-      { starts() {}, asks() {}, found() {}, ended() {} },
-    )
-  } finally {
-    await server.close()
-  }
+  return await runChecks(
+    {
+      base: probeBase,
+      fetch: probeFetch(gateway, probed, identity),
+      key: '',
+      model: name,
+      formats: [format],
+      areNamed: true,
+      imageModel: undefined,
+      isJson: true,
+      timeoutMs: callMs,
+      outputBound: boundOf(probed),
+      secrets: secretsOf(probed),
+    },
+    signal,
+    { starts() {}, asks() {}, found() {}, ended() {} },
+  )
 }
 
 /** A model that thinks needs room before its answer begins. */

@@ -6,8 +6,8 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { probeBase, probeFetch } from './probe-fetch.ts'
 import { callerOf } from './probe-keys.ts'
-import { startProbeServer } from './probe-server.ts'
 import { findProbedOffer, type ProbedOffer, probedProtocols } from './probed-offer.ts'
 import { readAttempt } from './queries.ts'
 
@@ -106,13 +106,12 @@ export async function testOffer(
 }
 
 async function ask(gateway: Gateway, offer: ProbedOffer, identity: Identity, signal: AbortSignal) {
-  const server = await startProbeServer(gateway, offer, identity)
+  const ask = probeFetch(gateway, offer, identity)
   try {
     const { path, body } = questionOf(offer)
-    const response = await fetch(`${server.base}${path}`, {
+    const response = await ask(`${probeBase}${path}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${server.key}`,
         'content-type': 'application/json',
         'anthropic-version': '2023-06-01',
       },
@@ -123,8 +122,6 @@ async function ask(gateway: Gateway, offer: ProbedOffer, identity: Identity, sig
     return { status: response.status, requestId: response.headers.get('x-request-id'), text }
   } catch (error) {
     return { status: 0, requestId: null, text: `No answer within ${withinMs} ms: ${String(error)}` }
-  } finally {
-    await server.close()
   }
 }
 

@@ -149,7 +149,6 @@ export const tokens: readonly VendorForm[] = [
   form(own, 'tollgate-key', ownSecrets.key, 12),
   ...[ownSecrets.apiToken, ownSecrets.session, ownSecrets.link].map((start) =>
     form(own, 'tollgate-key', start, 24, lettersAndDigits)),
-  ...[ownSecrets.probe, ownSecrets.playground].map((start) => form(own, 'tollgate-key', start, 40, hexDigits)),
   form(own, 'webhook-secret', ownSecrets.webhook, 24, base64Characters),
 ]
 

@@ -1,14 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { prepareTurn } from '../gateway/prepare-turn.ts'
 import { bodyOwnerOf } from '../http/body-memory.ts'
-import { clientAddressOf } from '../http/client-address.ts'
+import type { Handler } from '../http/exchange.ts'
+import type { HttpExchange } from '../http/http-exchange.ts'
 import { takeUpgrade } from '../http/upgrade.ts'
 import { end } from '../stages/end.ts'
 import { formatAt } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { handleRequest } from '../stages/handle-request.ts'
 import { identify } from '../stages/identify.ts'
+import type { Received } from '../stages/received.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import { ResponsesSocket } from './responses-socket.ts'
 
@@ -26,8 +28,8 @@ export function asksForSocket({ method, url = '', headers }: IncomingMessage): b
  */
 export function acceptSockets(
   gateway: Gateway & { sockets: OpenSockets },
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-) {
+  handle: Handler,
+): (exchange: HttpExchange) => Promise<void> {
   const format = formatAt(socketPath)
   const prepare = prepareTurn(gateway, format)
   const server = new WebSocketServer({
@@ -36,14 +38,13 @@ export function acceptSockets(
     perMessageDeflate: false,
     maxPayload: gateway.bounds.socketFrameBytesMax,
   })
-  return handleRequest(gateway, format, async (_: Gateway, received) => {
-    const { request, response } = received
+  const accept = async (received: Received, { request, reply }: HttpExchange) => {
     const { identity } = await identify(gateway, received)
     gateway.sockets.requireRoom(identity.keyId)
     await end(gateway, received, 'unlogged')
-    const upgrade = takeUpgrade(request, response)
+    const upgrade = takeUpgrade(request, reply)
     if (upgrade === undefined) return
-    const clientAddress = clientAddressOf(request)
+    const { clientAddress, origin, isEncrypted } = received.exchange
     server.handleUpgrade(request, upgrade.socket, upgrade.head, (socket) => {
       const parts = {
         bounds: gateway.bounds,
@@ -52,16 +53,18 @@ export function acceptSockets(
         beginShare: () => gateway.bodies.begin(bodyOwnerOf(identity)),
         client: format.client,
         headers: headersOfRequests(request),
-        clientAddress,
+        ...{ clientAddress, origin, isEncrypted },
         handle,
-        prepare: (request: IncomingMessage, response: ServerResponse) => void prepare(request, response),
+        prepare,
         isDraining: () => gateway.draining,
       }
       const responses = new ResponsesSocket(socket, parts)
       socket.once('close', gateway.sockets.add(identity.keyId, responses))
       if (gateway.draining) responses.drain()
     })
-  })
+  }
+  return (exchange) =>
+    handleRequest(gateway, format, (_: Gateway, received) => accept(received, exchange))(exchange)
 }
 
 /** Of the connection, not of a request. */

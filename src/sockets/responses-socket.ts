@@ -15,7 +15,8 @@ import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import { requireCalls } from './result-calls.ts'
 import { SocketTurn, type TurnParts, type TurnResult } from './turn.ts'
 
-export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clientAddress' | 'handle'> {
+export interface ResponsesSocketParts
+  extends Pick<TurnParts, 'headers' | 'clientAddress' | 'origin' | 'isEncrypted' | 'handle'> {
   bounds: Bounds
   sockets: Pick<OpenSockets, 'remember'>
   /** Below the WebSocket. */

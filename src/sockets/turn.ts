@@ -1,6 +1,7 @@
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { BodyShare } from '../http/body-memory.ts'
-import { type InnerExchange, innerExchange } from '../http/inner-exchange.ts'
+import type { Handler } from '../http/exchange.ts'
+import { MemoryExchange } from '../http/memory-exchange.ts'
 import { EventFrames } from './event-frames.ts'
 
 /** The request of one frame, and where its answer goes. */
@@ -10,11 +11,13 @@ export interface TurnParts {
   share: BodyShare
   headers: Record<string, string>
   clientAddress: string
+  origin: string
+  isEncrypted: boolean
   eventBytesMax: number
   /** The lane that its events name. */
   lane: string | undefined
   /** Handles it like a request over HTTP. */
-  handle(request: InnerExchange['request'], response: InnerExchange['response']): void
+  handle: Handler
   /** Send events, as frames. False: call `Turn.drained` when more may come. */
   send(frames: Buffer): boolean
   /** The turn is over. `response`: of its last event, where the answer is whole. */
@@ -30,7 +33,7 @@ export type TurnResult =
 
 /** One request of a connection. Its answer goes out as frames while it arrives. */
 export class SocketTurn {
-  readonly #exchange: InnerExchange
+  readonly #exchange: MemoryExchange
   readonly #frames: EventFrames
   readonly #send: TurnParts['send']
   #status = 0
@@ -41,7 +44,7 @@ export class SocketTurn {
   constructor(parts: TurnParts) {
     this.#frames = new EventFrames(parts.eventBytesMax, parts.lane)
     this.#send = parts.send
-    this.#exchange = innerExchange(
+    this.#exchange = new MemoryExchange(
       {
         method: 'POST',
         path: '/v1/responses',
@@ -49,18 +52,20 @@ export class SocketTurn {
         body: parts.body,
         share: parts.share,
         clientAddress: parts.clientAddress,
+        origin: parts.origin,
+        isEncrypted: parts.isEncrypted,
       },
       {
-        start: (status, headers) => {
+        begin: (status, headers) => {
           this.#status = status
           this.#retryAfter = headers['retry-after'] === undefined ? undefined : String(headers['retry-after'])
           this.#isStream = String(headers['content-type']).startsWith('text/event-stream')
         },
-        data: (chunk) => this.#take(chunk),
+        write: (chunk) => this.#take(chunk),
         end: (isWhole) => parts.done(this.#result(isWhole)),
       },
     )
-    parts.handle(this.#exchange.request, this.#exchange.response)
+    void parts.handle(this.#exchange)
   }
 
   drained(): void {

@@ -17,7 +17,7 @@ export interface Admitted extends Asked {
 
 /**
  * Admit a request. Calls `worstCase` only where money is limited; it may throw.
- * Rejects `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
+ * Rejects ClientLeft, `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
 export async function admit(
   gateway: Gateway,
@@ -27,10 +27,9 @@ export async function admit(
   const { body, facts, group, life } = asked
   await takeTokens(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
-    gateway.ledger.requireRoom()
-    // The client may leave during this wait. The next stage checks that before it sends anything.
+    asked.books.ledger.requireRoom()
     const amount = worstCase()
-    await holdMoney(gateway, asked, amount instanceof Promise ? await amount : amount)
+    await holdMoney(asked, amount instanceof Promise ? await amount : amount)
   }
   const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone

@@ -4,26 +4,27 @@ import type { Received } from './received.ts'
 // repeats.
 
 export function beginAnswer(
-  { response, life }: Received,
+  { exchange, life }: Received,
   status: number,
   headers: Record<string, string | number>,
 ): void {
   life.claim?.begin(status, headers)
-  response.writeHead(status, headers)
+  exchange.reply.writeHead(status, headers)
 }
 
 /** False: the client has not yet read all bytes written so far. */
-export function writeAnswer({ response, life }: Received, chunk: Uint8Array): boolean {
+export function writeAnswer({ exchange, life }: Received, chunk: Uint8Array): boolean {
   life.claim?.write(chunk)
-  return response.write(chunk)
+  return exchange.reply.write(chunk)
 }
 
-export function finishAnswer({ response, life }: Received, last?: Uint8Array): void {
+export function finishAnswer({ exchange, life }: Received, last?: Uint8Array): void {
+  const { reply } = exchange
   if (last !== undefined) life.claim?.write(last)
   // Node joins a text with the head before it: one piece to write instead of two. As latin1, each byte stays
   // as it is.
-  if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) response.end(last.toString('latin1'), 'latin1')
-  else response.end(last)
+  if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) reply.end(last.toString('latin1'), 'latin1')
+  else reply.end(last)
   life.claim?.finish()
 }
 

@@ -23,7 +23,7 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
     if (how === 'unlogged') endUnlogged(gateway, arrival)
     else await writeRow(gateway, arrival, how)
   } finally {
-    gateway.requests.delete(life)
+    arrival.books.requests.delete(life)
   }
 }
 
@@ -32,8 +32,9 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
  * also for its limits, until its answer has been sent. `tokens`: those that its job counts as against its
  * limits.
  */
-export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void {
-  const { life, row, response, trace } = received
+export function endAsJob(received: Received, tokens = 0): void {
+  const { books, exchange, life, row, trace } = received
+  const { reply } = exchange
   life.ended = true
   trace?.step('wait for the job')
   const { lease } = life
@@ -41,19 +42,16 @@ export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void
   row.body = null
   const finish = () => {
     lease?.settle(tokens)
-    gateway.requests.delete(life)
-    traceAnswer(received, response.statusCode)
+    books.requests.delete(life)
+    traceAnswer(received, reply.statusCode)
   }
-  if (response.destroyed) finish()
-  else response.once('close', finish)
+  if (reply.destroyed) finish()
+  else reply.once('close', finish)
 }
 
-function endUnlogged(
-  { clock, onUnlogged }: Gateway,
-  arrival: Arrival & { response?: Received['response'] },
-): void {
+function endUnlogged({ clock, onUnlogged }: Gateway, arrival: Arrival): void {
   giveBack(arrival, 0, true)
-  const { id, endpoint, row, startedAt, trace, response } = arrival
+  const { id, endpoint, row, startedAt, trace, exchange } = arrival
   if (trace === undefined && onUnlogged === undefined) return
   const tell = (status: number) => {
     const { identity } = row
@@ -61,15 +59,16 @@ function endUnlogged(
     traceAnswer(arrival, status)
   }
   // Its answer may still be to come.
-  if (response === undefined || response.destroyed) tell(leftStatus)
-  else response.once('close', () => tell(response.statusCode))
+  const reply = exchange?.reply
+  if (reply === undefined || reply.destroyed) tell(leftStatus)
+  else reply.once('close', () => tell(reply.statusCode))
 }
 
 /** The client has left. */
 const leftStatus = 499
 
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
-  const { row, life, trace } = arrival
+  const { books, row, life, trace } = arrival
   trace?.step('record')
   const secrets = knownSecrets(arrival)
   const redacted = redactEnding(arrival, ending, secrets)
@@ -78,18 +77,18 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
   try {
-    if (row.opened !== null) await closeRow(gateway, arrival, close, row.opened)
-    else if (row.identity !== null) await gateway.ledger.refuse(open, close)
-    else await gateway.ledger.refuseUnknown(open, close)
+    if (row.opened !== null) await closeRow(arrival, close, row.opened)
+    else if (row.identity !== null) await books.ledger.refuse(open, close)
+    else await books.ledger.refuseUnknown(open, close)
     if (keyFreed !== undefined) await keyFreed
   } finally {
     if (trace !== undefined) traceRow(trace, open, close)
   }
 }
 
-async function closeRow(gateway: Gateway, { life }: Arrival, close: CloseRecord, open: OpenRecord) {
+async function closeRow({ books, life }: Arrival, close: CloseRecord, open: OpenRecord) {
   try {
-    await gateway.ledger.close(open, close)
+    await books.ledger.close(open, close)
   } catch (error) {
     // The client gets an error, so that its answer must not be kept for repeats.
     await life.claim?.failed()

@@ -1,14 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Exchange } from '../http/exchange.ts'
 import { redactText } from '../redaction/redact.ts'
 import { requestLog } from '../telemetry/log.ts'
-import { asGatewayError } from './ending.ts'
+import type { InnerCaller } from './books.ts'
+import { end } from './end.ts'
+import { asGatewayError, leftEnding } from './ending.ts'
 import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
+import { ClientLeft } from './life.ts'
 import { type Received, receive } from './received.ts'
 import { refuse, type Unanswered } from './refuse.ts'
 
 /**
- * A listener for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its
+ * A handler for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its
  * row.
  */
 export function handleRequest<G extends Gateway>(
@@ -16,10 +19,10 @@ export function handleRequest<G extends Gateway>(
   endpoint: PathFormat,
   serve: (gateway: G, received: Received) => Promise<void>,
 ) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (exchange: Exchange, caller?: InnerCaller): Promise<void> => {
     let received: Received | undefined
     try {
-      received = receive(gateway, endpoint, request, response)
+      received = receive(gateway, endpoint, exchange, caller)
       await serve(gateway, received)
     } catch (error) {
       if (received !== undefined) {
@@ -27,7 +30,7 @@ export function handleRequest<G extends Gateway>(
         return
       }
       gateway.log.error({ cause: redactText(String(error)) }, 'a request could not be begun')
-      response.destroy()
+      exchange.reply.destroy()
     }
   }
 }
@@ -39,11 +42,15 @@ export async function refuseSafely(
   error: unknown,
   unanswered?: Unanswered,
 ): Promise<void> {
-  await refuse(gateway, received, asGatewayError(error), unanswered).catch((cause: unknown) => {
+  const ending =
+    error instanceof ClientLeft
+      ? end(gateway, received, leftEnding)
+      : refuse(gateway, received, asGatewayError(error), unanswered)
+  await ending.catch((cause: unknown) => {
     requestLog(gateway.log, received.id).error(
       { cause: redactText(String(cause)) },
       'a request could not be refused',
     )
-    received.response.destroy()
+    received.exchange.reply.destroy()
   })
 }

@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type BudgetSource, resetOf } from '../ledger/budgets.ts'
 import { usd } from '../ledger/price.ts'
 import type { MoneyRefusal } from '../ledger/reservation.ts'
-import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
+import { ClientLeft } from './life.ts'
 
 /** The most that a request may cost. */
 export interface Amount {
@@ -27,19 +27,18 @@ export function isMoneyLimited({ snapshot, identity, group }: Identified): boole
 
 /**
  * Hold an amount for a request. Waits, up to `budgetWaitMs`, for money that running requests hold.
- * False: the client left during the wait, and nothing is held.
- * Rejects `insufficient_credit`, `rate_limited` or `unavailable`.
+ * Rejects `insufficient_credit`, `rate_limited` or `unavailable`, and ClientLeft where the client leaves
+ * meanwhile: then nothing is held.
  */
 export async function holdMoney(
-  gateway: Gateway,
-  { id, identity, life, row, startedAt, trace }: Identified,
+  { books, id, identity, life, row, startedAt, trace }: Identified,
   amount: Amount,
-): Promise<boolean> {
+): Promise<void> {
   trace?.step('hold money')
   const { tenantId, keyId, groupId } = identity
   const { nano: amountNano } = amount
   row.reservedAccountId = tenantId
-  const verdict = await gateway.reservations.hold({
+  const verdict = await books.reservations.hold({
     requestId: id,
     accountId: tenantId,
     keyId,
@@ -50,10 +49,10 @@ export async function holdMoney(
   switch (verdict.kind) {
     case 'granted':
       row.heldNano = amountNano
-      life.releases.push(() => gateway.reservations.ended())
-      return true
+      life.releases.push(() => books.reservations.ended())
+      return
     case 'left':
-      return false
+      throw new ClientLeft()
     case 'busy':
       throw heldByOthers(verdict, amount)
     case 'insufficient':

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http'
 import type { IdempotencyKeys, KeptAnswer, KeyedRequest } from '../access/idempotency-keys.ts'
 import type { Outcome } from '../canonical/usage.ts'
+import type { ExchangeReply } from '../http/exchange.ts'
 
 /**
  * The claim of a first request on its Idempotency-Key, until its answer is kept or the key is free again. The
@@ -23,11 +23,11 @@ export class Claim {
   #succeeded = false
   #ended = false
 
-  constructor(keys: IdempotencyKeys, request: KeyedRequest, response: ServerResponse, bytesMax: number) {
+  constructor(keys: IdempotencyKeys, request: KeyedRequest, reply: ExchangeReply, bytesMax: number) {
     this.#keys = keys
     this.#request = request
     this.#bytesMax = bytesMax
-    response.once('close', () => this.#noteSent('cut'))
+    reply.once('close', () => this.#noteSent('cut'))
   }
 
   /** Call it with the head of the answer. */

@@ -4,10 +4,11 @@ import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { storageFull } from '../canonical/storage-full.ts'
 import { end } from './end.ts'
-import { answeredEnding, leftEnding } from './ending.ts'
+import { answeredEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import { Claim } from './idempotency-claim.ts'
 import type { Identified } from './identify.ts'
+import { requireClient } from './life.ts'
 import type { Received } from './received.ts'
 
 /**
@@ -18,8 +19,8 @@ import type { Received } from './received.ts'
 export type ReplayJob = (received: Received, jobId: string) => Promise<void>
 
 /** Whether a request came with an Idempotency-Key. Only such requests use the rest of this file. */
-export function isKeyed({ request }: Received): boolean {
-  return request.headers['idempotency-key'] !== undefined
+export function isKeyed({ exchange }: Received): boolean {
+  return exchange.headers['idempotency-key'] !== undefined
 }
 
 /**
@@ -59,7 +60,7 @@ export async function answeredBefore(
   switch (found.state) {
     case 'claimed': {
       const { idempotentAnswerBytesMax } = gateway.bounds
-      life.claim = new Claim(gateway.idempotency, keyed, identified.response, idempotentAnswerBytesMax)
+      life.claim = new Claim(gateway.idempotency, keyed, identified.exchange.reply, idempotentAnswerBytesMax)
       return false
     }
     case 'answered':
@@ -105,8 +106,8 @@ function keyOf(identified: Identified) {
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
-function headerOf({ request }: Received): string {
-  const value = String(request.headers['idempotency-key'])
+function headerOf({ exchange }: Received): string {
+  const value = String(exchange.headers['idempotency-key'])
   if (visibleAscii.test(value)) return value
   throw invalid('Idempotency-Key', 'expected 1 to 255 visible ASCII characters, such as a UUID')
 }
@@ -117,12 +118,13 @@ async function replay(
   firstId: string,
   { status, headers, body }: KeptAnswer,
 ): Promise<void> {
-  const { id, response, endpoint, life } = received
-  if (life.clientGone) return end(gateway, received, leftEnding)
+  const { id, exchange, endpoint, life } = received
+  const { reply } = exchange
+  requireClient(received)
   await end(gateway, received, answeredEnding(status))
-  if (life.clientGone || response.destroyed) return
+  if (life.clientGone || reply.destroyed) return
   const { requestIdHeader = 'x-request-id' } = endpoint.client
-  response.writeHead(status, {
+  reply.writeHead(status, {
     ...headers,
     'content-length': body.length,
     'x-request-id': id,
@@ -130,7 +132,7 @@ async function replay(
     'idempotency-replayed': 'true',
     'x-tollgate-original-request-id': firstId,
   })
-  response.end(body)
+  reply.end(body)
 }
 
 function noJobs(): Promise<void> {

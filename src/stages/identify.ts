@@ -1,4 +1,4 @@
-import { authenticate } from '../access/authenticate.ts'
+import { authenticate, permitCaller } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { groupOf } from '../catalog/catalog.ts'
@@ -22,7 +22,7 @@ export interface Identified extends Received {
  */
 export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
   received.trace?.step('authenticate')
-  const { snapshot } = gateway.catalog
+  const { snapshot } = received.books.catalog
   const found = lookUp(gateway, received, snapshot)
   return found instanceof Promise
     ? found.then((identity) => identifyAs(gateway, received, snapshot, identity))
@@ -34,14 +34,19 @@ export function identify(gateway: Gateway, received: Received): Identified | Pro
  */
 export async function recognise(gateway: Gateway, received: Received): Promise<void> {
   try {
-    received.row.identity = await lookUp(gateway, received, gateway.catalog.snapshot)
+    received.row.identity = await lookUp(gateway, received, received.books.catalog.snapshot)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
   }
 }
 
-function lookUp(gateway: Gateway, { request, clientAddress, startedAt }: Received, snapshot: Snapshot) {
-  return authenticate(gateway.keys, snapshot, request.headers, clientAddress ?? undefined, startedAt)
+function lookUp(gateway: Gateway, received: Received, snapshot: Snapshot) {
+  const { caller, exchange, clientAddress, startedAt } = received
+  if (caller !== undefined) {
+    const { identity } = caller
+    return permitCaller(identity, identity.keyName, snapshot, clientAddress ?? undefined, startedAt)
+  }
+  return authenticate(gateway.keys, snapshot, exchange.headers, clientAddress ?? undefined, startedAt)
 }
 
 function identifyAs(
@@ -52,9 +57,9 @@ function identifyAs(
 ): Identified {
   // Before the check, so that a request without room is a row of its key too.
   received.row.identity = identity
-  requireRoom(gateway)
-  received.life.releases.push(takePlace(gateway, identity))
-  checkTags(received.request.headers)
+  requireRoom(gateway, received)
+  received.life.releases.push(takePlace(gateway, received, identity))
+  checkTags(received.exchange.headers)
   return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
 }
 
@@ -62,7 +67,8 @@ function identifyAs(
  * One more request of the key runs until the returned function is called. Throws `rate_limited` when too many
  * do.
  */
-function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => void {
+function takePlace({ bounds }: Gateway, { books }: Received, identity: Identity): () => void {
+  const { keyRequests } = books
   // Sub-keys share the place of their parent.
   const keyId = identity.parent?.keyId ?? identity.keyId
   const most = bounds.keyInFlightMax === 0 ? Math.ceil(bounds.inFlightMax / 2) : bounds.keyInFlightMax
@@ -73,11 +79,11 @@ function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => 
 }
 
 /** Throws `unavailable` when this process may begin no new request. */
-function requireRoom({ draining, requests, bounds }: Gateway): void {
+function requireRoom({ draining, bounds }: Gateway, { books }: Received): void {
   if (draining) {
     throw gatewayError('refused_while_draining', {}, { retryAfterSeconds: 1 })
   }
-  if (requests.size > bounds.inFlightMax) {
+  if (books.requests.size > bounds.inFlightMax) {
     throw gatewayError('process_full', { most: bounds.inFlightMax }, { retryAfterSeconds: 1 })
   }
 }

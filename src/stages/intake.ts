@@ -1,5 +1,5 @@
-import type { RequestListener } from 'node:http'
 import type { GatewayError } from '../canonical/error.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Intake } from '../http/intake.ts'
 import { redactText } from '../redaction/redact.ts'
 import { end } from './end.ts'
@@ -12,24 +12,20 @@ import { arrive, newestOn, receive } from './received.ts'
 const pathCharactersMax = 128
 
 /** The intake that http/ needs: a request that http/ refuses, or cannot read, has its one row too. */
-export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
+export function intakeOf(gateway: Gateway, serve: Intake['serve']): Intake {
   return {
     serve,
-    refuse(request, response, refusal) {
-      const path = redactText((request.url ?? '').replace(/[?#].*$/s, ''), [], pathCharactersMax)
-      const received = receive(
-        gateway,
-        { ...formatAt(path, request.headers), isUnrouted: true },
-        request,
-        response,
-      )
+    refuse(exchange: Exchange, refusal) {
+      const path = redactText(exchange.path.replace(/[?#].*$/s, ''), [], pathCharactersMax)
+      const received = receive(gateway, { ...formatAt(path, exchange.headers), isUnrouted: true }, exchange)
       received.headers.connection = 'close'
       void refuseSafely(gateway, received, refusal)
     },
     newestOn,
     async refuseUnread(refusal: GatewayError, { address, begun }, ownStatus) {
-      const known = begun === undefined ? undefined : newestOn(begun.request.socket)
-      const arrival = known ?? arrive(gateway.clock.now(), unreadable, address)
+      const connection = begun?.exchange.connection
+      const known = connection === undefined ? undefined : newestOn(connection)
+      const arrival = known ?? arrive(gateway, gateway.clock.now(), unreadable, address)
       const rendered = arrival.endpoint.client.encodeError(refusal, arrival.id)
       const status = ownStatus ?? rendered.status
       await end(gateway, arrival, refusedEnding(refusal, status))

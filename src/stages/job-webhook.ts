@@ -1,7 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { calledOrigin } from '../http/client-address.ts'
 import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../webhooks/webhook-url.ts'
 import type { Gateway } from './gateway.ts'
 import type { Received } from './received.ts'
@@ -14,15 +12,15 @@ const webhookHeader = 'x-tollgate-webhook'
  * `invalid_request`.
  */
 export function jobWebhook(
-  gateway: Pick<Gateway, 'publicUrl' | 'privateWebhooks'>,
-  { request }: Received,
+  gateway: Pick<Gateway, 'privateWebhooks'>,
+  received: Received,
 ): { url: string; origin: string } | undefined {
-  const header = request.headers[webhookHeader]
+  const header = received.exchange.headers[webhookHeader]
   if (header === undefined) return undefined
   const url = readWebhookUrl(String(header))
   if (url !== undefined) {
     checkWebhookHost(url, gateway.privateWebhooks)
-    return { url: url.href, origin: originFor(gateway, request) }
+    return { url: url.href, origin: originFor(received) }
   }
   throw invalid(webhookHeader, `expected ${webhookUrlForm}`)
 }
@@ -31,8 +29,8 @@ export function jobWebhook(
  * The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the
  * end.
  */
-export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: IncomingMessage): string {
-  return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
+export function originFor({ books, exchange }: Pick<Received, 'books' | 'exchange'>): string {
+  return (books.publicUrl ?? exchange.origin).replace(/\/+$/, '')
 }
 
 function checkWebhookHost(url: URL, allowPrivate: boolean): void {

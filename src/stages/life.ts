@@ -3,6 +3,18 @@ import type { Group } from '../catalog/snapshot.ts'
 import type { LimitLease } from '../limits/limits.ts'
 import type { Claim } from './idempotency-claim.ts'
 
+/** Thrown where a request goes no further because its client has left. Its exit writes the row. */
+export class ClientLeft extends Error {
+  constructor() {
+    super('the client has left')
+  }
+}
+
+/** Throws ClientLeft. */
+export function requireClient({ life }: { life: Pick<Life, 'clientGone'> }): void {
+  if (life.clientGone) throw new ClientLeft()
+}
+
 /** The state of a running request. */
 export interface Life {
   /** Its index in `RunningRequests`; -1: it does not run. */

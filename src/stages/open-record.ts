@@ -20,20 +20,21 @@ const tracedBodyBytesMax = 16 * 1024
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   identified.trace?.step('journal')
   const opened = openRecordOf(gateway, identified)
-  const standing = gateway.ledger.open(opened)
+  const { ledger } = identified.books
+  const standing = ledger.open(opened)
   // The journal has written the body, and redaction reuses its memory.
   opened.body = null
   await standing
   // From here on the request has a row, also when Postgres does not commit it in time.
   identified.row.opened = opened
   identified.life.inJournal = opened.id
-  await gateway.ledger.opened(opened)
+  await ledger.opened(opened)
   return opened
 }
 
 /** The first half of a row, with all that is known of the request so far. */
 export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
-  const { row, endpoint, request } = arrival
+  const { row, endpoint, exchange } = arrival
   const { identity } = row
   const exact = arrival.token === undefined ? [] : [arrival.token]
   const capture = identity?.capture ?? 'none'
@@ -50,9 +51,9 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel, exact, name.max),
     stream: row.stream,
     clientAddress: arrival.clientAddress,
-    userAgent: headerText(request?.headers['user-agent'], exact),
-    idempotencyKey: headerText(request?.headers['idempotency-key'], exact),
-    ...labelsOf(request?.headers ?? {}, namesOf(row), exact),
+    userAgent: headerText(exchange?.headers['user-agent'], exact),
+    idempotencyKey: headerText(exchange?.headers['idempotency-key'], exact),
+    ...labelsOf(exchange?.headers ?? {}, namesOf(row), exact),
     reservedAccountId: row.reservedAccountId,
     capture,
     body,

@@ -5,8 +5,8 @@ import { type BodyFormat, factsFrom, fingerprintOf, type ReadResult } from '../b
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
-import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
-import { bodyOwnerOf, takeShare } from '../http/body-memory.ts'
+import { isLarge, type LargeBodies } from '../http/body.ts'
+import { bodyOwnerOf } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -16,6 +16,7 @@ import { answeredBefore, isKeyed, isTaken, type ReplayJob } from './idempotency.
 import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
 import type { Keeping } from './keeping.ts'
+import { ClientLeft, requireClient } from './life.ts'
 import { takeLimits } from './take-limits.ts'
 
 /** The third stage: the body has come whole, and its format is right. */
@@ -48,12 +49,6 @@ interface AskedFacts {
 /** How to read a body that we made. */
 export type MadeReading = Pick<Reading<RequestFacts>, 'decode' | 'format'>
 
-/**
- * Why a request goes no further: its client has left, or it repeats an earlier request and got that one's
- * answer.
- */
-export type NotAsked = 'left' | 'answered'
-
 /** How to read a body: a small one here, a large one in a thread. */
 export interface Reading<Facts extends AskedFacts> {
   decode(body: Buffer): Facts
@@ -65,23 +60,22 @@ export interface Reading<Facts extends AskedFacts> {
 }
 
 /**
- * Take a request and a place of the limits, read the body, and decode it. Answers a repeat of an earlier
- * request and writes its row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
- * Rejects `rate_limited`, `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
+ * Take a request and a place of the limits, read the body, and decode it. Resolves with undefined for a
+ * repeat of an earlier request, which then has its answer and its row. `replayJob`: how to answer a repeat on
+ * an endpoint whose answer is a job. Rejects ClientLeft, `rate_limited`, `invalid_request`,
+ * `request_too_large`, `unavailable`, or as `answeredBefore` does.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
   identified: Identified,
   reading: Reading<Facts>,
   replayJob?: ReplayJob,
-): Promise<Asked<Facts> | NotAsked> {
+): Promise<Asked<Facts> | undefined> {
   const deciding = decideFirst(gateway, identified)
   const refusal = deciding === undefined ? undefined : await deciding
   const { row, endpoint } = identified
   const body = await readWhole(gateway, identified, true)
-  if (body === undefined) return 'left'
   const result = isLarge(body) ? await readInThread(gateway, identified, body, reading.format) : undefined
-  if (result === 'left') return 'left'
   if (result !== undefined && 'refused' in result.facts) {
     row.requestedModel = result.facts.seen.model
     row.stream = result.facts.seen.stream
@@ -93,7 +87,7 @@ export async function read<Facts extends AskedFacts>(
   if (isKeyed(identified)) {
     identified.trace?.step('idempotency')
     const print = result?.fingerprint ?? fingerprintOf(endpoint.path, body)
-    if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return 'answered'
+    if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return undefined
   }
   // The key of this repeat is free again, so it would run.
   if (refusal !== undefined) throw refusal
@@ -109,27 +103,27 @@ function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
 }
 
 /**
- * The bytes of the body, until the end of the request; undefined: the client left before all had come.
- * `mayBeLarge`: the caller gives a large body to a thread.
+ * The bytes of the body, until the end of the request. `mayBeLarge`: the caller gives a large body to a
+ * thread. Rejects ClientLeft where the client left before all had come.
  */
 export async function readWhole(
   gateway: Gateway,
   identified: Identified,
   mayBeLarge = false,
-): Promise<Buffer | undefined> {
-  const { life, row, identity, trace } = identified
+): Promise<Buffer> {
+  const { exchange, life, row, identity, trace } = identified
   trace?.step('read')
-  if (life.clientGone) return undefined
-  const share = takeShare(identified.request) ?? gateway.bodies.begin(bodyOwnerOf(identity))
+  requireClient(identified)
+  const share = exchange.share ?? gateway.bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   const large: LargeBodies | undefined = mayBeLarge
     ? { fromBytes: bodyThreadBytes, pace: (bytes) => gateway.turns.take(identity.keyId, bytes) }
     : undefined
-  const body = await readBody(identified.request, bodyBytesMax, share, large)
+  const body = await exchange.readBody(bodyBytesMax, share, large)
   if (body === undefined) {
     life.clientGone = true
-    return undefined
+    throw new ClientLeft()
   }
   if (!isLarge(body.bytes)) row.body = body.bytes
   life.slabs.push(body.release)
@@ -145,7 +139,7 @@ export async function readInstead(
   asked: Asked,
   bytes: Buffer,
   reading: MadeReading,
-): Promise<'left' | undefined> {
+): Promise<void> {
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   if (bytes.length > bodyBytesMax) {
     throw gatewayError('kept_turns_too_large', { bytes: bytes.length, bytesMax: bodyBytesMax })
@@ -153,11 +147,11 @@ export async function readInstead(
   const share = gateway.bodies.begin(bodyOwnerOf(asked.identity))
   asked.life.releases.push(share.release)
   share.grow(bytes.length)
-  if (bytes.length < bodyThreadBytes) return readMade(gateway, asked, bytes, reading)
+  if (bytes.length < bodyThreadBytes) return await readMade(gateway, asked, bytes, reading)
   const shared = takeShared(bytes.length)
   bytes.copy(shared)
   asked.life.slabs.push(() => keepShared(shared))
-  return readMade(gateway, asked, shared, reading)
+  await readMade(gateway, asked, shared, reading)
 }
 
 /**
@@ -169,13 +163,13 @@ export async function readMade(
   asked: Asked,
   body: Buffer,
   { decode, format }: MadeReading,
-): Promise<'left' | undefined> {
+): Promise<void> {
   const { bounds, bodyThreads } = gateway
   if (body.length < bounds.bodyThreadBytes) {
     Object.assign(asked, { body, large: undefined, facts: decode(body) })
-    return undefined
+    return
   }
-  if (asked.life.clientGone) return 'left'
+  requireClient(asked)
   bodyThreads.requireRoom(asked.identity.keyId)
   const input = {
     bytes: body,
@@ -188,9 +182,8 @@ export async function readMade(
   try {
     const result = await inThread(gateway, asked, { name: 'read', input })
     Object.assign(asked, { body, large: largeBodyOf(format, result), facts: factsFrom(result) })
-    return undefined
   } catch (error) {
-    if (asked.life.clientGone) return 'left'
+    requireClient(asked)
     throw error
   }
 }
@@ -201,9 +194,9 @@ async function readInThread(
   identified: Identified,
   bytes: Buffer,
   format: BodyFormat,
-): Promise<ReadResult | 'left'> {
-  const { identity, life, row, endpoint, token } = identified
-  if (life.clientGone) return 'left'
+): Promise<ReadResult> {
+  const { identity, row, endpoint, token } = identified
+  requireClient(identified)
   gateway.bodyThreads.requireRoom(identity.keyId)
   const fingerprintPath = isKeyed(identified) ? endpoint.path : undefined
   try {
@@ -222,7 +215,7 @@ async function readInThread(
     row.read = { captured: captured === null ? null : Buffer.from(captured), names }
     return result
   } catch (error) {
-    if (life.clientGone) return 'left'
+    requireClient(identified)
     throw error
   }
 }

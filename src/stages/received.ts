@@ -1,18 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import type { NamePlaces, Names } from '../bodies/names.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { gatewayError } from '../canonical/error.ts'
-import { clientAddressOf } from '../http/client-address.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 import type { BackgroundAdditions } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import { kinds } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 import type { Traces } from '../telemetry/traces/traces.ts'
+import type { Books, InnerCaller, JobOf } from './books.ts'
 import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { type Life, newLife } from './life.ts'
@@ -24,8 +24,9 @@ import { spanNameOf, traceArrival } from './trace-request.ts'
  */
 export interface Received extends Arrival {
   readonly endpoint: PathFormat
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly exchange: Exchange
+  /** Undefined: a client sent it, with a key in its headers. */
+  readonly caller: InnerCaller | undefined
   /** Our own response headers, such as rate limits. */
   readonly headers: Record<string, string>
   /** Present where a job makes an answer in the background: what the body has of us. */
@@ -41,8 +42,9 @@ export interface Arrival {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly clientAddress: string | null
+  readonly books: Books
   /** Absent: we could not read the bytes as a request. */
-  readonly request?: IncomingMessage
+  readonly exchange?: Exchange
   /** The key that the client sent, whether we know it or not. */
   readonly token?: string | undefined
   /** Undefined: traces are off, or we could not read the bytes as a request. */
@@ -82,53 +84,41 @@ export interface RowSoFar {
 /** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
-/**
- * What a request has of the job that makes it: its id, since the job writes its row, and the place in the
- * trace of who asked for it.
- */
-interface JobOf {
-  id: string
-  traceparent: string | undefined
-  added: BackgroundAdditions
-}
-
-const jobs = new WeakMap<IncomingMessage, JobOf>()
-
-export function receiveAs(request: IncomingMessage, job: JobOf): void {
-  jobs.set(request, job)
-}
-
 /** The newest request of each connection, until it has come whole and its answer has been sent. */
 const newest = new WeakMap<Duplex, Received>()
 
-/** Begin a request: give it an id, and count it as running until its end. */
+/**
+ * Begin a request: give it an id, and count it as running until its end. Without `caller` it is a client's.
+ */
 export function receive(
   gateway: Gateway,
   endpoint: PathFormat,
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
+  caller?: InnerCaller,
 ): Received {
-  const job = jobs.get(request)
-  const arrived = arrive(gateway.clock.now(), endpoint, clientAddressOf(request), job?.id)
+  const job = caller?.job
+  const books = caller?.books ?? gateway
+  const arrived = arrive(books, gateway.clock.now(), endpoint, exchange.clientAddress, job?.id)
   const received: Received = {
     ...arrived,
-    request,
-    response,
-    token: tokenFrom(request.headers),
+    exchange,
+    caller,
+    token: tokenFrom(exchange.headers),
     trace:
       gateway.traces === undefined
         ? undefined
-        : beginTrace(gateway.traces, arrived.id, endpoint, request, job),
+        : beginTrace(gateway.traces, arrived.id, endpoint, exchange, job),
     headers: {},
     added: job?.added,
   }
-  gateway.requests.add(received.life)
-  const { socket } = request
-  newest.set(socket, received)
-  response.once('close', () => {
-    if (!response.writableFinished) leave(received)
-    if (received.life.ended) gateway.requests.delete(received.life)
-    if (request.complete && newest.get(socket) === received) newest.delete(socket)
+  const { connection, reply } = exchange
+  books.requests.add(received.life)
+  if (connection !== undefined) newest.set(connection, received)
+  reply.once('close', () => {
+    if (!reply.writableFinished) leave(received)
+    if (received.life.ended) books.requests.delete(received.life)
+    if (connection !== undefined && exchange.hasArrived && newest.get(connection) === received)
+      newest.delete(connection)
   })
   return received
 }
@@ -137,14 +127,17 @@ function beginTrace(
   traces: Traces,
   requestId: string,
   endpoint: PathFormat,
-  request: IncomingMessage,
+  exchange: Exchange,
   job: JobOf | undefined,
 ): Trace {
   const trace =
     job === undefined
-      ? traces.begin({ requestId, name: spanNameOf(request, endpoint), kind: kinds.server }, request.headers)
+      ? traces.begin(
+          { requestId, name: spanNameOf(exchange, endpoint), kind: kinds.server },
+          exchange.headers,
+        )
       : traces.continue({ requestId, name: 'make answer', kind: kinds.consumer }, job.traceparent)
-  if (job === undefined) traceArrival(trace, { endpoint, request })
+  if (job === undefined) traceArrival(trace, { endpoint, exchange })
   return trace
 }
 
@@ -155,6 +148,7 @@ export function newestOn(socket: Duplex): Received | undefined {
 
 /** Begin a row. This alone does not count as a running request. */
 export function arrive<Endpoint extends Arrival['endpoint']>(
+  books: Books,
   startedAt: number,
   endpoint: Endpoint,
   clientAddress: string | null,
@@ -165,6 +159,7 @@ export function arrive<Endpoint extends Arrival['endpoint']>(
     endpoint,
     startedAt,
     clientAddress,
+    books,
     trace: undefined,
     row: emptyRow(),
     life: newLife(),

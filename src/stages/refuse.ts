@@ -38,7 +38,8 @@ export async function refuse(
   cause: GatewayError,
   { target, metered, refusal, ownStatus }: Unanswered = noAttempts,
 ): Promise<void> {
-  const { id, endpoint, response, life } = received
+  const { id, endpoint, exchange, life } = received
+  const { reply } = exchange
   seeRefused(gateway, received)
   const error = redactError(received, cause)
   const rendered = endpoint.client.encodeError(error, id)
@@ -54,20 +55,20 @@ export async function refuse(
     // The client gets its error in any case. The row waits for the disk, or another process has written it.
     requestLog(gateway.log, id).warn({ cause: String(cause) }, 'the row of a refused request is not certain')
   })
-  if (life.clientGone || response.destroyed || response.headersSent) return
+  if (life.clientGone || reply.destroyed || reply.headersSent) return
   const body =
     passedThrough === undefined
       ? Buffer.from(JSON.stringify(rendered.body))
       : Buffer.from(redactedWhole(passedThrough.body, knownSecrets(received)))
-  response.writeHead(status, {
+  reply.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,
     'x-request-id': id,
     ...received.headers,
     ...rendered.headers,
   })
-  response.end(body)
-  if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
+  reply.end(body)
+  if (isWaitedFor(reply)) cutWhenStalled(reply, gateway.bounds.clientStallMs)
 }
 
 /** The row of a body that is refused as it is read has what the body says about the request. */

@@ -14,7 +14,7 @@ import { addLimitHeaders } from './limit-headers.ts'
 export function takeLimits(gateway: Gateway, identified: Identified): Promise<void> | undefined {
   const scopes = scopesOf(identified)
   if (scopes.length === 0) return undefined
-  const decision = gateway.limits.take(scopes, 0, identified.id)
+  const decision = identified.books.limits.take(scopes, 0, identified.id)
   if (decision instanceof Promise) return decision.then((shared) => keepLease(gateway, identified, shared))
   keepLease(gateway, identified, decision)
   return undefined
@@ -64,8 +64,8 @@ function keepLease(gateway: Gateway, identified: Identified, decision: Decision)
   else life.lease = decision
 }
 
-function requireGranted(gateway: Gateway, { headers, endpoint }: Identified, decision: Held): void {
-  gateway.onLimits?.(decision)
+function requireGranted(gateway: Gateway, { books, headers, endpoint }: Identified, decision: Held): void {
+  books.onLimits?.(decision)
   addLimitHeaders(headers, endpoint.protocol, decision, gateway.clock.now())
   if (decision.granted) return
   const { retryAfterMs } = decision

@@ -43,11 +43,11 @@ export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number
 /** What is known of a request when its headers have come. */
 export function traceArrival(
   { isSampled, root }: Trace,
-  { endpoint, request }: { endpoint: Named; request: { method?: string | undefined; socket: object } },
+  { endpoint, exchange }: { endpoint: Named; exchange: { method: string; isEncrypted: boolean } },
 ) {
   if (!isSampled) return
-  set(root.attributes, named.method, request.method)
-  set(root.attributes, named.scheme, 'encrypted' in request.socket ? 'https' : 'http')
+  set(root.attributes, named.method, exchange.method)
+  set(root.attributes, named.scheme, exchange.isEncrypted ? 'https' : 'http')
   set(root.attributes, named.path, endpoint.path)
   if (endpoint.isUnrouted !== true) set(root.attributes, named.route, endpoint.path)
 }
@@ -58,10 +58,7 @@ export function traceparentOf({ trace }: Pick<Traced, 'trace'>): { traceparent?:
 }
 
 /** The span's name of a request. An unknown path is not in it: anybody can make up any number of those. */
-export function spanNameOf(
-  { method = '' }: { method?: string | undefined },
-  { path, isUnrouted }: Named,
-): string {
+export function spanNameOf({ method }: { method: string }, { path, isUnrouted }: Named): string {
   return isUnrouted === true ? method : `${method} ${path}`
 }
 

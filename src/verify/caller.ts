@@ -2,7 +2,7 @@ import { EventReader } from '../protocols/event-reader.ts'
 import { type Ask, type CheckFinding, type Reply, type WireFormat, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
-import type { OutputBound } from './options.ts'
+import type { Options, OutputBound } from './options.ts'
 
 /** A response that a client of the format can read. */
 export interface Answered {
@@ -46,6 +46,7 @@ export class Caller {
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
   readonly #outputBound: OutputBound | undefined
+  readonly #fetch: NonNullable<Options['fetch']>
   readonly #secrets: readonly string[]
   calls = 0
   /** The request ids in the responses to all calls, in order, where the server sends them. */
@@ -58,6 +59,7 @@ export class Caller {
     timeoutMs: number
     signal: AbortSignal
     outputBound?: OutputBound
+    fetch?: Options['fetch']
     secrets?: readonly string[]
   }) {
     this.#base = target.base
@@ -65,6 +67,7 @@ export class Caller {
     this.#timeoutMs = target.timeoutMs
     this.#signal = target.signal
     this.#outputBound = target.outputBound
+    this.#fetch = target.fetch ?? fetch
     this.#secrets = (target.secrets ?? []).filter((secret) => secret.length >= secretLengthMin)
   }
 
@@ -130,7 +133,7 @@ export class Caller {
     const late = AbortSignal.timeout(this.#timeoutMs)
     let status: number | undefined
     try {
-      const response = await fetch(`${this.#base}${path}`, {
+      const response = await this.#fetch(`${this.#base}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         body: body === undefined ? null : JSON.stringify(body),

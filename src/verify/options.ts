@@ -13,10 +13,20 @@ export interface Options {
   timeoutMs: number
   /** Limits the output of each request that sets no limit itself. There is no default limit. */
   outputBound?: OutputBound
+  /** Makes the calls. Default: the `fetch` of the process. */
+  fetch?: (url: string, init: CallInit) => Promise<Response>
   /**
    * Texts besides the key that the report must not show, even if a response repeats them. None by default.
    */
   secrets?: readonly string[]
+}
+
+export interface CallInit {
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body: string | null
+  redirect: 'manual'
+  signal: AbortSignal
 }
 
 /** The member of a body that limits the output. */

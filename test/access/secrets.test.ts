@@ -55,9 +55,7 @@ describe('redaction knows our own secrets', () => {
     const made = [makeKeySecret(), ...Object.values(prefixes).map(makeUserSecret), secretOf(newWebhookKey())]
     for (const secret of made)
       expect(redactText(`it is ${secret}, yes`)).toMatch(/^it is \[REDACTED [a-z-]+\], yes$/)
-    for (const prefix of [ownSecrets.probe, ownSecrets.playground])
-      expect(redactText(prefix + '0123456789abcdef'.repeat(3))).toBe('[REDACTED tollgate-key]')
-    expect(made.length + 2).toBe(Object.keys(ownSecrets).length)
+    expect(made.length).toBe(Object.keys(ownSecrets).length)
   })
 
   /** Text before random characters that is not a beginning of a secret: ids, and names of files. */

@@ -6,6 +6,8 @@ import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
+import { HttpExchange } from '../../src/http/http-exchange.ts'
+import type { Books } from '../../src/stages/books.ts'
 import { formatAt } from '../../src/stages/endpoints.ts'
 import type { Identified } from '../../src/stages/identify.ts'
 import { arrive } from '../../src/stages/received.ts'
@@ -73,6 +75,9 @@ export interface Answer {
 /** The caller, and the catalog at that moment. */
 export type Asking = Pick<Identified, 'identity' | 'group' | 'snapshot'>
 
+/** These endpoints plan nothing and charge nothing. */
+const noBooks = {} as Books
+
 /** Serves endpoints of our own API on a socket, called as `asking()` says. Errors are shown as they were thrown. */
 export async function serve(
   endpoints: readonly OwnEndpoint[],
@@ -84,10 +89,17 @@ export async function serve(
     const { method, path } = endpoint
     if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
     app.get(routeOf(endpoint), async (request, response) => {
-      const received = { request, response, token: undefined, headers: {} }
-      const stage = Object.assign(arrive(Date.now(), formatAt(path), null), received, asking())
+      const exchange = new HttpExchange(request, response)
+      const received = { exchange, caller: undefined, token: undefined, headers: {} }
+      const stage = Object.assign(arrive(noBooks, Date.now(), formatAt(path), null), received, asking())
       const { query } = request
-      const answer = await endpoint.handle({ stage, params: textsOf(request.params), query, body: undefined })
+      const answer = await endpoint.handle({
+        stage,
+        http: { request, response },
+        params: textsOf(request.params),
+        query,
+        body: undefined,
+      })
       response.set(answer?.headers ?? {}).json(answer?.body)
     })
   }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
@@ -78,8 +79,8 @@ test('an image that is no longer kept is gone', async () => {
 })
 
 test('a webhook to a private address is refused', () => {
-  const received = { request: { headers: { 'x-tollgate-webhook': 'https://10.0.0.1/x' } } }
-  const gateway = { publicUrl: 'https://gateway.test', privateWebhooks: false }
+  const received = { exchange: { headers: { 'x-tollgate-webhook': 'https://10.0.0.1/x' } } }
+  const gateway = { privateWebhooks: false }
   expect(() => jobWebhook(gateway, received as unknown as Parameters<typeof jobWebhook>[1])).toThrow(
     reason('webhook_address_refused'),
   )
@@ -126,7 +127,6 @@ test('a model of which nothing was planned was not tried', () => {
 
 test('a thread is not continued twice at once', async () => {
   const gateway = {
-    ledger: { instance: {} },
     bounds: {},
     heldAnswers: { isKnown: () => false },
     kept: { claim: async () => 'in-flight' },
@@ -136,6 +136,7 @@ test('a thread is not continued twice at once', async () => {
     facts: { thread: { previousId: 'p', head: {} }, conversation: { start: 0, end: 2 } },
     body: Buffer.from('[]'),
     life: { releases: [] },
+    books: { ledger: { instance: {} } },
   } as unknown as Parameters<typeof continueThread>[1]
   const [, , reading] = [] as unknown as Parameters<typeof continueThread>
   await expect(continueThread(gateway, asked, reading)).rejects.toThrow(reason('thread_continue_in_flight'))
@@ -177,8 +178,8 @@ test('an upload whose client has left did not arrive', async () => {
     files: { begin: async () => ({}), abandon: async () => {} },
   } as unknown as Parameters<typeof receiveUpload>[0]
   const request = Object.assign(new PassThrough(), { headers: {} }).destroy()
-  const stage = { request, identity: {}, life: { releases: [] } }
-  await expect(receiveUpload(gateway, stage as unknown as Identified, false)).rejects.toThrow(
+  const stage = { identity: {}, life: { releases: [] } } as unknown as Identified
+  await expect(receiveUpload(gateway, stage, request as unknown as IncomingMessage, false)).rejects.toThrow(
     reason('request_cut'),
   )
 })

@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ringOf } from '../../src/canonical/key-ring.ts'
 import { EventStream, endAnswer, writeTo } from '../../src/http/event-stream.ts'
+import { HttpExchange } from '../../src/http/http-exchange.ts'
 import { answerAtOnce } from '../../src/images/image-answer.ts'
 import { sendFile } from '../../src/images/image-bytes.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
 import { Jobs } from '../../src/jobs/jobs.ts'
+import type { Books } from '../../src/stages/books.ts'
 import { formatAt } from '../../src/stages/endpoints.ts'
 import { arrive } from '../../src/stages/received.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
@@ -186,10 +188,12 @@ describe('a database that does not answer', () => {
     }
     const id = '019a0000-0000-7000-8000-000000000001'
     const origin = await serve(async (request, response) => {
-      const { row } = arrive(Date.now(), formatAt(path), null)
+      const books = { publicUrl: undefined } as Books
+      const { row } = arrive(books, Date.now(), formatAt(path), null)
       row.requestedModel = 'draw'
-      const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
-      await answerAtOnce({ jobs, images, publicUrl: undefined, log, showsRouting: true }, received)
+      const exchange = new HttpExchange(request, response)
+      const received = { id, books, exchange, headers: { 'x-more': 'kept' }, row }
+      await answerAtOnce({ jobs, images, log, showsRouting: true }, received)
     })
     const answer = await fetch(origin)
     expect(answer.status).toBe(202)

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { Database } from '../../db/database.ts'
+import { calledOrigin } from '../../http/client-address.ts'
 import { cancelJob } from '../../images/cancel-job.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
 import { linkerFor } from '../../images/job-answer.ts'
@@ -31,6 +33,8 @@ const searchedDays = 30
 /** Image jobs of all tenants, or of a member's own. */
 export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint[] {
   const { database, jobs } = context
+  const linksFor = (request: IncomingMessage) =>
+    linkerFor(context, context.publicUrl ?? calledOrigin(request))
   return [
     adminEndpoint({
       method: 'GET',
@@ -68,7 +72,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           { owner: 'admin', signal },
         )
         const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
-        const linkTo = linkerFor(context, request)
+        const linkTo = linksFor(request)
         return {
           body: {
             ...page,
@@ -87,7 +91,9 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       answer: adminJob,
       async handle({ actor, request, params: { id } }) {
         const job = await ownJob(id, actor)
-        return { body: adminJobJson(job, linkerFor(context, request), seesRouting(context, actor)) }
+        return {
+          body: adminJobJson(job, linksFor(request), seesRouting(context, actor)),
+        }
       },
     }),
     adminChange({
@@ -111,7 +117,9 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           before: { status: job.state },
           after: { status: cancelled.state },
         })
-        return { body: adminJobJson(cancelled, linkerFor(context, request), seesRouting(context, actor)) }
+        return {
+          body: adminJobJson(cancelled, linksFor(request), seesRouting(context, actor)),
+        }
       },
     }),
   ]

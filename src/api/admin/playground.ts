@@ -1,19 +1,22 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import type { Identity } from '../../access/identity.ts'
 import { readNamedKey } from '../../access/named-key-queries.ts'
 import type { Database } from '../../db/database.ts'
+import { chat } from '../../gateway/chat.ts'
 import { calledOrigin, clientAddressOf } from '../../http/client-address.ts'
 import { EventStream } from '../../http/event-stream.ts'
+import { MemoryExchange } from '../../http/memory-exchange.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
+import { images } from '../../images/images.ts'
 import { modelCharactersMax } from '../../protocols/model-name.ts'
 import { redactText } from '../../redaction/redact.ts'
-import { modelEndpoints } from '../../stages/endpoints.ts'
+import { booksWith } from '../../stages/books.ts'
+import { type ModelEndpoint, modelEndpoints } from '../../stages/endpoints.ts'
 import { oneOfWords } from '../parameter.ts'
-import { type PlayServer, startPlayServer } from '../playground/play-server.ts'
-import { type WireListener, WireText } from '../playground/wires.ts'
+import { overheard, type WireListener, WireText } from '../playground/wires.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { listedTenant } from './permit.ts'
 import { notFound } from './refusals.ts'
@@ -64,19 +67,22 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
       const stream = new EventStream(response, {}, bounds)
       const say = (event: string, data: object) =>
         void stream.send((write) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
-      const server = await startPlayServer(
-        context,
-        identity,
-        context.publicUrl ?? calledOrigin(request),
-        actor.tenantId === null ? toldTo(say) : silent,
-      )
       try {
-        await play(server, { ...body, signal }, say)
+        await play(
+          context,
+          {
+            ...{ endpoint: endpointAt(body.endpoint), request: body.request, signal },
+            // The request comes from this process, wherever the admin is.
+            identity: { ...identity, allowedCidrs: undefined },
+            publicUrl: context.publicUrl ?? calledOrigin(request),
+            wires: actor.tenantId === null ? toldTo(say) : silent,
+          },
+          say,
+        )
       } catch (error) {
         if (!signal.aborted) say('error', { detail: error instanceof Error ? error.message : String(error) })
       } finally {
         await stream.end()
-        await server.close()
       }
       return undefined
     },
@@ -96,57 +102,87 @@ function toldTo(say: Say): WireListener {
   }
 }
 
+interface Play {
+  endpoint: ModelEndpoint
+  request: object
+  signal: AbortSignal
+  identity: Identity
+  /** Where links to images begin. */
+  publicUrl: string
+  wires: WireListener
+}
+
 /**
- * Resolves when the answer is complete. When the admin leaves, the request ends as for a client that leaves.
+ * One request under a key. It goes the way of all: limits, money, routing, the row. Resolves when the answer
+ * is complete. When the admin leaves, the request ends as for a client that leaves. `wires` does not see how
+ * a worker makes images.
  */
-async function play(
-  { origin, key, secrets }: PlayServer,
-  { endpoint, request, signal }: { endpoint: string; request: object; signal: AbortSignal },
-  say: Say,
-): Promise<void> {
-  const answer = await ask(`${origin}${endpoint}`, {
-    key,
-    body: Buffer.from(JSON.stringify(request)),
-    isMessages: endpoint === '/v1/messages',
-    signal,
-  })
-  const id = answer.headers['x-request-id'] ?? null
-  say('client.start', {
-    status: answer.statusCode ?? 0,
-    content_type: answer.headers['content-type'] ?? null,
-    // Who leaves in the middle finds the row by it.
-    request_id: id,
-    headers: shownHeaders(answer, secrets),
-  })
+async function play(gateway: ImageGateway, play: Play, say: Say): Promise<void> {
+  const { endpoint, identity, signal } = play
+  // Those of the channels that were called: no text may show them.
+  const secrets: string[] = []
+  const upstreams = overheard(gateway.upstreams, play.wires, secrets)
+  const caller = { identity, books: booksWith(gateway, { publicUrl: play.publicUrl, upstreams }) }
   const text = new WireText(secrets, (part) => say('client.data', { text: part }))
-  for await (const part of answer) text.add(part)
-  text.end()
+  let id: string | null = null
+  let isWhole = true
+  const exchange = new MemoryExchange(
+    {
+      method: 'POST',
+      path: endpoint.path,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'tollgate-playground',
+        ...(endpoint.protocol === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {}),
+      },
+      body: Buffer.from(JSON.stringify(play.request)),
+      clientAddress: '127.0.0.1',
+    },
+    {
+      begin(status, headers) {
+        id = textOf(headers['x-request-id'])
+        say('client.start', {
+          status,
+          content_type: textOf(headers['content-type']),
+          // Who leaves in the middle finds the row by it.
+          request_id: id,
+          headers: shownHeaders(headers, secrets),
+        })
+      },
+      write(chunk) {
+        text.add(chunk)
+        return true
+      },
+      end(whole) {
+        isWhole = whole
+        text.end()
+      },
+    },
+  )
+  const leave = () => exchange.leave()
+  signal.addEventListener('abort', leave, { once: true })
+  const serve = endpoint.kind === 'image' ? images(gateway, endpoint) : chat(gateway, endpoint)
+  await serve(exchange, caller)
+  signal.removeEventListener('abort', leave)
+  if (!isWhole) throw new Error('the answer was cut')
   say('client.end', {})
   say('end', { request_id: id })
 }
 
-function shownHeaders({ headers }: IncomingMessage, secrets: readonly string[]): Record<string, string> {
+function endpointAt(path: string): ModelEndpoint {
+  const found = modelEndpoints.find((endpoint) => endpoint.path === path)
+  if (found === undefined) throw new Error(`${path} is not an endpoint`)
+  return found
+}
+
+function textOf(header: OutgoingHttpHeaders[string]): string | null {
+  return header === undefined ? null : String(header)
+}
+
+function shownHeaders(headers: OutgoingHttpHeaders, secrets: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, redactText(String(value), secrets)]),
   )
-}
-
-function ask(
-  url: string,
-  { key, body, isMessages, signal }: { key: string; body: Buffer; isMessages: boolean; signal: AbortSignal },
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'content-length': body.length,
-      'user-agent': 'tollgate-playground',
-      ...(isMessages ? { 'anthropic-version': '2023-06-01' } : {}),
-    }
-    httpRequest(url, { method: 'POST', headers, signal, agent: false }, resolve)
-      .once('error', reject)
-      .end(body)
-  })
 }
 
 /** Before the request is made: it costs money. */

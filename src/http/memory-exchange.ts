@@ -1,0 +1,152 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { gatewayError } from '../canonical/error.ts'
+import { type Body, copyLarge, type LargeBodies } from './body.ts'
+import type { BodyShare } from './body-memory.ts'
+import type { Exchange, ExchangeReply } from './exchange.ts'
+
+/** A request of this process itself, or one that came in a frame of a WebSocket. */
+export interface MemoryRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  headers: IncomingHttpHeaders
+  body: Buffer
+  /** Counts the body; absent: the reader counts it. */
+  share?: BodyShare
+  /** The address that rules for addresses see. */
+  clientAddress: string
+  origin?: string
+  isEncrypted?: boolean
+}
+
+/** Receives the answer, in this order. It receives nothing more once its client has left. */
+export interface ReplyListener {
+  begin(status: number, headers: OutgoingHttpHeaders): void
+  /** False: call `drained` when more may come. The chunk is not reused. */
+  write(chunk: Uint8Array): boolean
+  /** `isWhole` false: the answer was cut, as a closed connection cuts it. */
+  end(isWhole: boolean): void
+}
+
+/** A request whose body and reply stay in this process. Cutting off a slow reader is up to the caller. */
+export class MemoryExchange implements Exchange {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly clientAddress: string
+  readonly origin: string
+  readonly isEncrypted: boolean
+  readonly connection = undefined
+  readonly hasArrived = true
+  readonly share: BodyShare | undefined
+  readonly reply: MemoryReply
+  readonly #body: Buffer
+
+  constructor(request: MemoryRequest, listener: ReplyListener) {
+    const { method, path, headers, body, share, clientAddress } = request
+    this.method = method
+    this.path = path
+    this.headers = { ...headers, 'content-length': String(body.length) }
+    this.clientAddress = clientAddress
+    this.origin = request.origin ?? 'http://localhost'
+    this.isEncrypted = request.isEncrypted ?? false
+    this.share = share
+    this.reply = new MemoryReply(listener)
+    this.#body = body
+    // Where nothing reads the body.
+    if (share !== undefined) this.reply.once('close', () => share.release())
+  }
+
+  async readBody(bytesMax: number, share: BodyShare, large?: LargeBodies): Promise<Body | undefined> {
+    const body = this.#body
+    if (body.length > bytesMax) throw gatewayError('body_too_large', { bytesMax })
+    share.set(body.length)
+    if (this.reply.destroyed) return undefined
+    if (large === undefined || body.length < large.fromBytes) return { bytes: body, release() {} }
+    return await copyLarge(body, large)
+  }
+
+  /** The listener has taken all that it received. */
+  drained(): void {
+    this.reply.drained()
+  }
+
+  /** The client has left. Does nothing after the end of the answer. */
+  leave(): void {
+    this.reply.leave()
+  }
+}
+
+class MemoryReply extends EventEmitter<{ close: []; drain: [] }> implements ExchangeReply {
+  readonly #listener: ReplyListener
+  readonly socket = null
+  destroyed = false
+  headersSent = false
+  writableFinished = false
+  writableNeedDrain = false
+  statusCode = 200
+  /** No more of the answer goes to the listener. */
+  #isOver = false
+
+  constructor(listener: ReplyListener) {
+    super()
+    this.#listener = listener
+  }
+
+  writeHead(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.headersSent) throw new Error('the answer has begun already')
+    this.headersSent = true
+    this.statusCode = status
+    if (!this.#isOver) this.#listener.begin(status, headers)
+  }
+
+  write(chunk: string | Uint8Array, encoding?: BufferEncoding): boolean {
+    if (this.#isOver) return true
+    if (!this.headersSent) this.writeHead(this.statusCode, {})
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
+    const isTaken = this.#listener.write(bytes)
+    if (!isTaken) this.writableNeedDrain = true
+    return isTaken
+  }
+
+  end(last?: string | Uint8Array, encoding?: BufferEncoding): void {
+    if (this.#isOver) return
+    if (last !== undefined) this.write(last, encoding)
+    else if (!this.headersSent) this.writeHead(this.statusCode, {})
+    this.#isOver = true
+    this.writableFinished = true
+    this.#listener.end(true)
+    process.nextTick(() => this.#close())
+  }
+
+  destroy(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.destroyed = true
+    this.#listener.end(false)
+    process.nextTick(() => this.#close())
+  }
+
+  /** The listener has the head at once. */
+  flushHeaders(): void {}
+
+  /** A reply in memory has no socket that could stall. */
+  setTimeout(): void {}
+
+  drained(): void {
+    if (!this.writableNeedDrain) return
+    this.writableNeedDrain = false
+    if (!this.#isOver) this.emit('drain')
+  }
+
+  leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#close()
+  }
+
+  #close(): void {
+    this.destroyed = true
+    this.emit('close')
+  }
+}

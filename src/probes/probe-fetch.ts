@@ -1,0 +1,78 @@
+import type { Identity } from '../access/identity.ts'
+import { unlimited } from '../catalog/limit-columns.ts'
+import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import { chat } from '../gateway/chat.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { type Fetch, memoryFetch } from '../http/memory-fetch.ts'
+import { booksWith } from '../stages/books.ts'
+import { modelEndpoints } from '../stages/endpoints.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { OfferTraits } from '../traits/offer-traits.ts'
+import { probeTenant } from './probe-keys.ts'
+import type { ProbedOffer } from './probed-offer.ts'
+
+/** Before the path in each address of a run. */
+export const probeBase = 'http://tollgate.internal/v1'
+
+/**
+ * The endpoints of text, as one run calls them. The requests go the way of every request: they are
+ * journalled, have rows, and their costs are held in the budget of the run's key. Only catalog and caller are
+ * the run's own: one offer, in one protocol, and `identity`.
+ */
+export function probeFetch(gateway: Gateway, probed: ProbedOffer, identity: Identity): Fetch {
+  const snapshot = snapshotOf(gateway.catalog.snapshot, probed, identity)
+  const caller = { identity, books: booksWith(gateway, { catalog: { snapshot } }) }
+  const handlers = modelEndpoints.flatMap((endpoint) => {
+    if (endpoint.kind !== 'text') return []
+    const handle = chat(gateway, endpoint)
+    return [[endpoint.path.replace(/^\/v1/, ''), (exchange: Exchange) => handle(exchange, caller)] as const]
+  })
+  return memoryFetch(new Map(handlers), probeBase)
+}
+
+/**
+ * The catalog with nothing in it but the offer. Nothing is known of it: the probe asks the upstream, and not
+ * our tables.
+ */
+function snapshotOf(
+  { revision }: Snapshot,
+  { channel, model, offer, name, protocol, upstreamModel }: ProbedOffer,
+  { tenantId, groupId }: Identity,
+): Snapshot {
+  const only = { ...channel, protocols: { [protocol]: channel.protocols[protocol] } }
+  const traits = new OfferTraits({ vendor: undefined, stated: [], verdicts: [] })
+  const probed = {
+    ...model,
+    id: name,
+    aliases: [],
+    fallbacks: [],
+    offers: [{ ...offer, channel: only, upstreamModel, traits }],
+  }
+  return {
+    revision,
+    models: new Map([[name, probed]]),
+    anyModel: undefined,
+    channels: new Map([[channel.id, only]]),
+    groups: new Map([[groupId, groupOf(groupId)]]),
+    soleTenants: new Map(),
+    tenants: new Map([
+      [tenantId, { id: tenantId, name: probeTenant, disabled: false, limited: false, limits: unlimited }],
+    ]),
+  }
+}
+
+const groupOf = (id: string): Group => ({
+  id,
+  name: probeTenant,
+  models: ['*'],
+  channels: ['*'],
+  priceMultiplier: '1',
+  imagePriority: 0,
+  captureAnswers: false,
+  keptDays: 0,
+  compactModel: undefined,
+  clientGone: { policy: 'abort', seconds: 0, unseen: 'estimate' },
+  limits: unlimited,
+  totalLimits: unlimited,
+  budgeted: false,
+})

@@ -7,19 +7,19 @@ import { type AttemptRecord, atMostHeld, type CloseRecord, chargeOf } from '../l
 import { background } from '../protocols/index.ts'
 import type { AnswerEnding } from './background-answers.ts'
 
-/** What the end of an answer is made from. */
+/** What the end of an answer is built from. */
 export interface UnmadeAnswer {
   job: Job
-  /** As its client got it last. */
+  /** The answer as its client last saw it. */
   answer: Json
-  /** The number of events that it has, and the texts of those that come before the last one now. */
+  /** The number of its stored events, and the texts of the events that are added before the last one. */
   first: number
   pending: readonly string[]
-  /** Items of its output that its events have. */
+  /** The output items that its events contain. */
   output: readonly Json[]
 }
 
-/** The end of an answer without a whole one: it failed. `close`: its row, with what it cost. */
+/** The end of an answer that failed before it was complete. `close` is its row, with what it cost. */
 export function failedAnswer(unmade: UnmadeAnswer, error: GatewayError, close: CloseRecord): AnswerEnding {
   const last = background.unmadeEvent(unmade.answer, { status: 'failed', error }, unmade.output)
   return { ...endedWith(unmade, last), state: 'failed', close, error: jobErrorOf(error), kept: undefined }
@@ -31,7 +31,7 @@ export function cancelledAnswer(unmade: UnmadeAnswer, close: CloseRecord): Answe
   return { ...endedWith(unmade, last), state: 'cancelled', close, error: null, kept: undefined }
 }
 
-/** The end of a whole answer. `last`: its last event, as the client sees it. */
+/** The end of a complete answer. `last` is its last event as the client sees it. */
 export function endedWith(
   { first, pending }: Pick<UnmadeAnswer, 'first' | 'pending'>,
   last: Json,
@@ -41,7 +41,7 @@ export function endedWith(
   return { first, events: [...pending, JSON.stringify(numbered)], answer }
 }
 
-/** The row of an answer that cost nothing, or whose cost is unknown: that of an orphan. */
+/** The row of an answer that cost nothing, or whose cost is unknown, as for an orphan. */
 export function unmadeRow(
   {
     createdAt,
@@ -62,8 +62,8 @@ export function unmadeRow(
 }
 
 /**
- * The row of a run, with the times since its job was accepted, the attempts of earlier runs, and what its job
- * holds.
+ * The row of a run, with the times since its job was accepted, the attempts of earlier runs, and the amount
+ * that its job holds.
  */
 export function rowOfRun(
   close: CloseRecord,

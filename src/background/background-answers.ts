@@ -11,21 +11,21 @@ import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts
 export interface BackgroundOptions {
   database: Pick<Database, 'jobs' | 'reads'>
   cipher: JobCipher
-  /** How long a client waits for Postgres. */
+  /** The longest time that a client waits for Postgres. */
   waitMs: number
-  /** A tenant's answers in the queue at a time. */
+  /** The most answers of a tenant that are in the queue at a time. */
   queueWindow: number
-  /** A tenant's answers that may wait outside of the queue. */
+  /** The most answers of a tenant that may wait outside the queue. */
   waitingMax: number
-  /** Called with the rows that ends of jobs write. */
+  /** Called with the rows that are written when jobs end. */
   onRow?: OnRow | undefined
 }
 
-/** What a job keeps of its request, encrypted. */
+/** The parts of its request that a job keeps, encrypted. */
 export interface KeptRequest {
-  /** The body of the request that makes the answer. */
+  /** The body of the request that generates the answer. */
   body: string
-  /** The client's headers that it has too. */
+  /** The client headers that are passed on to that request. */
   headers: Record<string, string>
   showsEncrypted: boolean
 }
@@ -43,18 +43,18 @@ export interface AnswerEnding {
   state: Exclude<JobState, 'queued' | 'running'>
   close: CloseRecord
   answer: Json
-  /** The sequence number of the first of the last events, and their texts. */
+  /** The sequence number of the first of the last events, and the texts of those events. */
   first: number
   events: readonly string[]
   error: JobError | null
-  /** The turn for later requests; undefined: it is not kept. */
+  /** The turn for later requests; undefined when it is not kept. */
   kept: { row: NewKeptRow; days: number } | undefined
 }
 
 /**
- * Answers that are made in the background. Their jobs are rows of `jobs`, as those of images are, and
- * `Jobs` claims, extends and requeues them. What differs: an answer has the object that its client
- * gets, and events. Each change is one statement.
+ * Answers that are generated in the background. Like image jobs, their jobs are rows of `jobs`, which `Jobs`
+ * claims, extends and requeues. In addition, an answer has events and the object that its client gets. Each
+ * change is one statement.
  */
 export class BackgroundAnswers {
   readonly #options: BackgroundOptions
@@ -63,7 +63,7 @@ export class BackgroundAnswers {
     this.#options = options
   }
 
-  /** As `Jobs.accept`, with the answer as it is now and its first events. */
+  /** Like `Jobs.accept`, with the current state of the answer and its first events. */
   async accept(job: NewJob, request: KeptRequest, now: { answer: Json; events: readonly Json[] }) {
     const { cipher, queueWindow, waitingMax } = this.#options
     const { id } = job.opened
@@ -75,18 +75,18 @@ export class BackgroundAnswers {
           ${parts.amount}::bigint, ${queueWindow}::integer, ${waitingMax}::integer,
           ${this.#sealedAnswer(id, now.answer)}, ${this.#sealedEvents(id, 0, events)}, ${events.length}::integer)`,
     )
-    if (answer === undefined) throw new Error('accept_answer_job answered nothing')
+    if (answer === undefined) throw new Error('accept_answer_job returned no row')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
   }
 
-  /** The request of a claimed job, from its text. */
+  /** Parses the request of a claimed job. */
   requestOf(text: string): KeptRequest {
     return keptRequest.parse(JSON.parse(text))
   }
 
   /**
-   * Keep events after those that the job has. Called again with the same events, it keeps them once. False:
-   * the lease is lost.
+   * Stores events after those that the job already has. Calling it again with the same events has no effect.
+   * Returns false when the lease is lost.
    */
   async keepEvents({ id, fence }: Lease, first: number, events: readonly string[]): Promise<boolean> {
     const content = this.#sealedEvents(id, first, events)
@@ -98,8 +98,8 @@ export class BackgroundAnswers {
   }
 
   /**
-   * End a job once: its events, answer, kept turn, row and charge. False: the job was not in the expected
-   * state, and nothing changed.
+   * Ends a job once: stores its events, answer, kept turn, row and charge. Returns false when the job was not
+   * in the expected state, in which case nothing changed.
    */
   async finish(
     { id, fence }: Lease,
@@ -123,8 +123,8 @@ export class BackgroundAnswers {
   }
 
   /**
-   * The object that the client of a job gets, as of its acceptance or of its end. Undefined: there is no such
-   * job any more.
+   * Returns the object that the client of a job gets, as of its acceptance or its end; undefined when the job
+   * no longer exists.
    */
   async answerOf(id: string): Promise<Json | undefined> {
     const [row] = await this.#call(
@@ -135,7 +135,7 @@ export class BackgroundAnswers {
     return isRecord(answer) ? answer : undefined
   }
 
-  /** The client's request of a job that has not ended. */
+  /** Returns the client's request of a job that has not ended. */
   async keptRequestOf(id: string): Promise<KeptRequest | undefined> {
     const [row] = await this.#call(
       (sql) => sql<{ request: Buffer | null }[]>`SELECT request FROM jobs WHERE id = ${id}`,
@@ -144,7 +144,10 @@ export class BackgroundAnswers {
     return this.requestOf(this.#options.cipher.decrypt(row.request, `${id} request`))
   }
 
-  /** Events from this sequence number on, in their order: some of them, at least one if there is one. */
+  /**
+   * Returns events from this sequence number on, in order: a limited number, but at least one if there is
+   * one.
+   */
   async eventsFrom(id: string, from: number): Promise<string[]> {
     const rows = await this.#call(
       (sql) => sql<{ first: number; content: Buffer }[]>`
@@ -159,7 +162,7 @@ export class BackgroundAnswers {
     })
   }
 
-  /** Forget an ended job with its events. */
+  /** Deletes an ended job with its events. */
   async remove(id: string): Promise<void> {
     await this.#call(
       (sql) => sql`
@@ -181,7 +184,7 @@ export class BackgroundAnswers {
   }
 }
 
-/** Pieces of events that one query reads. */
+/** The most rows of events that one query reads. */
 const piecesAtOnce = 64
 
 /** A row of kept_answers for `jsonb_populate_record`, without its content. */

@@ -20,7 +20,7 @@ import {
 export interface ClientFilesOptions {
   database: Pick<Database, 'answers' | 'reads' | 'jobs'>
   storage: ImageStorage
-  /** Seals the names. `owner` binds a name to its file. */
+  /** Encrypts the names. `owner` binds a name to its file. */
   cipher: {
     seal(text: string, owner: string): Buffer
     open(sealed: Buffer, owner: string): string
@@ -53,8 +53,8 @@ export class ClientFiles {
   }
 
   /**
-   * Rejects `request_too_large` where the tenant has no room for the bytes, and `invalid_request` for too
-   * many files.
+   * Rejects with `request_too_large` when the tenant has no room for the bytes, and with `invalid_request`
+   * when it has too many files.
    */
   async begin(tenantId: string, keyId: string, declaredBytes: number): Promise<BegunFile> {
     const { database, bounds } = this.#options
@@ -71,12 +71,12 @@ export class ClientFiles {
     return { id, tenantId, keyId, writer }
   }
 
-  /** Show the file to its tenant: its bytes are complete and durable. Rejects as `begin` does. */
+  /** Makes the file visible to its tenant, once its bytes are complete and durable. Rejects like `begin`. */
   async finish(
     { id, tenantId, keyId, writer }: BegunFile,
     file: Pick<ClientFile, 'purpose' | 'filename' | 'mime' | 'bytes' | 'sha256'> & {
       seconds?: number | undefined
-      /** That its upload named, as the usage log would have the name. */
+      /** The end user that its upload named, as it appears in the usage log. */
       endUser: string | null
     },
   ): Promise<ClientFile> {
@@ -108,7 +108,7 @@ export class ClientFiles {
     return { id, tenantId, keyId, object, purpose, filename, mime, bytes, sha256, createdAt, expiresAt }
   }
 
-  /** Leave nothing of an upload. Never rejects: the sweep removes what this could not. */
+  /** Removes everything that an upload has stored. Never rejects: the sweep removes what is left. */
   async abandon({ id, writer }: BegunFile): Promise<void> {
     await writer.abandon()
     await this.#options.database.answers.ask(({ db }) => dropFiles(db, [id])).catch(() => {})
@@ -119,21 +119,21 @@ export class ClientFiles {
     return rows.map((row) => this.fileOf(row))
   }
 
-  /** Those of these files that exist for this scope. Rejects `unavailable`. */
+  /** Returns those of these files that exist for this scope. Rejects with `unavailable`. */
   async find(scope: FileScope, ids: readonly string[]): Promise<ClientFile[]> {
     const rows = await this.#options.database.answers.ask(({ db }) => findFiles(db, scope, ids), away)
     return rows.map((row) => this.fileOf(row))
   }
 
-  /** Of any tenant. */
+  /** Includes the files of all tenants. */
   async findAny(id: string): Promise<ClientFile | undefined> {
     const row = await this.#options.database.answers.ask(({ db }) => findFile(db, id), away)
     return row === undefined ? undefined : this.fileOf(row)
   }
 
   /**
-   * Undefined: its object is gone, or is on another machine. Its reader must read the stream or destroy
-   * it.
+   * Returns undefined when the file's object is gone or is on another machine. The caller must read the
+   * stream or destroy it.
    */
   async open({ object }: { object: string }): Promise<StoredImage | undefined> {
     const stored = await this.storage.open(object)
@@ -142,8 +142,8 @@ export class ClientFiles {
   }
 
   /**
-   * From now on the file does not exist for clients. A request that is reading it reads to its end. False:
-   * there was none.
+   * Deletes a file for clients. A request that is reading it continues to its end. Returns false when the
+   * file does not exist.
    */
   async remove({ id, object }: Pick<ClientFile, 'id' | 'object'>): Promise<boolean> {
     const { database } = this.#options
@@ -152,7 +152,7 @@ export class ClientFiles {
     return true
   }
 
-  /** Remove objects, then rows. What it could not remove, the sweep removes. */
+  /** Removes objects, then rows. The sweep removes anything that is left. */
   async clear(left: readonly { id: string; object: string }[]): Promise<void> {
     const gone: string[] = []
     try {
@@ -166,8 +166,8 @@ export class ClientFiles {
   }
 
   /**
-   * Remove what has expired, what was deleted, and what uploads left that ended before their end. Returns how
-   * many.
+   * Removes expired files, deleted files, and the remains of uploads that did not finish. Returns the number
+   * removed.
    */
   async sweep(uploadMs: number, signal: AbortSignal): Promise<number> {
     let removed = 0
@@ -180,10 +180,10 @@ export class ClientFiles {
     return removed
   }
 
-  /** Remove objects that have no row and never will: those of days before the oldest row. */
+  /** Removes objects that have no row and never will, because they are from days before the oldest row. */
   async sweepStorage(): Promise<number> {
     const oldest = await this.#options.database.jobs.ask(({ db }) => oldestFile(db))
-    // The day of an object is that of a process's clock.
+    // The day of an object is from a process's clock.
     return await this.storage.removeBefore(new Date(oldest.getTime() - dayMs))
   }
 

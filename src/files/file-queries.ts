@@ -6,12 +6,12 @@ import type { FileScope } from './file.ts'
 
 export type FileRow = typeof files.$inferSelect
 
-// Written out, and by the clock of Postgres: all processes agree on the moment at which a file is gone.
+// Uses the clock of Postgres, so that all processes agree on when a file has expired.
 const exists = sql`${files.state} = 'ready' and ${files.expiresAt} > now()`
 
 export interface FileFilter {
   purpose?: string | undefined
-  /** The id of the last file of the page before. */
+  /** The id of the last file of the previous page. */
   after?: string | undefined
   order: 'asc' | 'desc'
   limit: number
@@ -59,7 +59,7 @@ export async function findFiles(
     )
 }
 
-/** Of any tenant. */
+/** Includes the files of all tenants. */
 export async function findFile(db: Queries, id: string): Promise<FileRow | undefined> {
   const [row] = await db
     .select(getTableColumns(files))
@@ -68,7 +68,7 @@ export async function findFile(db: Queries, id: string): Promise<FileRow | undef
   return row
 }
 
-/** From now on the file does not exist for clients. False: it did not exist before. */
+/** Hides the file from clients. Returns false when it did not exist for them. */
 export async function hideFile(db: Queries, id: string): Promise<boolean> {
   const hidden = await db
     .update(files)
@@ -84,7 +84,8 @@ export interface LeftFile {
 }
 
 /**
- * Files whose objects may go: expired and deleted ones, and those whose upload has not ended in `uploadMs`.
+ * Returns files whose objects may be removed: expired and deleted ones, and those whose upload did not finish
+ * within `uploadMs`.
  */
 export async function listLeftFiles(db: TypedQueries, uploadMs: number, most: number): Promise<LeftFile[]> {
   const since = sql`now() - ${uploadMs}::double precision * interval '1 ms'`
@@ -105,7 +106,10 @@ export async function dropFiles(db: TypedQueries, ids: readonly string[]): Promi
   await db.delete(files).where(inArray(files.id, [...ids]))
 }
 
-/** The moment before which no file began that may have an object; that of Postgres where there is no file. */
+/**
+ * Returns the creation time of the oldest file that may have an object, or the time of Postgres when there is
+ * no file.
+ */
 export async function oldestFile(db: TypedQueries): Promise<Date> {
   const [row] = await db
     .select({ at: sql<string>`coalesce(min(${files.createdAt}), now())::text` })

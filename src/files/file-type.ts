@@ -3,19 +3,21 @@ import { TextDecoder } from 'node:util'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { sniff } from '../images/storage/sniff.ts'
 
-/** Bytes that tell the type of a file. */
+/** The number of bytes that identify the type of a file. */
 export const typedBytes = 4096
 
 /**
- * Reads the type of a file from its bytes, as they come: a picture, a PDF, or text in UTF-8. What its client
- * says about it counts only for the kind of a text.
+ * Detects the type of a file from its bytes as they arrive: an image, a PDF, or UTF-8 text. The type that the
+ * client declares is used only to tell kinds of text apart.
  */
 export class FileType {
   #mime: string | undefined
-  /** Only for text, whose every byte must be one of UTF-8. */
+  /** Only for text, whose bytes must all be valid UTF-8. */
   #decoder: TextDecoder | undefined
 
-  /** `first`: the first `typedBytes`, or the whole file. Throws `invalid_request` for another type. */
+  /**
+   * `first` is the first `typedBytes` bytes, or the whole file. Throws `invalid_request` for another type.
+   */
   begin(first: Buffer): void {
     const image = sniff(first)
     if (image !== undefined && image !== 'image/svg+xml') this.#mime = image
@@ -24,7 +26,7 @@ export class FileType {
     this.more(first)
   }
 
-  /** The bytes that follow. */
+  /** Checks the bytes that follow. */
   more(bytes: Buffer): void {
     if (this.#decoder === undefined) return
     if (bytes.includes(0)) throw unknownType()

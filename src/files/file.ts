@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Identity } from '../access/identity.ts'
 
-/** A file that a client has uploaded, and that exists for it. */
+/** A file that a client has uploaded and can use. */
 export interface ClientFile {
   id: string
   tenantId: string
   keyId: string
   purpose: FilePurpose
   filename: string
-  /** As its bytes say. */
+  /** The type detected from its bytes. */
   mime: string
   bytes: number
   sha256: Buffer
@@ -18,14 +18,14 @@ export interface ClientFile {
   object: string
 }
 
-/** What a file is for. Only as an input of requests: nothing else is done with files here. */
+/** The purposes of a file. All of them mean an input of requests, because files have no other use here. */
 export const purposes = ['user_data', 'vision', 'assistants'] as const
 export type FilePurpose = (typeof purposes)[number]
 
-/** Whose files: of a tenant, or of one key. */
+/** The owner of files: a tenant, or one key. */
 export interface FileScope {
   tenantId: string
-  /** Null: all keys of the tenant. */
+  /** Null means all keys of the tenant. */
   keyId: string | null
 }
 
@@ -35,8 +35,8 @@ export function fileScopeOf({ tenantId, keyId, usageScope }: Identity): FileScop
 }
 
 /**
- * The ids are in the order of time. No vendor has ids of this form, so that a request's own ids show by their
- * form.
+ * The ids sort by time. No vendor has ids in this format, so a gateway file in a request is recognised by its
+ * format.
  */
 export function newFileId(): string {
   return `file-tg${randomUUIDv7().replaceAll('-', '')}`

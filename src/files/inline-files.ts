@@ -14,10 +14,11 @@ import { fileScopeOf } from './file.ts'
 import { type FileEncoding, partWith } from './part-with-file.ts'
 
 /**
- * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a
- * request whose client has sent the bytes: its targets, its cost and its bounds. The row keeps the body as it
- * came. Undefined, without a promise: it names none. Rejects ClientLeft, `invalid_request` for a file that
- * this key does not have, `request_too_large`, `unavailable`, and as reading a body does.
+ * Replaces the tenant's files that a request names by their bytes. The following stages see a request as if
+ * the client had sent the bytes, including for its targets, cost and bounds. The row keeps the original body.
+ * Returns undefined without a promise when the request names no file. Rejects with ClientLeft, with
+ * `invalid_request` for a file that this key does not have, with `request_too_large` and `unavailable`, and
+ * with the errors of reading a body.
  */
 export function inlineFiles(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> | undefined {
   const { body, large } = asked
@@ -72,17 +73,17 @@ interface Edit {
 
 function editOf(use: FileUse, file: SourceFile | undefined): Omit<Edit, 'use'> {
   if (file === undefined) {
-    throw invalid(use.path, `no file "${use.id}" of yours is stored here. GET /v1/files lists your files.`)
+    throw invalid(use.path, `you have no stored file "${use.id}". GET /v1/files lists your files.`)
   }
   return { file, ...partWith(use, file) }
 }
 
-/** What replaces each file in the body, by `keyOf`. */
+/** The replacement of each file in the body, by `keyOf`. */
 type Encoded = Map<string, Buffer>
 
 const keyOf = ({ file, encoding }: Pick<Edit, 'file' | 'encoding'>) => `${file.id} ${encoding}`
 
-/** Read each file once, little by little. Counts what it holds. Ends when the client leaves. */
+/** Reads each file once, in small pieces, and counts the bytes that it holds. Ends when the client leaves. */
 async function readAll(gateway: Gateway, asked: Asked, edits: readonly Edit[], share: BodyShare) {
   const { life, identity } = asked
   const encoded: Encoded = new Map()
@@ -144,14 +145,14 @@ interface Encoder {
   end(): Buffer
 }
 
-/** `json`: the inside of a JSON text. */
+/** `json` means the inside of a JSON string. */
 const encoders: Readonly<Record<FileEncoding, () => Encoder>> = {
   base64() {
     let rest: Buffer = Buffer.alloc(0)
     return {
       more(chunk) {
         const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-        // Three bytes make four characters: the rest waits for the next chunk.
+        // Three bytes become four characters, so the remainder waits for the next chunk.
         const whole = bytes.length - (bytes.length % 3)
         rest = Buffer.from(bytes.subarray(whole))
         return Buffer.from(bytes.toString('base64', 0, whole), 'latin1')
@@ -178,7 +179,7 @@ function piecesOf(body: Buffer, edits: readonly Edit[], encoded: Encoded): Buffe
   return pieces
 }
 
-/** One body of the pieces, in memory that threads can read where it is a large one. */
+/** Joins the pieces into one body, in memory that threads can read if it is large. */
 async function join({ bounds, turns }: Gateway, { life, identity }: Asked, pieces: Buffer[], length: number) {
   if (length < bounds.bodyThreadBytes) return Buffer.concat(pieces, length)
   const whole = takeShared(length)

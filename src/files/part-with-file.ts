@@ -5,19 +5,19 @@ import { isRecord, type Json, textOf } from '../canonical/json.ts'
 import type { SourceFile } from '../stages/file-source.ts'
 import { isImage, isText } from './file-type.ts'
 
-/** How bytes are written in a body. `json`: as the inside of a JSON text. */
+/** How bytes are encoded in a body. `json` means as the inside of a JSON string. */
 export type FileEncoding = 'base64' | 'json'
 
 interface PartWithFile {
   encoding: FileEncoding
-  /** What comes before the bytes, and what comes after them. */
+  /** The text before and after the bytes. */
   before: Buffer
   after: Buffer
 }
 
 /**
- * A content part with the bytes of a file in place of its id, as the client's format has it. Its other
- * members stay. Throws `invalid_request` where that part cannot hold such a file.
+ * Returns a content part in the client's format with the bytes of a file in place of its id. Other members
+ * are unchanged. Throws `invalid_request` when that part cannot contain such a file.
  */
 export function partWith(use: FileUse, file: SourceFile): PartWithFile {
   const given: unknown = JSON.parse(use.part)
@@ -32,12 +32,12 @@ export function partWith(use: FileUse, file: SourceFile): PartWithFile {
   }
 }
 
-/** A placeholder for the bytes. No client can know it. */
+/** A placeholder for the bytes, which no client can know. */
 const mark = randomUUID()
 
 const dataUrl = ({ mime }: SourceFile) => `data:${mime};base64,${mark}`
 
-/** Also instead of an `input_file`: it is a picture that the model is to see. A screenshot stays one. */
+/** Also replaces an `input_file` that is an image, so that the model sees it. A screenshot keeps its type. */
 function inputImage({ file_id: _, filename: __, ...others }: Json, file: SourceFile): Json {
   const type = others.type === 'computer_screenshot' ? others.type : 'input_image'
   return { ...others, type, image_url: dataUrl(file) }
@@ -48,7 +48,7 @@ function inputFile({ file_id: _, ...others }: Json, use: FileUse, file: SourceFi
   return { ...others, filename: textOf(others.filename) ?? file.filename, file_data: dataUrl(file) }
 }
 
-/** The format names no image by an id, so that clients name them as files. */
+/** The format cannot name an image by an id, so clients name images as files. */
 function imageUrl({ file: _, ...others }: Json, file: SourceFile): Json {
   return { ...others, type: 'image_url', image_url: { url: dataUrl(file) } }
 }
@@ -64,10 +64,10 @@ function withSource(part: Json, use: FileUse, file: SourceFile): PartWithFile {
   if (part.type === 'document' && isImage(file.mime)) {
     throw invalid(
       use.path,
-      `the file is ${file.mime}, which an "image" block takes, and a "document" block does not`,
+      `the file is ${file.mime}, which needs an "image" block instead of a "document" block`,
     )
   }
-  // The vendor takes texts as they are, and only PDFs in base64.
+  // The vendor accepts text as plain text, and only PDFs in base64.
   if (isText(file.mime)) {
     return split({ ...part, source: { type: 'text', media_type: 'text/plain', data: mark } }, 'json')
   }
@@ -85,5 +85,5 @@ function split(part: Json, encoding: FileEncoding = 'base64'): PartWithFile {
 }
 
 function noImage(use: FileUse, file: SourceFile): Error {
-  return invalid(use.path, `the file is ${file.mime}, and no image`)
+  return invalid(use.path, `expected an image, got a file of type ${file.mime}`)
 }

@@ -13,7 +13,7 @@ import { type ClientFile, type FilePurpose, purposes } from './file.ts'
 import type { FileGateway } from './file-gateway.ts'
 import { FileType, typedBytes } from './file-type.ts'
 
-/** What a part is, beside its bytes: boundaries, names, fields. */
+/** Limits the memory of a part besides its bytes: boundaries, names and fields. */
 const formBytesMax = 64 * 1024
 const fieldBytesMax = 1024
 const filenameCharactersMax = 255
@@ -21,9 +21,9 @@ const filenameCharactersMax = 255
 const uploadBytes = 16 * 1024 * 1024
 
 /**
- * Reads a multipart form with a file, and stores the file while it comes. When this rejects, nothing of it is
- * left. Rejects `invalid_request`, `request_too_large`, `unavailable`, and as `BodyShare.grow` does.
- * `hasNoPurpose`: the client's format has none.
+ * Reads a multipart form with a file, and stores the file as it arrives. When this rejects, nothing of the
+ * file remains. Rejects with `invalid_request`, `request_too_large` or `unavailable`, and with the errors of
+ * `BodyShare.grow`. `hasNoPurpose` means that the client's format has no purpose field.
  */
 export async function receiveUpload(
   gateway: FileGateway,
@@ -37,13 +37,13 @@ export async function receiveUpload(
   const declaredBytes = declared === undefined ? undefined : Number(declared)
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    throw invalid('content-encoding', 'a file must be sent unencoded')
+    throw invalid('content-encoding', 'expected no content-encoding. Send the file unencoded.')
   }
-  // Its body is not held, so a repeat cannot be distinguished from another upload.
+  // The body is not kept, so a repeat cannot be told apart from another upload.
   if (request.headers['idempotency-key'] !== undefined) {
     throw invalid(
       'idempotency-key',
-      'an upload takes none, because a repeat makes another file: leave it out',
+      'uploads do not support this header, because a repeat would create another file. Leave it out.',
     )
   }
   if (declaredBytes !== undefined && declaredBytes > fileBytesMax + formBytesMax)
@@ -107,7 +107,7 @@ async function readForm(
         'field',
         confined(reject, (name: string | undefined, value: string, nameCut: boolean, valueCut: boolean) => {
           if (name === undefined || !fieldNames.has(name)) throw unknownField(name)
-          if (nameCut || valueCut) throw invalid(name, `has more than ${fieldBytesMax} bytes`)
+          if (nameCut || valueCut) throw invalid(name, `expected at most ${fieldBytesMax} bytes`)
           if (fields.has(name)) throw invalid(name, 'given more than once')
           fields.set(name, value)
         }),
@@ -127,7 +127,7 @@ async function readForm(
     request.removeAllListeners('data').resume()
     parser?.destroy()
     if (bytesOfPart !== undefined) breakOff(bytesOfPart, left())
-    // It may be about to write: the file is abandoned once it has ended.
+    // The file may be about to be written, so it is abandoned once that has ended.
     await part?.catch(() => {})
     throw error
   } finally {
@@ -156,7 +156,7 @@ function parserOf(type: string | undefined, headers: IncomingHttpHeaders) {
         parts: 10,
         headerSize: 8192,
       },
-      // A part with a file name is the file, whatever else its client says about it.
+      // A part with a file name is the file, whatever else its client declares.
       isPartAFile: (name, _, filename) => name === 'file' || filename !== undefined,
     })
   } catch (cause) {
@@ -165,8 +165,8 @@ function parserOf(type: string | undefined, headers: IncomingHttpHeaders) {
 }
 
 /**
- * A pipe whose parser may throw: what it does not understand then ends the upload. Each piece waits until the
- * one before is read.
+ * A pipe whose parser may throw, in which case the upload ends. Each piece waits until the previous one has
+ * been read.
  */
 function feed(request: Readable, parser: BusboyInstance, fail: (cause: unknown) => void): void {
   const next = () => void request.resume()
@@ -183,7 +183,7 @@ function feed(request: Readable, parser: BusboyInstance, fail: (cause: unknown) 
   )
 }
 
-/** Stores the bytes as they come. */
+/** Stores the bytes as they arrive. */
 async function receivePart(
   stream: Readable,
   filename: string,
@@ -241,7 +241,7 @@ function settingsOf(
       'purpose',
       given === undefined
         ? `required: ${anyOf(purposes)}`
-        : `${quoted(given)} is not kept here: files are only inputs of requests, so expected ${anyOf(purposes)}`,
+        : `expected ${anyOf(purposes)}, got ${quoted(given)}. Files can only be inputs of requests here.`,
     )
   }
   const own = fields.get('expires_in_seconds')
@@ -271,11 +271,11 @@ async function kept(writing: Promise<void>): Promise<void> {
   }
 }
 
-/** `name`: a part may have none. */
+/** `name` is undefined for a part without a name. */
 function unknownField(name = ''): GatewayError {
   return invalid(
     name === '' ? '(unnamed)' : name.slice(0, 100),
-    `no part of an upload has this name; expected ${anyOf(['file', ...fieldNames])}`,
+    `unknown part of an upload. Expected ${anyOf(['file', ...fieldNames])}`,
   )
 }
 

@@ -4,7 +4,7 @@ import type { Json } from '../canonical/json.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
 /**
- * Throws `unsupported_parameter` for a body that names a file of ours, where files are not read. `who`: the
+ * Throws `unsupported_parameter` for a body that names a gateway file where files are not read. `who` is the
  * start of the sentence that says so.
  */
 export function refuseFiles(body: Json, client: ProtocolName, who: string): void {

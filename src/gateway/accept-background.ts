@@ -24,20 +24,21 @@ import { answerNow } from './background-jobs.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { followAnswer } from './follow-answer.ts'
 
-/** A request that the gateway answers in the background. */
+/** A request whose answer the gateway generates in the background. */
 export interface BackgroundAsked {
-  /** The request that makes the answer. */
+  /** The body of the request that generates the answer. */
   body: Buffer
   showsEncrypted: boolean
   previousId: string | null
-  /** The client gets the events at once. */
+  /** Whether the client streams the events immediately. */
   stream: boolean
 }
 
 /**
- * Where the gateway keeps answers for this key, it makes those in the background itself, over any upstream:
- * from here on the request is the one that makes the answer. Undefined: it asks for none, or continues one
- * that a channel keeps, and that channel may do it. Rejects `invalid_request`, and `unavailable`.
+ * If the gateway keeps answers for this key, it generates background answers itself, over any upstream;
+ * `asked` then becomes the request that generates the answer. Returns undefined when the request does not use
+ * background mode, or continues an answer kept by a channel, which may support background mode itself.
+ * Rejects with `invalid_request` or `unavailable`.
  */
 export async function asBackground(
   gateway: Gateway,
@@ -46,7 +47,7 @@ export async function asBackground(
 ): Promise<BackgroundAsked | undefined> {
   const { endpoint, facts, identity, group } = asked
   const { heldId, stream } = facts
-  // In a conversation it is refused, by who reads those.
+  // Background requests in a conversation are refused by the code that reads conversations.
   if (facts.background === undefined || facts.runsIn !== undefined || endpoint.compacts === true)
     return undefined
   if (keptDaysOf(identity, group) === 0) return undefined
@@ -66,9 +67,10 @@ async function isKeptHere(gateway: Gateway, { identity }: Asked, id: string): Pr
 }
 
 /**
- * Turn the request into a job. From then on the job holds the money and will write the row, and workers make
- * the answer even if this process dies. The client gets the answer as it is now, or its events as they come.
- * Rejects `rate_limited`, `insufficient_credit`, `permission_denied`, `invalid_request` or `unavailable`.
+ * Turns the request into a job. From then on the job holds the money and will write the row, and workers
+ * generate the answer even if this process dies. The client gets the current state of the answer, or its
+ * events as they arrive. Rejects with `rate_limited`, `insufficient_credit`, `permission_denied`,
+ * `invalid_request` or `unavailable`.
  */
 export async function acceptBackground(
   gateway: Gateway,
@@ -107,7 +109,7 @@ export async function acceptBackground(
     gateway.bounds.admitMs,
     'Answers in the background',
   )
-  // Another process considered this one dead, and released its reservations.
+  // Another process considered this one dead and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Answers in the background')
   if (verdict === 'full') {
     const waitingMax = gateway.bounds.backgroundWaitingMax
@@ -118,7 +120,10 @@ export async function acceptBackground(
   if (enqueue.length > 0) {
     gateway.jobQueue.add(enqueue).catch((error: unknown) => {
       const cause = redactText(String(error))
-      requestLog(gateway.log, id).warn({ cause }, 'an answer in the background waits for the sweep')
+      requestLog(gateway.log, id).warn(
+        { cause },
+        'could not enqueue a background answer; the next sweep will pick it up',
+      )
     })
   }
   if (request.stream) await followAnswer(gateway, asked, { jobId: id, from: 0 })
@@ -126,8 +131,8 @@ export async function acceptBackground(
 }
 
 /**
- * Answer a repeat of the request that became this job: as the answer is now, or with its events from the
- * first one on.
+ * Answers a repeat of the request that became this job, with the current state of the answer or with all its
+ * events from the first one.
  */
 export async function repeatBackground(gateway: Gateway, repeat: Received, jobId: string): Promise<void> {
   const [job] = await gateway.jobs.read([jobId])
@@ -153,7 +158,7 @@ function jobOf(
   return {
     kind: 'answer',
     opened: { ...opened, body: null, ...traceparentOf(asked) },
-    // Copied at once: redaction reuses its memory.
+    // Copied immediately because redaction reuses its memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,
     keyId: identity.keyId,
@@ -177,8 +182,8 @@ function jobOf(
 }
 
 /**
- * Of these the request that makes the answer has none: they name the caller, or describe another body or
- * another answer.
+ * Headers that are not passed on to the request that generates the answer: they identify the caller, or
+ * describe another body or another answer.
  */
 const leftOut: ReadonlySet<string> = new Set([
   'accept',

@@ -2,24 +2,24 @@ import { headerText } from '../canonical/headers.ts'
 import type { Received } from '../stages/received.ts'
 import type { ResponseHeaders } from '../upstream/upstream-call.ts'
 
-/** The sources of an answer's headers. */
+/** The sources of the headers of an answer. */
 interface AnswerHead {
-  /** The content type for the client, if it is not the upstream's. */
+  /** The content type for the client, if it differs from the upstream's. */
   contentType: string | undefined
   /** Whether the upstream streams. */
   streams: boolean
-  /** The size of an answer that goes out at once. */
+  /** The size of an answer that is sent in one piece. */
   wholeBytes: number | undefined
   upstream: ResponseHeaders
 }
 
 /**
- * The only headers of an upstream that a client gets: clients of the format use them, and they do not
+ * The only upstream headers that are passed on to a client: SDKs of the format use them, and they do not
  * identify our account.
  */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 
-/** The headers of an answer to a client. */
+/** Returns the headers of an answer to a client. */
 export function answerHeaders(
   { id, headers: own, endpoint }: Pick<Received, 'id' | 'headers' | 'endpoint'>,
   { contentType, streams, wholeBytes, upstream }: AnswerHead,

@@ -1,24 +1,24 @@
 import type { NativeSide, Observation, StreamWatcher, WatchOptions } from '../protocols/protocol.ts'
 
-/** Reads an upstream's answer, and returns the bytes for the client. */
+/** Reads an upstream's answer and returns the bytes for the client. */
 export interface AnswerReader {
-  /** The content type for the client; undefined: the upstream's. */
+  /** The content type for the client; undefined means the upstream's. */
   readonly contentType: string | undefined
-  /** For an answer that the upstream streams. */
+  /** Returns a watcher for an answer that the upstream streams. */
   stream(): StreamWatcher
   /**
-   * For an answer that came whole. Never throws: `observation.error` is set, or `complete` false, if
-   * something is wrong.
+   * Reads an answer that the upstream did not stream. Never throws: when something is wrong,
+   * `observation.error` is set or `complete` is false.
    */
   whole(body: Buffer): WholeAnswer
   /**
-   * Whether `whole` changes an answer that begins so: then it has to be held, however large it is. Absent: it
-   * does not.
+   * Whether `whole` changes an answer that begins with these bytes. Such an answer must be held, however
+   * large it is. When this is absent, `whole` never changes an answer.
    */
   rewrites?(begin: Buffer): boolean
   /**
-   * The reader for an answer of the other kind than asked for, streamed or whole: the client gets the kind it
-   * asked for.
+   * Returns the reader for an answer that is streamed although the client did not request a stream, or the
+   * reverse. The client gets the kind that it requested.
    */
   forOtherKind(): AnswerReader
 }
@@ -28,7 +28,7 @@ export interface WholeAnswer {
   body: Buffer
 }
 
-/** Pass-through: every answer goes to the client unchanged, except an answer of the wrong kind. */
+/** Pass-through: every answer is sent to the client unchanged, except an answer of the wrong kind. */
 export function readNative(
   side: NativeSide,
   options: WatchOptions,

@@ -8,10 +8,7 @@ interface Writer {
   push(event: ChatEvent): string
 }
 
-/**
- * A writer that never throws: an event that it cannot write becomes an error of the upstream. It redacts
- * errors.
- */
+/** A writer that never throws: an event that it cannot write becomes an upstream error. It redacts errors. */
 export class SafeWriter {
   readonly #writer: Writer
   readonly #wanted: AnswerForm
@@ -21,7 +18,7 @@ export class SafeWriter {
     this.#wanted = wanted
   }
 
-  /** Calls `onWritten` with the event that it wrote, which may be an error in place of `event`. */
+  /** Calls `onWritten` with the event that was written, which may be an error in place of `event`. */
   push(event: ChatEvent, onWritten: (event: ChatEvent) => void): string {
     const { client, requestId, stream, redactError } = this.#wanted
     const redacted: ChatEvent = event.type === 'error' ? { ...event, error: redactError(event.error) } : event
@@ -33,18 +30,18 @@ export class SafeWriter {
       const error =
         redacted.type === 'error' ? redacted.error : cause instanceof GatewayError ? cause : unwritable(cause)
       onWritten({ type: 'error', error })
-      // Not with the format's writer: it would repeat parts of the answer, which may not be writable.
+      // The format's own writer would repeat parts of the answer, which may not be writable.
       return stream ? client.encodeStreamError(error, requestId).toString() : ''
     }
   }
 }
 
-/** For example, JSON that is nested too deep for JSON.stringify. */
+/** For example, JSON that is nested too deeply for JSON.stringify. */
 function unwritable(cause: unknown): GatewayError {
   return gatewayError('upstream_answer_unwritable', {}, { cause })
 }
 
-/** Keeps to what the request asks for and the upstream's format cannot say. */
+/** Applies the options of the request that the upstream's format cannot express. */
 export class KeepingWriter implements Writer {
   readonly #writer: Writer
   readonly #keeper: OptionKeeper
@@ -61,7 +58,7 @@ export class KeepingWriter implements Writer {
   }
 }
 
-/** Writes the answer when it is whole. */
+/** Writes a complete answer. */
 export class WholeWriter implements Writer {
   readonly #client: ClientSide
   readonly #contextOf: (events: readonly ChatEvent[]) => AnswerContext

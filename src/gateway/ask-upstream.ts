@@ -13,14 +13,14 @@ import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/ups
 
 export type SmallCall = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
 
-/** We read no more bytes of a refusal. */
+/** The largest part of an upstream's refusal that we read. */
 const refusalBytesMax = 64 * 1024
 
 /**
- * Make one small call to an upstream for a request that is in the journal, such as fetching a kept answer.
- * The call is an attempt of the request, and ends when the client leaves. `read` decodes the answer, which
- * comes whole; an error that it throws counts as the upstream's failure. Rejects GatewayError when there is
- * no answer, with the upstream's own error if it sent one.
+ * Makes one small call to an upstream for a request that is in the journal, such as fetching a kept answer.
+ * The call is an attempt of the request and ends when the client leaves. `read` decodes the complete answer;
+ * an error that it throws counts as the upstream's failure. Rejects with a GatewayError when there is no
+ * answer, using the upstream's own error if it sent one.
  */
 export async function askUpstream<T>(
   gateway: Gateway,
@@ -78,8 +78,9 @@ export async function askUpstream<T>(
 }
 
 /**
- * The credential that holds the wanted answer, else one without a cooldown, else any. The outcome of a small
- * call does not count for the channel's health: some upstreams do not support all of these calls.
+ * Returns the credential that holds the wanted answer, otherwise one without a cooldown, otherwise any. The
+ * outcome of a small call does not affect the channel's health, because some upstreams do not support all of
+ * these calls.
  */
 function credentialFor(
   { routing }: Gateway,
@@ -124,7 +125,7 @@ function readWhole(
       data(upstream, chunk) {
         bytes += chunk.length
         if (status !== 200 && bytes > refusalBytesMax) {
-          // Decode the refusal from the bytes so far.
+          // Decode the refusal from the bytes received so far.
           if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
           resolve({ status, headers, body: Buffer.concat(chunks) })
           upstream.abort(gatewayError('upstream_refusal_too_long'))

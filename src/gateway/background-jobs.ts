@@ -6,11 +6,15 @@ import { keptScopeOf } from '../kept/kept-answers.ts'
 import { background } from '../protocols/index.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
-/** Longest wait for the worker of an answer that is cancelled. The client then gets the answer as it is. */
+/**
+ * The longest wait for the worker of a cancelled answer. After that, the client gets the answer in its
+ * current state.
+ */
 const cancelMs = 10_000
 
 /**
- * The job of an answer in the background. Undefined: this caller has none of this id. Rejects `unavailable`.
+ * Returns the job of a background answer, or undefined when this caller has no such answer. Rejects with
+ * `unavailable`.
  */
 export async function backgroundJobOf(
   { jobs }: Pick<Gateway, 'jobs'>,
@@ -24,7 +28,7 @@ export async function backgroundJobOf(
   return job?.kind === 'answer' && isTheirs ? job : undefined
 }
 
-/** The answer as its client gets it now; undefined: it is gone. */
+/** Returns the current state of the answer as its client sees it, or undefined when the answer is gone. */
 export async function answerNow(
   { backgroundAnswers }: Pick<Gateway, 'backgroundAnswers'>,
   { id, state }: Pick<Job, 'id' | 'state'>,
@@ -34,7 +38,8 @@ export async function answerNow(
 }
 
 /**
- * Cancel an answer: at once if it waits, or as soon as its worker sees it. One that has ended stays as it is.
+ * Cancels an answer: immediately if it is still queued, otherwise as soon as its worker notices. An answer
+ * that has ended does not change.
  */
 export async function cancelAnswer(
   { jobs, jobWatch, backgroundAnswers: answers }: Pick<Gateway, 'jobs' | 'jobWatch' | 'backgroundAnswers'>,
@@ -43,8 +48,8 @@ export async function cancelAnswer(
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return
-    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round
-    // then tries the other.
+    // Each statement does nothing if a worker claimed the job, or put it back, in between. The next round
+    // then tries the other one.
     if (job.state === 'queued') {
       const row = unmadeRow(job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
       const answer = (await answers.answerOf(id)) ?? {}

@@ -3,8 +3,8 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import { splice } from '../protocols/splice.ts'
 
 /**
- * A body with one short turn in place of its conversation, which is what is large in a large body. Its other
- * members are the client's own.
+ * Returns the body with one short turn in place of its conversation, which is what makes a large body large.
+ * The other members are the client's own.
  */
 export function bodyWithoutConversation(
   body: Buffer,
@@ -16,5 +16,5 @@ export function bodyWithoutConversation(
 }
 
 const oneText = Buffer.from('"."')
-/** Valid in each format that clients speak. */
+/** Valid in every client format. */
 const oneTurn = Buffer.from('[{"role":"user","content":"."}]')

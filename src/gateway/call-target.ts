@@ -33,8 +33,8 @@ import { setRouteHeaders } from './route-headers.ts'
 import { meterUnseen } from './unseen.ts'
 
 /**
- * `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target
- * answered.
+ * `untranslatable`: the target's format cannot express the request, so nothing was sent. `reached`: the
+ * target answered.
  */
 export type CallResult =
   | { kind: 'answered' }
@@ -45,11 +45,11 @@ export type UnansweredCall = Extract<RelayResult, { kind: 'unanswered' }> & {
   metered: Metered
   verdict: Verdict
   reached: boolean
-  /** What we had sent. */
+  /** The request that was sent. */
   prepared: Prepared
 }
 
-/** Call one target and relay its answer. Writes the row if the client got an answer. */
+/** Calls one target and relays its answer. Writes the row if the client got an answer. */
 export function callTarget(
   gateway: Gateway,
   admitted: Admitted,
@@ -80,7 +80,7 @@ export function callTarget(
   return ahead === undefined ? call() : ahead.then(call, untranslatable)
 }
 
-/** Send a prepared request. `record`: its attempt, already in the row. */
+/** Sends a prepared request. `record` is its attempt, which is already in the row. */
 export function callPrepared(
   gateway: Gateway,
   admitted: Admitted,
@@ -135,7 +135,7 @@ export function callPrepared(
           return
         }
         traced?.end()
-        // The client has seen nothing of this answer.
+        // The client has not seen any of this answer.
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
         const metered = meterFailed(admitted, { modelCandidates, target }, relayed.observation)
@@ -150,7 +150,7 @@ export function callPrepared(
   })
 }
 
-/** What was called. */
+/** The target that was called. */
 type Called = Pick<Chosen, 'modelCandidates' | 'target'>
 
 type Copy = ReturnType<CaptureAnswer>
@@ -170,8 +170,7 @@ function bothOf(one: Copy, other: Copy): Copy {
 }
 
 /**
- * Keep the answer where its client asked for that, then write the row. Resolves as `RelayOptions.settle`
- * does.
+ * Keeps the answer if its client requested that, then writes the row. Resolves like `RelayOptions.settle`.
  */
 async function settle(
   gateway: Gateway,
@@ -198,7 +197,10 @@ async function settle(
   return undefined
 }
 
-/** What a failed answer cost, which its client has not seen: what the upstream says, and no estimate. */
+/**
+ * Returns the cost of a failed answer that its client has not seen, from the usage that the upstream reports
+ * and without an estimate.
+ */
 function meterFailed(
   admitted: Admitted,
   { modelCandidates, target }: Called,
@@ -227,8 +229,8 @@ function recordAnswer(
 }
 
 /**
- * A stream that ran for all of `upstreamTotalMs` had a slow client, not a slow upstream: a silent upstream is
- * aborted after `upstreamIdleMs`.
+ * A stream that ran for the full `upstreamTotalMs` had a slow client rather than a slow upstream, because a
+ * silent upstream is aborted after `upstreamIdleMs`.
  */
 function isSlowlyRead(
   { bounds }: Gateway,
@@ -240,15 +242,15 @@ function isSlowlyRead(
   return record.totalMs >= timeoutsOf(target.channel, bounds).upstreamTotalMs - clockMs
 }
 
-/** Timers and the time of day may differ by this much. */
+/** The possible difference between timers and the time of day. */
 const clockMs = 10
 
-/** The client left, and the upstream neither said how its answer ended nor what it used. */
+/** True when the client left and the upstream reported neither the end of its answer nor its usage. */
 function isUnseen({ streamEnd, observation }: RelayedAnswer): boolean {
   return streamEnd === 'client_gone' && observation.error === undefined && observation.goesOn !== true
 }
 
-/** If the client left before the end, we learn nothing about the channel. */
+/** When the client left before the end, the call says nothing about the channel's health. */
 function outcomeOf({ streamEnd, observation }: RelayedAnswer): CallOutcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }

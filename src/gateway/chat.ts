@@ -25,9 +25,9 @@ import { noModelCan, withEndpoints } from './refusals-that-help.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
- * A text request from its first byte to its row: identify the caller, read the request, plan its targets,
- * hold its cost; then call one target after the other until the client has an answer. `plain` endpoints do
- * the same, without translation.
+ * Handles a text request from its first byte to its row: identifies the caller, reads the request, plans its
+ * targets and holds its cost, then calls one target after another until the client has an answer. `plain`
+ * endpoints do the same without translation.
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
   const format = formatOf(endpoint)
@@ -64,7 +64,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const background =
       asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
     asked.trace?.step('route')
-    // Most requests continue nothing and name no file: they do not wait here.
+    // Most requests continue nothing and name no file, so they do not wait here.
     const continuing = continueKept(gateway, asked, reading)
     if (continuing !== undefined) await continuing
     const inlining = inlineFiles(gateway, asked, reading)
@@ -100,12 +100,14 @@ function answeringModels(planned: readonly ModelCandidates[]) {
 
 interface Plan {
   model: Model
-  /** Protocols into which we may translate. */
+  /** The protocols that the request may be translated into. */
   others: typeof translatable
   findSession: () => Session | undefined
 }
 
-/** As `planModels`, without candidates that cannot do what the request needs. Rejects when none is left. */
+/**
+ * Like `planModels`, but without candidates that lack something the request needs. Rejects when none is left.
+ */
 async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<readonly ModelCandidates[]> {
   const planned = await planModels(gateway, asked, plan)
   const able = await leaveOutUnable(gateway, asked, planned)
@@ -117,8 +119,8 @@ async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<rea
 }
 
 /**
- * The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer
- * has no fallbacks.
+ * Returns the models that may answer: the requested one, then its fallbacks. A request that continues a kept
+ * answer has no fallbacks.
  */
 async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
@@ -133,15 +135,16 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
     const candidates = candidatesOf(asked, plan, model, facts.model)
     return withSummaries(asked, plan, [{ model, candidates, fallback: undefined }, ...fallbacks])
   } catch (error) {
-    // No channel of the model can answer on this endpoint, but a fallback may.
+    // No channel of the model can answer on this endpoint, but a fallback can.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
     throw withEndpoints(asked, model, error)
   }
 }
 
 /**
- * Where the group has a model for summaries: channels with a compaction of their own, then that model. A key
- * that may not use it, or whose money it cannot be bounded by, has its own model asked.
+ * If the group has a model for summaries, puts channels with their own compaction first, then that model. If
+ * the key may not use that model, or the cost there has no bound that could be held, the requested model
+ * writes the summary.
  */
 function withSummaries(asked: Asked, plan: Plan, planned: ModelCandidates[]): ModelCandidates[] {
   const { compactModel } = asked.group
@@ -160,7 +163,9 @@ function only(native: boolean, planned: readonly ModelCandidates[]): ModelCandid
   }))
 }
 
-/** The candidates of a fallback, or the reason for none; empty when the model no longer exists. */
+/**
+ * Returns the candidates of a fallback, or the reason why it has none; empty when the model no longer exists.
+ */
 function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
   const { snapshot, identity } = asked
   const model = snapshot.models.get(fallback)
@@ -178,7 +183,7 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
     return refuse(error.kind)
   }
   if (isMoneyLimited(asked)) {
-    // Without a bound we could not hold the cost.
+    // Without a bound, the cost could not be held.
     if (candidates.some(({ price }) => price === undefined)) return refuse('it has no price')
     if (!isCostBounded(asked, { model, candidates })) return refuse('its cost is not bounded')
   }
@@ -188,11 +193,11 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
 function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan, model: Model, name: string) {
   const candidates = planRoute(model, name, group, endpoint.protocol, { others, sessionOf: findSession })
   if (endpoint.compacts !== true) return candidates
-  // A channel of the client's format that does not compact itself can still be asked for a summary.
+  // A channel of the client's format without its own compaction can still be asked to write a summary.
   return candidates.flatMap((each) => (each.native ? [each, { ...each, native: false }] : [each]))
 }
 
-/** Calls `find` when its result is first needed, and keeps the result. */
+/** Calls `find` when its result is first needed, and caches the result. */
 function once<T>(find: () => T): () => T {
   let found: { value: T } | undefined
   return () => {

@@ -13,11 +13,11 @@ interface UpstreamHead {
   headers: ResponseHeaders
   /** Whether the upstream streams. */
   streams: boolean
-  /** The content type for the client, if it is not the upstream's. */
+  /** The content type for the client, if it differs from the upstream's. */
   contentType: string | undefined
 }
 
-/** Begins a copy of the answer. Undefined: it is not captured. */
+/** Begins a copy of the answer, or returns undefined when the answer is not captured. */
 export type CaptureAnswer = (streams: boolean) => Pick<AnswerCopy, 'take' | 'end'> | undefined
 
 /** The answer to the client: its head, its bytes with backpressure, and its end. */
@@ -25,11 +25,11 @@ export class ClientAnswer {
   readonly #admitted: Admitted
   readonly #stallMs: number
   readonly #capture: CaptureAnswer
-  /** Undefined: the answer is not captured. */
+  /** Undefined when the answer is not captured. */
   #copy: ReturnType<CaptureAnswer>
   #head: UpstreamHead | undefined
   #begun = false
-  /** The client has not yet read all bytes written so far, and the upstream is paused. */
+  /** True while the client has unread bytes and the upstream is paused. */
   #blocked = false
 
   /** `stallMs`: see `cutWhenStalled`. */
@@ -39,19 +39,19 @@ export class ClientAnswer {
     this.#capture = capture
   }
 
-  /** True when the client may have seen something of the answer. */
+  /** True when the client may have seen part of the answer. */
   get hasBegun(): boolean {
     return this.#begun
   }
 
-  /** Call it before `write`. The head goes out with the first bytes. */
+  /** Sets the head, which is sent with the first bytes. Must be called before `write`. */
   setHead(head: UpstreamHead): void {
     this.#head = head
     this.#copy = this.#capture(isEventStream(head))
   }
 
   /**
-   * Write bytes, and pause the upstream until the client has read them. Does nothing when the client has
+   * Writes bytes, and pauses the upstream until the client has read them. Does nothing when the client has
    * left.
    */
   write(upstream: UpstreamCall, chunk: Buffer): void {
@@ -70,8 +70,8 @@ export class ClientAnswer {
   }
 
   /**
-   * End the answer with its last bytes. An error ends a stream with an error event, unless `last` has one
-   * already.
+   * Ends the answer with its last bytes. An error ends a stream with an error event, unless `last` already
+   * contains one.
    */
   finish(error: GatewayError | null, last: Buffer | undefined): void {
     this.#finish(error, last)
@@ -83,7 +83,7 @@ export class ClientAnswer {
     const { reply } = exchange
     if (life.clientGone || reply.destroyed) return
     if (error !== null && this.#head?.streams !== true) {
-      // Only a closed connection can tell the client that this answer is not whole.
+      // Only a closed connection can tell the client that this answer is incomplete.
       reply.destroy()
       return
     }

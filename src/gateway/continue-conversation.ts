@@ -9,11 +9,12 @@ import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
- * A request in a conversation: it has the conversation for itself, and its items come before those of the
- * request. From here on the request is as if the client had sent them, over any channel. See `continueKept`.
+ * Prepares a request that runs in a conversation: claims the conversation for it, and puts the conversation's
+ * items before its own. The request then looks as if the client had sent all of them, and can use any
+ * channel. See `continueKept`.
  *
- * Rejects ClientLeft, as `Conversations.begin` does, and `unsupported_parameter` for a key that keeps
- * nothing.
+ * Rejects with ClientLeft, with the errors of `Conversations.begin`, and with `unsupported_parameter` when
+ * nothing is kept for the key.
  */
 export async function continueConversation(
   gateway: Gateway,
@@ -33,7 +34,8 @@ export async function continueConversation(
   const { tenantId } = identity
   const requestId = asked.id
   let isKept = false
-  // Before the claim: one that is given too late for us must end too. It counts no longer than this process.
+  // Registered before the claim, so that a claim that is granted too late is released too. It counts only
+  // while this process lives.
   life.releases.push(() => {
     if (!isKept) void conversations.release({ tenantId, id, requestId })
   })

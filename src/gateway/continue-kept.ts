@@ -9,13 +9,14 @@ import { keptTurns } from './kept-turns.ts'
 import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
- * Where the gateway keeps answers for this key: note whether it keeps this one, and put the kept turns into
- * the request instead of `previous_response_id`. From here on the request is as if the client had sent the
- * whole conversation, so that money, limits, routing and translation see all of it. An id that the gateway
- * does not keep is left for the channel that may hold it.
+ * If the gateway keeps answers for this key, records whether it keeps this one, and replaces
+ * `previous_response_id` with the kept turns. The request then looks as if the client had sent the whole
+ * conversation, so money, limits, routing and translation see all of it. An id that the gateway does not keep
+ * is left to the channel that may hold it.
  *
- * Undefined, without a promise: answers of the request's format are not kept. Rejects ClientLeft,
- * `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
+ * Returns undefined without a promise when answers of the request's format are not kept. Rejects with
+ * ClientLeft, with `invalid_request` for a conversation that is too long or lacks a turn, and with
+ * `unavailable`.
  */
 export function continueKept(
   gateway: Gateway,
@@ -42,7 +43,8 @@ async function continueAnswer(gateway: Gateway, asked: Asked, reading: MadeReadi
   const input = itemsIn(body, facts.conversation)
   const kept: Keeping = { days, input, previousId: undefined, head: undefined, always: false, notes: [] }
   if (turns === undefined || heldSpan === undefined) {
-    // A native channel keeps what this request continues, so the gateway has no whole conversation to keep.
+    // A native channel keeps the answer that this request continues, so the gateway cannot keep the whole
+    // conversation.
     if (heldId === undefined) Object.assign(asked, { kept })
     return
   }

@@ -11,12 +11,12 @@ import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import { itemsIn } from './turn-items.ts'
 
 /**
- * Message threads, where the gateway keeps answers for this key: the request becomes the one with the whole
- * conversation and without a thread, for any channel. Each answer is continued once. A thread that the
- * gateway does not keep is left for the channel that may.
+ * Handles message threads if the gateway keeps answers for this key: replaces the thread with the whole
+ * conversation, so that any channel can answer. Each answer can be continued once. A thread that the gateway
+ * does not keep is left to the channel that may hold it.
  *
- * Rejects ClientLeft, and `invalid_request` with a code on which the vendor's SDKs send the
- * whole conversation again.
+ * Rejects with ClientLeft, and with `invalid_request` and a code that makes the vendor's SDKs send the whole
+ * conversation again.
  */
 export async function continueThread(
   gateway: Gateway,
@@ -43,10 +43,11 @@ export async function continueThread(
     instanceId: asked.books.ledger.instance.id,
     deadMs: gateway.bounds.instanceDeadMs,
   }
-  // A channel has it: Postgres may be away.
+  // The answer is on a channel, so this must work even when Postgres is unavailable.
   if (gateway.heldAnswers.isKnown(identity.tenantId, previousId)) return
   let isContinued = false
-  // Before the claim: one that is given too late for us must end too. It counts no longer than this process.
+  // Registered before the claim, so that a claim that is granted too late is released too. It counts only
+  // while this process lives.
   asked.life.releases.push(() => {
     if (isContinued) return
     const claim = { answerId: previousId, requestId: asked.id }
@@ -79,7 +80,10 @@ export async function continueThread(
   await readInstead(gateway, asked, splice(body, edits, Buffer.allocUnsafe), reading)
 }
 
-/** A client of the vendor's SDKs goes on without a thread where there is no room for one. */
+/**
+ * Rejects when there is no room for the thread, with an error on which the vendor's SDKs continue without
+ * one.
+ */
 async function requireRoom(gateway: Gateway, { identity, body }: Asked): Promise<void> {
   try {
     await gateway.kept.requireRoom(identity.tenantId, body.length)
@@ -105,8 +109,8 @@ function removed(body: Buffer, { span }: ThreadFacts) {
 }
 
 /**
- * The codes are those of `ThreadState` in @anthropic-ai/sdk 1.12, which then begins a new thread with the
- * whole conversation.
+ * The codes of `ThreadState` in @anthropic-ai/sdk 1.12. On any of them, it begins a new thread with the whole
+ * conversation.
  */
 const refusals: Readonly<Record<Exclude<ClaimVerdict, 'claimed'>, () => GatewayError>> = {
   none: () => gatewayError('thread_not_found', {}, ofPrevious),
@@ -116,5 +120,5 @@ const refusals: Readonly<Record<Exclude<ClaimVerdict, 'claimed'>, () => GatewayE
 
 const ofPrevious = { field: 'thread.previous_message_id' }
 
-/** For a thread that neither the gateway nor a channel keeps. */
+/** The refusal of a thread that neither the gateway nor a channel keeps. */
 export const noSuchThread = refusals.none

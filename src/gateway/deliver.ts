@@ -20,14 +20,14 @@ import { setRouteHeaders } from './route-headers.ts'
 import { TargetCaller } from './target-caller.ts'
 import { meterUnseen } from './unseen.ts'
 
-/** The models and targets that may answer a request. The requested model comes first. */
+/** The models and targets that can answer a request. The requested model comes first. */
 export interface Route {
   planned: readonly ModelCandidates[]
   findSession: () => Session | undefined
   preparation: Preparation
 }
 
-/** Try the targets in order until one answers, or until no other may be tried. */
+/** Tries the targets in order until one answers, or until no other may be tried. */
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
   const { life, trace } = admitted
   trace?.step(undefined)
@@ -41,7 +41,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   let chosen = targets.next()
   /** The last target that was called. */
   let called: typeof chosen
-  /** The client left between two attempts. */
+  /** Ends a request whose client left between two attempts. */
   const left = async () => {
     const isKnown = metered !== unknownMetered
     const known = isKnown || called === undefined ? metered : await meterUnseen(gateway, admitted, called)
@@ -58,15 +58,15 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     const result = await caller.call(chosen)
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
-      // A client that leaves ends the translation of its large body.
+      // The translation of a large body ends when the client leaves.
       if (life.clientGone) return left()
-      // Another format may express it. If none does, the client gets an upstream's error rather than this
-      // one.
+      // Another format may be able to express the request. If none can, the client gets an upstream's error
+      // rather than this one.
       if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    // That one channel lacks the model says less than what happened to another.
+    // An error of another channel says more than that this channel lacks the model.
     const isWorth = last.target === null || !lacksModel(result.error) || lacksModel(last.error)
     if (isWorth) last = { target, error: result.error, refusal: result.refusal }
     called = chosen
@@ -97,7 +97,7 @@ function lacksModel({ kind }: GatewayError): boolean {
   return kind === 'model_not_found'
 }
 
-/** The channel does not compact conversations itself. */
+/** True when the channel does not compact conversations itself. */
 function knowsNoSuchCall({ upstreamStatus }: GatewayError): boolean {
   return upstreamStatus === 404 || upstreamStatus === 405 || upstreamStatus === 501
 }
@@ -120,14 +120,14 @@ const allFull: Failure = {
 }
 
 /**
- * What a request without an answer costs: what the last attempt that reported its usage cost, else unknown
- * where an attempt may have cost something.
+ * The cost of a request without an answer: that of the last attempt that reported usage, otherwise unknown if
+ * an attempt may have cost something.
  */
 function dearer(before: Metered, last: Metered): Metered {
   return last.usage !== null || (last.costNano === null && before.usage === null) ? last : before
 }
 
-/** Set Retry-After to the time until the first credential leaves its cooldown. */
+/** Sets Retry-After to the time until the first credential leaves its cooldown. */
 function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure {
   const retryAfterSeconds = Math.max(1, Math.ceil(cooldownMs / 1000))
   if (calls === 0) {

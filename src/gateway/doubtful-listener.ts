@@ -4,14 +4,14 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 
 /**
- * Holds the events of an upstream back while this process may have been taken for dead, because another
- * process may have recorded the request as orphaned: its client must then see nothing more but an error.
+ * Holds back the events of an upstream while this process may have been taken for dead. Another process may
+ * then have recorded the request as orphaned, in which case its client must see only an error.
  */
 export class DoubtfulListener implements Listener {
   readonly #ledger: Pick<Ledger, 'doubtOf'>
   readonly #admitted: Pick<Admitted, 'id' | 'life'>
   readonly #next: Listener
-  /** Undefined: there is no doubt. */
+  /** Undefined when there is no doubt. */
   #held: (() => void)[] | undefined
 
   constructor(ledger: Pick<Ledger, 'doubtOf'>, admitted: Pick<Admitted, 'id' | 'life'>, next: Listener) {
@@ -64,12 +64,12 @@ export class DoubtfulListener implements Listener {
 
   #release(call: UpstreamCall | undefined): void {
     const held = this.#held
-    // Undefined: the call was aborted meanwhile, and its listener knows.
+    // The call was aborted in the meantime, and its listener was notified.
     if (held === undefined) return
     this.#held = undefined
     const { cut } = this.#admitted.life
     if (cut !== undefined) {
-      // The call had ended before it could be aborted.
+      // The call ended before it could be aborted.
       this.#next.fail(cut, true)
       return
     }

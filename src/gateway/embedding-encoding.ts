@@ -4,10 +4,10 @@ import type { AnswerReader } from './answer-reader.ts'
 type EmbeddingEncoding = 'base64' | 'float'
 
 /**
- * A reader of embeddings that come in the encoding that was asked for. SDKs ask for base64 by themselves, and
- * servers that do not know `encoding_format` answer with numbers, of which some SDKs make wrong vectors
- * without an error: https://github.com/openai/openai-node/issues/1542. An answer in the right encoding passes
- * unchanged.
+ * Wraps the reader to return embeddings in the requested encoding. Some SDKs request base64 by default, and
+ * servers that do not know `encoding_format` answer with numbers, which some of those SDKs decode into wrong
+ * vectors without an error: https://github.com/openai/openai-node/issues/1542. An answer in the right
+ * encoding passes unchanged.
  */
 export function readEmbeddings(reader: AnswerReader, wanted: EmbeddingEncoding): AnswerReader {
   return {
@@ -18,18 +18,18 @@ export function readEmbeddings(reader: AnswerReader, wanted: EmbeddingEncoding):
       const encoded = isOther(body, wanted) ? encodedAs(body, wanted) : undefined
       if (encoded === undefined) return read
       const { losses = [], ...observation } = read.observation
-      const reason = `the upstream answered in another encoding than ${wanted}, which was asked for`
+      const reason = `the upstream did not use the requested encoding, ${wanted}`
       const note = { path: 'answer.data[].embedding', action: 'mapped', reason } as const
       return { observation: { ...observation, losses: [...losses, note] }, body: encoded }
     },
   }
 }
 
-/** By the first vector: is it in the other encoding? */
+/** Checks the first vector for the other encoding. */
 function isOther(answer: Buffer, wanted: EmbeddingEncoding): boolean {
   for (let at = answer.indexOf(member); at !== -1; at = answer.indexOf(member, at + 1)) {
     const colon = skipBlanks(answer, at + member.length)
-    // `"object": "embedding"` is the same text.
+    // `"object": "embedding"` contains the same text.
     if (answer[colon] !== 0x3a) continue
     return answer[skipBlanks(answer, colon + 1)] === (wanted === 'base64' ? 0x5b : 0x22)
   }
@@ -44,7 +44,7 @@ function skipBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Undefined where a vector cannot be written so: then all stays as it came. */
+/** Returns undefined when a vector cannot be converted, in which case the answer stays unchanged. */
 function encodedAs(body: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
   const answer: unknown = parsed(body)
   if (!isRecord(answer) || !Array.isArray(answer.data)) return undefined
@@ -66,7 +66,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** 32-bit floats, the lowest byte first. */
+/** Little-endian 32-bit floats. */
 function toBase64(vector: unknown): string | undefined {
   if (typeof vector === 'string') return vector
   if (!Array.isArray(vector) || !vector.every((number) => typeof number === 'number')) return undefined

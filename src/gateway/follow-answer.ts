@@ -6,13 +6,13 @@ import type { Gateway } from '../stages/gateway.ts'
 import type { Received } from '../stages/received.ts'
 import { requestLog } from '../telemetry/log.ts'
 
-/** A read of the events that failed is made again after this time. */
+/** The delay before a failed read of the events is repeated. */
 const againMs = 1_000
 
 /**
- * Send the events of an answer that is made in the background, from a sequence number on, as they are kept,
- * to its end. Nothing that happens here changes the answer: the client may leave and come back. A stream that
- * this process ends has no last event.
+ * Sends the events of a background answer to the client as they are stored, from a sequence number to the
+ * end. Nothing here affects the answer: the client can leave and come back. A stream that this process cuts
+ * off has no last event.
  */
 export async function followAnswer(
   gateway: Pick<Gateway, 'backgroundAnswers' | 'jobWatch' | 'bounds' | 'log'>,
@@ -39,7 +39,7 @@ export async function followAnswer(
   })
   let next = from
   while (!isOver) {
-    // Read before the events: those of its end came with it.
+    // Read before the events, because the last events are stored together with the end of the job.
     const seen = job
     const events = await answers.eventsFrom(jobId, next).catch((error: unknown) => {
       requestLog(gateway.log, id).warn({ cause: redactText(String(error)) }, 'events could not be read yet')

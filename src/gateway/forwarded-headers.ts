@@ -2,7 +2,7 @@ import type { Gateway } from '../stages/gateway.ts'
 import type { Asked } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 
-/** The client's headers that a native channel gets: names and values in turn. */
+/** The client headers that are passed on to a native channel: names and values alternate. */
 export function forwardedHeaders(
   { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
   { endpoint, exchange, kept }: Pick<Received, 'endpoint' | 'exchange'> & Pick<Asked, 'kept'>,

@@ -15,8 +15,9 @@ import { noSuchThread } from './continue-thread.ts'
 const idCharactersMax = 256
 
 /**
- * The planned candidates whose channel holds an earlier answer, pinned to the credential that made it. Throws
- * `invalid_request` for an answer that this key may not use: another tenant's answer must look like none.
+ * Returns the planned candidates whose channel holds an earlier answer, pinned to the credential that
+ * generated it. Throws `invalid_request` for an answer that this key may not use; another tenant's answer
+ * must be indistinguishable from a missing one.
  */
 export async function holdersOf(
   gateway: Gateway,
@@ -37,8 +38,8 @@ export async function holdersOf(
 }
 
 /**
- * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id.
- * Throws `unavailable` while Postgres is down.
+ * Returns the channel and credential that hold an answer, or undefined when this key has no such answer.
+ * Rejects with `unavailable` while Postgres is down.
  */
 export async function findUsableHolder(
   gateway: Gateway,
@@ -51,17 +52,20 @@ export async function findUsableHolder(
     return holder !== undefined && isShownTo(identity, holder) ? holder : undefined
   } catch (cause) {
     const message =
-      'The database does not answer, so that earlier answer cannot be found at the moment. Try again.'
+      'The database is not responding, so the earlier answer cannot be found at the moment. Try again.'
     throw gatewayError('database_away', { message }, { cause, retryAfterSeconds: 5 })
   }
 }
 
-/** A key with `usage_scope: key` has only answers that it got itself. Another's must look like none. */
+/**
+ * A key with `usage_scope: key` can use only its own answers. Those of other keys must be indistinguishable
+ * from missing ones.
+ */
 function isShownTo({ usageScope, keyId }: Identity, holder: Holder): boolean {
   return usageScope === 'tenant' || holder.keyId === null || holder.keyId === keyId
 }
 
-/** Remember which channel and credential hold an answer, so that a later request can continue or fetch it. */
+/** Records which channel and credential hold an answer, so that a later request can continue or fetch it. */
 export function rememberHolder(
   gateway: Gateway,
   admitted: Admitted,

@@ -7,7 +7,8 @@ import { endUserOf } from '../stages/open-record.ts'
 import type { RelayedAnswer } from './relay-options.ts'
 
 /**
- * The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound.
+ * Collects the bytes of an answer that is to be kept while they are sent to the client. Stores at most
+ * `bytesMax` bytes.
  */
 export class KeptCopy {
   readonly #bytesMax: number
@@ -26,22 +27,22 @@ export class KeptCopy {
 
   end(): void {}
 
-  /** Undefined: it was too long. */
+  /** Returns undefined when the answer was too long. */
   with(last: Buffer | undefined): Buffer | undefined {
     if (this.#bytes > this.#bytesMax) return undefined
     return Buffer.concat(last === undefined ? this.#pieces : [...this.#pieces, last])
   }
 }
 
-/** Copies an answer that is kept, where its last bytes do not have all of it. */
+/** Begins a copy of an answer that is to be kept, unless its last bytes contain all of it. */
 export function copyToKeep(gateway: Gateway, { kept, endpoint }: Admitted): KeptCopy | undefined {
   if (kept === undefined || kept.days === 0 || endpoint.client.toKeep?.endSuffices !== false) return undefined
   return new KeptCopy(gateway.bounds.keptAnswerBytesMax)
 }
 
 /**
- * Whether the gateway keeps this answer. A channel of the client's own format keeps its answers itself, but
- * for threads.
+ * Whether the gateway keeps this answer. A channel of the client's own format keeps its answers itself,
+ * except for threads.
  */
 export function isToKeep(
   { kept }: Pick<Admitted, 'kept'>,
@@ -57,9 +58,10 @@ function isKeptHere({ days, always }: Keeping, { native }: Pick<Target, 'native'
 }
 
 /**
- * Keep a whole answer before its client gets the last bytes of it, so that the next request finds it wherever
- * it runs. `last`: those bytes. `copy`: those before them, where they are needed. Rejects `unavailable`, and
- * as `KeptAnswers.add` does: then the client must not believe that the answer is kept.
+ * Keeps a complete answer before its client gets the last bytes, so that the next request finds it on any
+ * process. `last` is those bytes; `copy` is the bytes before them, if they are needed. Rejects with
+ * `unavailable` and with the errors of `KeptAnswers.add`, in which case the client must not believe that the
+ * answer is kept.
  */
 export async function keepTurn(
   gateway: Gateway,
@@ -69,7 +71,7 @@ export async function keepTurn(
 ): Promise<void> {
   const { toKeep } = endpoint.client
   if (kept === undefined || toKeep === undefined) return
-  // What a client that has left did not get is not copied.
+  // The copy lacks whatever a client that left did not receive.
   if (!toKeep.endSuffices && life.clientGone) return
   const bytes = copy === undefined ? last : copy.with(last)
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)

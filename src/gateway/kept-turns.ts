@@ -5,15 +5,16 @@ import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * The turns up to a kept answer, the oldest first. Undefined: the gateway keeps no such answer of this
- * caller. Rejects `invalid_request` where one of them was deleted or they are too many, and `unavailable`.
+ * Returns the turns up to a kept answer, oldest first, or undefined when the gateway keeps no such answer for
+ * this caller. Rejects with `invalid_request` when one of them was deleted or there are too many, and with
+ * `unavailable`.
  */
 export async function keptTurns(
   gateway: Pick<Gateway, 'kept' | 'heldAnswers'>,
   identity: Identity,
   id: string,
 ): Promise<KeptTurn[] | undefined> {
-  // A channel has it: Postgres may be away.
+  // The answer is on a channel, so this must work even when Postgres is unavailable.
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return undefined
   const turns = await gateway.kept.chain(keptScopeOf(identity, 'openai-responses'), id)
   if (turns !== 'missing') return turns

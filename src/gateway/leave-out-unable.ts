@@ -11,9 +11,9 @@ import type { Asked } from '../stages/read.ts'
 import { cannotDo, lacking, type Need, type NeedName } from '../traits/needs.ts'
 
 /**
- * The same models without the candidates that cannot do what the request needs, or may not get it, each with
- * the reason. We look into the body only when a candidate certainly cannot do something, and when this
- * request may need just that.
+ * Returns the same models without the candidates that cannot do what the request needs, or must not receive
+ * it, each with the reason. The body is searched only when a candidate certainly lacks something that this
+ * request may need.
  */
 export async function leaveOutUnable(
   gateway: Gateway,
@@ -49,10 +49,10 @@ function split(
     const unable = cannotDo(candidate.traits, candidate.native)
     const need = unable.length === 0 ? undefined : needs.find(({ name }) => unable.includes(name))
     if (!isServed(candidate)) {
-      const reason = `its vendor serves the model only in ${candidate.traits.protocols?.join(', ')}`
+      const reason = `the vendor serves this model only in ${candidate.traits.protocols?.join(', ')}`
       leftOut.push({ candidate, need: undefined, reason })
     } else if (state !== undefined && isApart(asked, candidate)) {
-      const reason = `several tenants reach it, and ${state} names what its vendor keeps`
+      const reason = `several tenants share this channel, and ${state} refers to data kept by its vendor`
       leftOut.push({ candidate, need: undefined, state, reason })
     } else if (need === undefined) candidates.push(candidate)
     else leftOut.push({ candidate, need, reason: `${lacking(need.name)}: ${need.path}` })
@@ -65,8 +65,8 @@ function isServed({ traits, protocol }: Candidate): boolean {
 }
 
 /**
- * Whether the request may not bring ids of what the vendor keeps to it. A translation brings none, but for
- * addresses of Gemini's files.
+ * Whether the request must not pass ids of data kept by the vendor to this candidate. A translation passes
+ * none, except addresses of Gemini files.
  */
 function isApart({ snapshot, identity }: Asked, { channel, native, protocol }: Candidate): boolean {
   return (native || protocol === 'gemini') && !mayNameState(snapshot, channel, identity.tenantId)
@@ -77,7 +77,7 @@ function vendorStateOf({ body, facts, large }: Asked): string | undefined {
   return large === undefined ? vendorStateIn(body, facts) : large.vendorState
 }
 
-/** False: this request certainly needs none of them. */
+/** Returns false when this request certainly needs none of them. */
 function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
   const signed: SignedNeed[] = []
   for (const name of needs) {
@@ -85,7 +85,7 @@ function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>)
       if (facts.hasMediaWords !== false || !name.endsWith('Input')) signed.push(name)
     } else if (facts.stream) return true
   }
-  // Only threads read all of a large body.
+  // Only worker threads read all of a large body.
   if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))
   const ofInput = signed.filter((name) => name.endsWith('Input'))
   const ofOutput = signed.filter((name) => name.endsWith('Output'))
@@ -97,18 +97,18 @@ function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>)
   )
 }
 
-/** Tools often have a property called "file" or "image". */
+/** Tools often have a property called "file" or "image", so only the conversation is searched for input. */
 function conversationOf(body: Buffer, { conversation }: Asked['facts']): Buffer {
   return conversation === undefined ? body : body.subarray(conversation.start, conversation.end)
 }
 
-/** What is asked of the answer is beside the conversation, which is the long part of a body. */
+/** Output options are outside the conversation, which is the long part of a body. */
 function aroundConversation(body: Buffer, { conversation }: Asked['facts']): Buffer[] {
   if (conversation === undefined) return [body]
   return [body.subarray(0, conversation.start), body.subarray(conversation.end)]
 }
 
-/** Empty for a request that our decoder does not know in full: it is left to its upstream. */
+/** Empty for a request that our decoder does not know completely: the decision is left to its upstream. */
 async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]> {
   const { body, large, endpoint } = asked
   if (large === undefined)
@@ -117,7 +117,8 @@ async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]>
   try {
     return await inThread(gateway, asked, { name: 'needs', input })
   } catch (error) {
-    // A client that leaves ends the job. That is not an error: the next stages see that it has gone.
+    // The thread's job ends when the client leaves. That is not an error: the next stages see that it has
+    // gone.
     if (asked.life.clientGone) return []
     throw error
   }

@@ -6,32 +6,34 @@ import { refusedTogether } from '../traits/refused-together.ts'
 import { isSent, type SentMembers } from '../traits/sent-members.ts'
 import { type TraitChange, traitChange } from '../traits/trait-change.ts'
 
-/** What a second try is without: all that a refusal names, and what is refused for the same reason. */
+/**
+ * What a second try leaves out: everything that a refusal names, and everything refused for the same reason.
+ */
 export interface LeftOutParts {
   changes: readonly Change[]
-  /** Thoughts that a vendor has sealed, and why they go. */
+  /** Why reasoning sealed by a vendor is left out; undefined when it stays. */
   sealed: SealedReason | undefined
 }
 
 export type SealedReason = 'foreign' | 'unread'
 
-/** Why sealed thoughts go, as their note says it. */
+/** The reasons for leaving out sealed reasoning, as worded in the translation note. */
 export const sealedReasons: Readonly<Record<SealedReason, string>> = {
-  foreign:
-    'reasoning that another account or model has sealed: the upstream refused it as foreign in a first try',
-  unread: 'sealed reasoning: the model takes none, as the upstream said in a first try',
+  foreign: 'reasoning sealed by another account or model, which the upstream refused in a first try',
+  unread: 'sealed reasoning, which the model does not accept according to the upstream in a first try',
 }
 
 export interface Change extends TraitChange {
-  /** As the upstream names it. */
+  /** The name that the upstream uses. */
   member: string
-  /** False: the upstream has not named it, so that nothing is learnt of it. */
+  /** False when the upstream did not name it, so nothing can be learnt from it. */
   isNamed: boolean
 }
 
 /**
- * Undefined: the upstream refuses nothing that the request means the same without, or also something that
- * must stay and would be refused again. `sent`: the members of our making.
+ * Returns undefined when the upstream refuses nothing that can be left out without changing the request's
+ * meaning, or also something that must stay and would be refused again. `sent` returns the members that we
+ * added.
  */
 export function leftOutAfter(
   { protocol, native, traits }: Pick<Target, 'protocol' | 'native' | 'traits'>,
@@ -48,7 +50,7 @@ export function leftOutAfter(
     if (change !== undefined) changes.push({ ...change, member: each.member, isNamed: true })
     else if (isSent(ours, each.member)) return undefined
   }
-  // Of a pass-through only what the upstream has named may go.
+  // In a pass-through, only what the upstream has named may be left out.
   const others = native
     ? []
     : refused

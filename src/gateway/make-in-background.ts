@@ -18,25 +18,28 @@ import { chat } from './chat.ts'
 export interface BackgroundRequest {
   id: string
   body: Buffer
-  /** Counts the body. */
+  /** Accounts for the memory of the body. */
   share: BodyShare
   headers: Record<string, string>
   clientAddress: string | null
   identity: Identity
-  /** The place in the trace of its client. */
+  /** The trace context of its client. */
   traceparent: string | undefined
-  /** Whether its client asked for encrypted reasoning. */
+  /** Whether its client requested encrypted reasoning. */
   showsEncrypted: boolean
 }
 
 export interface BackgroundListener {
-  /** One event, as the format has it. False: call `drained` when more may come. */
+  /**
+   * Takes one event in the wire format. Returns false when the caller must wait and call `drained` before
+   * more events follow.
+   */
   event(text: string): boolean
 }
 
-/** What became of the request. */
+/** The result of the request. */
 export interface BackgroundResult {
-  /** The second half of its row; undefined: the gateway failed. */
+  /** The second half of its row; undefined when the gateway failed. */
   close: CloseRecord | undefined
   startedAt: number
   /** The error body of a request that was refused before its first event. */
@@ -46,16 +49,16 @@ export interface BackgroundResult {
 export interface BackgroundRun {
   done: Promise<BackgroundResult>
   drained(): void
-  /** End the call to the upstream, as for a client that has left. */
+  /** Ends the call to the upstream, as for a client that has left. */
   cancel(): void
-  /** End it with an error. `shutdown`: because this process ends. */
+  /** Ends the call with an error. `shutdown` means that this process is ending. */
   abort(reason: GatewayError, why?: 'shutdown'): void
 }
 
 /**
- * Make an answer for a job. The request goes the way of all, as if its client had made it now and streamed:
- * routing, translation, the upstream. Its limits were taken and its money is held by the job, and what would
- * be its row is the result: the end of the job writes it.
+ * Generates an answer for a job. The request takes the usual path of routing, translation and upstream, as if
+ * its client had just made it and requested a stream. The job has already taken its limits and holds its
+ * money. The request's row becomes the result, which is written when the job ends.
  */
 export function makeInBackground(
   gateway: Gateway,
@@ -129,7 +132,7 @@ export function makeInBackground(
     done,
     drained: () => exchange.drained(),
     cancel: () => {
-      // Whatever the group says about clients that leave: this one has said that it wants no answer.
+      // The client cancelled this answer, so the group's setting for clients that leave does not apply.
       for (const life of requests.all()) life.whenClientLeaves = undefined
       exchange.leave()
     },

@@ -4,8 +4,8 @@ import { splice } from '../protocols/splice.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
 /**
- * A reader for a channel of the Responses format, whose answer runs in a conversation that the channel does
- * not know: each response in its answer gets the conversation's name. All other bytes stay as they came.
+ * A reader for a channel of the Responses format when the answer runs in a conversation that the channel does
+ * not know: sets the conversation in each response of the answer. All other bytes stay unchanged.
  */
 export function namingConversation(
   reader: AnswerReader,
@@ -14,7 +14,7 @@ export function namingConversation(
 ): AnswerReader {
   const value = Buffer.from(JSON.stringify({ id: conversationId }))
   return {
-    // The answer does not go out unchanged.
+    // Set because the answer is changed.
     contentType: isStream ? 'text/event-stream' : 'application/json',
     stream: () => new NamingWatcher(reader.stream(), value),
     whole(body) {
@@ -23,13 +23,13 @@ export function namingConversation(
     },
     forOtherKind() {
       const other = reader.forOtherKind()
-      // It came in the other kind and cannot be rewritten.
+      // The answer is of the other kind and cannot be rewritten.
       return other === reader ? namingConversation(reader, conversationId, !isStream) : other
     },
   }
 }
 
-/** What the watcher below forwards is whole frames. */
+/** Relies on the inner watcher forwarding whole frames. */
 class NamingWatcher implements StreamWatcher {
   readonly #watcher: StreamWatcher
   readonly #value: Buffer
@@ -78,7 +78,9 @@ class NamingWatcher implements StreamWatcher {
   }
 }
 
-/** The text with this conversation in the object there; unchanged where it has no id. */
+/**
+ * Returns the text with this conversation set in the object at that range; unchanged if the object has no id.
+ */
 function named(text: Buffer, object: ByteRange, value: Buffer): Buffer {
   const found = memberOf(text, object, 'conversation')
   if (found !== undefined) return splice(text, [{ ...found, bytes: value }], Buffer.allocUnsafe)
@@ -92,12 +94,12 @@ function memberOf<Name extends string>(text: Buffer, span: ByteRange, name: Name
   try {
     return scanMembers(text, span, [name], { depthMax })[name]
   } catch {
-    // No JSON that we can read. The client gets it as it came.
+    // Invalid JSON is passed to the client unchanged.
     return undefined
   }
 }
 
 const dataField = Buffer.from('data:')
 const responseMember = Buffer.from('"response"')
-/** As deep as answers may be nested. */
+/** The depth to which answers may be nested. */
 const depthMax = 512

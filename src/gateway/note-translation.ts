@@ -4,7 +4,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Received } from '../stages/received.ts'
 
-/** Record the notes of a translation in the row, and their summary in a header for the client. */
+/** Records the notes of a translation in the row, and sets a header that summarises them for the client. */
 export function noteTranslation(
   { row, headers }: Pick<Received, 'row' | 'headers'>,
   target: Candidate,
@@ -15,8 +15,8 @@ export function noteTranslation(
 }
 
 /**
- * Add what the answer lost to the notes of its translation. The header tells the client too, unless the
- * answer has begun: that of a stream then lacks it.
+ * Adds what the answer lost to the notes of its translation. The header is updated too, unless the answer has
+ * already begun, as it has in a stream.
  */
 export function noteLosses(
   received: Pick<Received, 'row' | 'headers'>,
@@ -29,7 +29,7 @@ export function noteLosses(
 
 const summaryCharactersMax = 512
 
-/** The target's protocol and the changed paths by action, losses first. */
+/** The target's protocol and the changed paths by action, with losses first. */
 function summaryOf(target: Candidate, notes: readonly TranslationNote[]): string {
   const parts = [target.protocol as string]
   for (const action of ['dropped', 'emulated', 'clamped', 'defaulted', 'mapped'] as const) {

@@ -2,9 +2,9 @@ import type { Traits } from '../canonical/traits.ts'
 import type { Model } from '../catalog/snapshot.ts'
 
 /**
- * The bound of output tokens for formats that demand one, where the client set none. Never more than the
- * money that is held for such a request: `worstCaseNano` counts the model's own bound, or else its context
- * length.
+ * The bound of output tokens for formats that require one, when the client set none. It never exceeds the
+ * money held for such a request, because `worstCaseNano` counts the model's own bound or, without one, its
+ * context length.
  */
 export function outputTokensDefault(
   model: Pick<Model, 'maxOutputTokens' | 'contextLength'> | undefined,

@@ -6,10 +6,10 @@ import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import type { Asked } from '../stages/read.ts'
 
 /**
- * False when a request cannot have used what its upstream reports. Input is at most the model's context, or
- * as many tokens as the body has bytes: some endpoints take many inputs at once, each with a context of its
- * own. Output is at most what the model can write. The client's bound only raises it: translations raise that
- * bound, and some vendors leave reasoning out of it.
+ * Returns false when a request cannot have used what its upstream reports. Input is at most the model's
+ * context, or as many tokens as the body has bytes, because some endpoints accept many inputs with a context
+ * each. Output is at most what the model can write. The client's bound can only raise this limit:
+ * translations raise that bound, and some vendors do not count reasoning in it.
  */
 export function isPlausible(
   asked: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,
@@ -30,12 +30,12 @@ export function isPlausible(
   return input <= hostedPassesMax * inputMax && output <= hostedPassesMax * outputMax && mayTakePasses(asked)
 }
 
-/** What the vendor itself does for a request, such as a search, makes the model read and write again. */
+/** Work that the vendor itself does for a request, such as a search, makes the model read and write again. */
 function mayTakePasses({ body, large, endpoint }: Pick<Asked, 'body' | 'large' | 'endpoint'>): boolean {
   if (hiddenInputIn(body, endpoint.client.plainInput).length > 0) return true
   const { searchesWeb, compacts, asksAdvisor } = large?.hostedWork ?? hostedWorkIn(body)
   return searchesWeb || compacts || asksAdvisor
 }
 
-/** No hosted tool makes a model read its whole context more often for one answer. */
+/** No hosted tool makes a model read its whole context more often than this for one answer. */
 const hostedPassesMax = 100

@@ -11,8 +11,8 @@ import { read } from '../stages/read.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 
 /**
- * Handles a frame that only prepares the next request. It takes from the limits and is read like any other
- * request. No model answers, so it costs nothing, and it has a row only where it is refused.
+ * Handles a frame that only prepares the next request. It counts against the limits and is read like any
+ * other request. No model answers, so it costs nothing, and it has a row only when it is refused.
  */
 export function prepareTurn(gateway: Gateway, format: PathFormat) {
   const { client, protocol } = format

@@ -42,30 +42,27 @@ export interface Prepared {
   request: UpstreamRequest
   reader: AnswerReader
   notes: readonly TranslationNote[]
-  /**
-   * The parameters that are of our making: of a translation all, of the client's own bytes those that we
-   * added.
-   */
+  /** The parameters that we set: all of them in a translation, and those that we added in a pass-through. */
   sent(): SentMembers
 }
 
 /**
- * Prepares a request for one target after the other: the client's own bytes for a target of the same format,
+ * Prepares a request for one target after another: the client's own bytes for a target of the same format,
  * otherwise a translation. Parses the body only for a translation, and translates it once for each format and
- * model. What a large body needs is done in a thread: wait for `ahead` before `prepare`.
+ * model. The work on a large body is done in a worker thread: wait for `ahead` before calling `prepare`.
  */
 export class Preparation {
   readonly #gateway: Gateway
   readonly #asked: Asked
   readonly #upstreamPath: string | undefined
   #json: Json | undefined
-  /** With the error for a target whose format cannot express the request. */
+  /** Holds an error for a target whose format cannot express the request. */
   readonly #translations = new Map<string, Translated | Error>()
-  /** Of a large body with reasoning in our envelopes. */
+  /** Only for a large body with reasoning in our envelopes. */
   #own: OwnBody | undefined
 
   /**
-   * `upstreamPath`: the path to call instead of the protocol's own, of a target that speaks the client's
+   * `upstreamPath` is the path to call instead of the protocol's own, for a target that speaks the client's
    * format.
    */
   constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {
@@ -75,8 +72,8 @@ export class Preparation {
   }
 
   /**
-   * Have a thread do what `prepare` needs of a large body. Undefined: there is nothing to wait for. The
-   * promise rejects only with the errors that `prepare` would throw.
+   * Has a worker thread do the work that `prepare` needs for a large body. Returns undefined when there is
+   * nothing to wait for. The promise rejects only with errors that `prepare` would throw.
    */
   ahead(
     target: Pick<Target, 'protocol' | 'native' | 'upstreamModel' | 'traits'>,
@@ -88,7 +85,7 @@ export class Preparation {
     return this.#translations.has(keyOf(target, model)) ? undefined : this.#translateAhead(target, model)
   }
 
-  /** Have a thread make all translations of a large body that `largestTranslation` asks for. */
+  /** Has a worker thread make all translations of a large body that `largestTranslation` needs. */
   translateAhead(
     models: readonly { model: Model; translated: readonly Candidate[] }[],
   ): Promise<void> | undefined {
@@ -96,7 +93,10 @@ export class Preparation {
     return this.#translateAll(models)
   }
 
-  /** `model`: of the catalog. Throws GatewayError when the target's format cannot express the request. */
+  /**
+   * `model` is the catalog's model. Throws a GatewayError when the target's format cannot express the
+   * request.
+   */
   prepare(target: Target, model: Model): Prepared {
     // The notes of an earlier attempt do not apply to this target.
     this.#asked.row.notes = null
@@ -105,7 +105,7 @@ export class Preparation {
   }
 
   /**
-   * The same request without the thoughts that vendors have sealed, or undefined where it has none, or where
+   * Returns the same request without reasoning that vendors have sealed, or undefined if it contains none or
    * the client wants losses refused. Rejects when the client leaves.
    */
   async withoutSealed(prepared: Prepared, why: SealedReason): Promise<Prepared | undefined> {
@@ -127,8 +127,8 @@ export class Preparation {
   }
 
   /**
-   * The bytes of the largest translation for these targets; 0 if no format can express the request. A
-   * translation may be larger than the client's body, and the upstream charges for what it gets.
+   * The size of the largest translation for these targets in bytes; 0 if no format can express the request. A
+   * translation may be larger than the client's body, and the upstream charges for what it receives.
    */
   largestTranslation(targets: readonly Candidate[], model: Model): number {
     let largest = 0
@@ -136,7 +136,7 @@ export class Preparation {
       try {
         largest = Math.max(largest, this.#translationFor(target, model).body.length)
       } catch (error) {
-        // We will send nothing to this target. Its attempt records the error.
+        // Nothing will be sent to this target. Its attempt records the error.
         if (!(error instanceof GatewayError)) throw error
       }
     }
@@ -182,8 +182,8 @@ export class Preparation {
   }
 
   /**
-   * The request unchanged, unless it repeats reasoning that other channels gave this client in our envelopes.
-   * Then those parts are removed, with a note.
+   * Returns the request unchanged, unless it repeats reasoning that other channels gave this client in our
+   * envelopes. Those parts are removed, with a note.
    */
   #withOwnReasoning(target: Target): Pick<Asked, 'body' | 'facts'> {
     const asked = this.#asked
@@ -306,7 +306,8 @@ export class Preparation {
   }
 
   /**
-   * The body; of a large one all but the conversation. Does not throw: an earlier scan has checked the JSON.
+   * The parsed body; for a large one, all but the conversation. Does not throw, because an earlier scan has
+   * checked the JSON.
    */
   #parsed(): Json {
     if (this.#json === undefined) {
@@ -318,7 +319,7 @@ export class Preparation {
     return this.#json
   }
 
-  /** `body`: a large one comes in pieces. */
+  /** `body` is in pieces when it is large. */
   #requestTo(target: Target, body: Buffer | Buffer[], headers: readonly string[]): UpstreamRequest {
     const { stream } = this.#asked.facts
     const side = upstreamSide(target.protocol)
@@ -341,7 +342,9 @@ export class Preparation {
   }
 }
 
-/** An answer that is not kept says nothing of what it continues, but it says its conversation. */
+/**
+ * An answer that is not kept does not name the answer that it continues, but it does name its conversation.
+ */
 function shownKeeping(kept: Asked['kept']): Asked['kept'] {
   return kept === undefined || (kept.days === 0 && kept.conversationId === undefined) ? undefined : kept
 }
@@ -350,13 +353,13 @@ interface Translated extends Pick<Prepared, 'reader' | 'notes' | 'sent'> {
   body: Buffer
 }
 
-/** The bytes of a body, which are copied where they are in pieces. */
+/** Returns the bytes of a body. A body in pieces is copied. */
 export function joinedBody(body: UpstreamRequest['body']): Buffer {
   if (body === null) return Buffer.alloc(0)
   return Buffer.isBuffer(body) ? body : Buffer.concat(body.pieces)
 }
 
-/** Of a small body: hardly any request needs them, so we do not keep them. */
+/** Used for a small body only when needed: hardly any request needs these members, so they are not cached. */
 function sentIn(body: Buffer): SentMembers {
   const value: unknown = JSON.parse(body.toString('utf8'))
   return isRecord(value) ? sentMembers(value) : {}
@@ -384,7 +387,7 @@ function numberOf(traits: Traits): number {
 const numbers = new WeakMap<Traits, number>()
 let traitsSeen = 0
 
-/** The first target of each format and traits. */
+/** Returns the first target of each combination of format and traits. */
 function oneOfEach(targets: readonly Candidate[]): Candidate[] {
   const byForm = new Map<string, Candidate>()
   for (const target of targets) {
@@ -396,14 +399,14 @@ function oneOfEach(targets: readonly Candidate[]): Candidate[] {
 
 function rewrittenNote(wantsStream: boolean): TranslationNote {
   const reason = wantsStream
-    ? 'the upstream answered whole: the parts for which the format has an event are streamed'
-    : 'the upstream streamed unasked: its events are gathered into an answer'
+    ? 'the upstream did not stream, so the parts of its answer that the format has events for are streamed'
+    : 'the upstream streamed without being asked, so its events are combined into one answer'
   return { path: 'stream', action: 'emulated', reason }
 }
 
 /**
- * A name of the request's session for an upstream's cache of prompts: a hash, so that no tenant shares one
- * with another, and the upstream learns no id of the client. Undefined: the client names no session.
+ * Names the request's session for an upstream's prompt cache. It is a hash, so that tenants never share a
+ * name and the upstream learns no id of the client. Undefined when the client names no session.
  */
 function cacheKeyOf({ row, exchange, identity }: Asked): string | undefined {
   const session = namedSession(row, exchange.headers)

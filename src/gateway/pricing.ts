@@ -6,8 +6,8 @@ import type { Asked } from '../stages/read.ts'
 import { isPlausible } from './plausible-usage.ts'
 
 /**
- * What the answer of a target is priced by. The moment is that in the request's id, so that the row alone
- * tells it.
+ * The facts that price a target's answer. The moment is taken from the request's id, so that it can be
+ * derived from the row alone.
  */
 export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricing {
   const { id, snapshot, group, row } = asked
@@ -22,8 +22,9 @@ export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricin
 }
 
 /**
- * The price of another model that a channel's upstream used, by the upstream's name: of the offer with that
- * name on the same channel, else on another one, else of the model with that id or alias, else the library's.
+ * The price of another model that a channel's upstream used, by the upstream's name for it: that of the offer
+ * with that name on the same channel, otherwise on another channel, otherwise of the model with that id or
+ * alias, otherwise the price library's.
  */
 export function priceOfUpstreamModel(
   { models }: Snapshot,

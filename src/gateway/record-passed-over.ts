@@ -5,7 +5,7 @@ import type { Received } from '../stages/received.ts'
 /** A row with this many attempts records no more passed-over candidates. */
 const passedOverMax = 16
 
-/** Record a candidate that we do not call, with the reason. */
+/** Records a candidate that is not called, with the reason. */
 export function recordPassedOver(
   { row }: Pick<Received, 'row'>,
   { fallback }: Pick<ModelCandidates, 'fallback'>,

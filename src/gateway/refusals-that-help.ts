@@ -11,13 +11,13 @@ import type { Asked } from '../stages/read.ts'
 import { endpointsOf } from '../stages/served-on.ts'
 import { canDo, having, lacking, type Need, type NeedName } from '../traits/needs.ts'
 
-/** Refusals say why (model, channels, format), and name the models and endpoints that would do. */
+/** Refusals say why (model, channels, format) and name models and endpoints that would work. */
 
 type Shows = Pick<Gateway, 'showsRouting'>
 
 /**
- * The error for a request that no candidate can do: each was left out. `planned`: the requested model comes
- * first.
+ * The error for a request that none of the candidates can serve, because all were left out. In `planned`, the
+ * requested model comes first.
  */
 export function noModelCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
   const of = planned.find(({ leftOut }) => leftOut !== undefined)
@@ -44,7 +44,8 @@ export function noModelCan(gateway: Shows, asked: Asked, planned: readonly Model
 }
 
 /**
- * The channels cannot for different reasons: each reason, with its channels where the operator shows them.
+ * The error when the channels were left out for different reasons. Lists each reason, with its channels if
+ * the operator shows them.
  */
 function split(
   gateway: Shows,
@@ -70,20 +71,20 @@ function split(
   })
   const advice =
     can.length === 0
-      ? ' No other model of this key is known to take all of this.'
-      : ` Models of this key that take all of this: ${list(can)}.`
+      ? ' No other model of this key is known to support all of this.'
+      : ` Models of this key that support all of this: ${list(can)}.`
   const named = { field: path, model: redactText(asked.facts.model) }
   return gatewayError('model_unable', { ...named, lacks: parts.join(', and '), advice }, { field: path })
 }
 
 function reasonOf({ need, candidate }: LeftOut): string {
   if (need !== undefined) return `${lacking(need.name)} (${need.path})`
-  return `is served by its vendor only in ${candidate.traits.protocols?.join(', ')}, which is not spoken`
+  return `is served by its vendor only in ${candidate.traits.protocols?.join(', ')}, a format that is not supported`
 }
 
 /**
- * The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to,
- * as a text.
+ * The refusal of an id of data that a vendor keeps. `path` is where it is; `channels` describes the channels
+ * that must not receive it.
  */
 export function keptApart(path: string, channels = ''): GatewayError {
   return gatewayError('shared_state', { path, channels }, { field: path })
@@ -93,7 +94,7 @@ function lacks({ candidate }: LeftOut, name: NeedName): boolean {
   return canDo(name, candidate.traits) === false
 }
 
-/** The vendor serves the model in formats that no channel speaks. */
+/** The refusal when the vendor serves the model only in formats that no channel speaks. */
 function notServed(gateway: Shows, asked: Asked, model: Model, leftOut: readonly LeftOut[]): GatewayError {
   const formats = new Set(leftOut.flatMap(({ candidate }) => candidate.traits.protocols ?? []))
   const facts = {
@@ -106,8 +107,8 @@ function notServed(gateway: Shows, asked: Asked, model: Model, leftOut: readonly
 }
 
 /**
- * An `endpoint_not_supported` with the endpoints of the model, and models for the endpoint. Any other error
- * as it is.
+ * Adds the endpoints of the model, and models for the endpoint, to an `endpoint_not_supported`. Returns any
+ * other error unchanged.
  */
 export function withEndpoints(asked: Asked, model: Model, error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.kind !== 'endpoint_not_supported') return error
@@ -115,8 +116,8 @@ export function withEndpoints(asked: Asked, model: Model, error: unknown): unkno
 }
 
 /**
- * An error of a translation, with the models whose channels need none: they take what has no counterpart in
- * other formats, such as tools that a vendor runs itself.
+ * Adds to a translation error the models whose channels need no translation: they accept features without a
+ * counterpart in other formats, such as tools that a vendor runs itself.
  */
 export function withUntranslated(
   gateway: Shows,
@@ -125,7 +126,7 @@ export function withUntranslated(
   error: GatewayError,
 ): GatewayError {
   const planned = all.find(({ candidates }) => candidates.length > 0)
-  // A client's software goes by the words of an error with a code.
+  // Client software may depend on the wording of an error that has a code.
   if (error.kind !== 'unsupported_parameter' || error.code !== undefined || planned === undefined)
     return error
   const { model, candidates, fallback = asked.facts.model } = planned
@@ -140,11 +141,11 @@ export function withUntranslated(
   return withAdvice(
     error,
     [
-      ` Model "${redactText(fallback)}" is reached in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
+      ` Model "${redactText(fallback)}" is called in the format ${formats}${channelsText(gateway, candidates)}, so the request is translated.`,
       native.can.length === 0
-        ? ' No other model of this key takes this request untranslated.'
-        : ` Models of this key that take it untranslated: ${list(native.can)}.`,
-      own.length === 0 ? '' : ` This model takes requests untranslated on ${pathsOf(own)}.`,
+        ? ' No other model of this key accepts this request without translation.'
+        : ` Models of this key that accept it without translation: ${list(native.can)}.`,
+      own.length === 0 ? '' : ` This model accepts requests without translation on ${pathsOf(own)}.`,
     ].join(''),
   )
 }
@@ -158,11 +159,11 @@ function isNativeTo({ channel, traits, upstreamModel }: Offer, id: string, proto
 function modelsAdvice(asked: Asked, model: Model, need: NeedName): string {
   const { can, may } = alternativesTo(model, asked, (offer, { id }) => judge(offer, id, need))
   if (can.length > 0) return ` Models of this key that ${having(need)}: ${list(can)}.`
-  if (may.length > 0) return ` Models of this key that may: ${list(may)}.`
-  return ' No other model of this key is known to.'
+  if (may.length > 0) return ` Models of this key that might: ${list(may)}.`
+  return ' No other model of this key is known to do so.'
 }
 
-/** The best that an offer can do in the formats of its channel. */
+/** The best verdict for an offer across the formats of its channel. */
 function judge({ channel, traits, upstreamModel }: Offer, id: string, need: NeedName): boolean | undefined {
   const judged = translatable
     .filter((protocol) => channel.protocols[protocol] !== undefined)
@@ -181,11 +182,13 @@ function endpointsAdvice(asked: Asked, model: Model): string {
   )
   return [
     own.length === 0 ? '' : ` It is served on ${pathsOf(own)}.`,
-    others.can.length === 0 ? '' : ` Models of this key that ${endpoint.path} serves: ${list(others.can)}.`,
+    others.can.length === 0
+      ? ''
+      : ` Models of this key that are served on ${endpoint.path}: ${list(others.can)}.`,
   ].join('')
 }
 
-/** Only where the operator shows them. */
+/** Empty unless the operator shows the channels. */
 function channelsText(
   { showsRouting }: Shows,
   of: readonly (LeftOut | { channel: { name: string } })[],

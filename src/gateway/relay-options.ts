@@ -11,8 +11,8 @@ import type { AnswerReader } from './answer-reader.ts'
 import type { CaptureAnswer } from './client-answer.ts'
 
 /**
- * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its
- * observation is `nothingSent` where it cost nothing.
+ * How a call ended. `unanswered`: the client has not seen any of the answer, so another target may be tried.
+ * The observation is `nothingSent` if the call cost nothing.
  */
 export type RelayResult =
   | { kind: 'answered' }
@@ -23,7 +23,7 @@ export type RelayResult =
       observation: Observation
     }
 
-/** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
+/** The facts about an answer that has ended, but whose last bytes have not been sent to the client yet. */
 export interface RelayedAnswer {
   status: number
   observation: Observation
@@ -48,11 +48,12 @@ export interface RelayOptions {
     | 'streamTailMs'
   >
   capture: CaptureAnswer
-  /** True: this process may have been taken for dead, so that it must send nothing. */
+  /** True while this process may have been taken for dead and must send nothing. */
   isDoubtful(): boolean
   /**
-   * Write the row. `last`, the last bytes of the answer, wait for it. Resolves with an error where the client
-   * must not get them: a client that has seen nothing of the answer has that error already.
+   * Writes the row. `last`, the last bytes of the answer, are sent only after that. Resolves with an error
+   * when the client must not get them; a client that has not seen any of the answer has then already been
+   * sent that error.
    */
   settle(answer: RelayedAnswer, last: Buffer | undefined): Promise<GatewayError | undefined>
   done(attempted: RelayResult): void

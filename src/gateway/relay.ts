@@ -22,9 +22,9 @@ import { StreamTail } from './stream-tail.ts'
 const refusalBytesMax = 64 * 1024
 
 /**
- * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only
- * this class decides what happens when the client leaves, when the upstream breaks off, and when the answer
- * is whole.
+ * Relays one upstream answer to the client as it arrives, while the protocol's watcher reads it. Only this
+ * class decides what happens when the client leaves, when the upstream breaks off, and when the answer is
+ * complete.
  */
 export class Relay implements Listener {
   readonly #options: RelayOptions
@@ -38,15 +38,15 @@ export class Relay implements Listener {
   #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
   #kind: AnswerKind = 'other'
   #isKindSeen = false
-  /** The reader changes the answer, and needs all of it. */
+  /** True when the reader changes the answer and therefore needs all of it. */
   #isRewritten = false
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
   #head: StreamHead | undefined
   /**
-   * We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the
-   * bound.
+   * True when we decode a `content-encoding`. A few bytes may expand to many, so the answer must stay within
+   * the bound.
    */
   #decoded = false
   #finished = false
@@ -101,7 +101,10 @@ export class Relay implements Listener {
     if (this.#watcher?.keepAlive !== undefined) this.#keepAlive(upstream)
   }
 
-  /** The first bytes, and those that wait with them. They decide what the answer is, and not its label. */
+  /**
+   * Handles the first bytes together with those held so far. The kind of the answer is detected from them
+   * rather than from its content type.
+   */
   #takeFirst(upstream: UpstreamCall, chunk: Buffer): Buffer {
     const begin = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
     const kind = kindOfBytes(begin)
@@ -172,7 +175,7 @@ export class Relay implements Listener {
       return
     }
     this.#noteEnd(error)
-    // What broke may break again. Then the answer ends without what its format would say.
+    // The code that failed may fail again. The answer then ends without the format's closing bytes.
     const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
     if (this.#canTryAnother()) {
       this.#giveUp(error, observation)
@@ -181,7 +184,7 @@ export class Relay implements Listener {
     this.#finish(observation, streamEndAfter(error), error, this.#lastWords(error))
   }
 
-  /** What its format says at the end of a stream that broke off. */
+  /** The closing bytes of the format for a stream that broke off. */
   #lastWords(error: GatewayError): Buffer | undefined {
     if (this.#options.admitted.life.clientGone) return undefined
     return orElse(undefined, () => this.#watcher?.fail?.(error))
@@ -203,17 +206,17 @@ export class Relay implements Listener {
       }
       if (this.#watcher.isFollowed === true && observation.error === undefined)
         this.#tail = new StreamTail(this.#watcher, this.#options.bounds.streamTailMs)
-      // Write the row before the client can see that the answer is whole.
+      // Write the row before the client can see that the answer is complete.
       const last = joinChunks(this.#withHead(watched.forward))
       this.#finish(observation, streamEndOf(observation), observation.none ?? null, last)
-      // The error ends the answer: the rest of the stream is of no use.
+      // The error ends the answer, so the rest of the stream is not needed.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
       for (const bytes of this.#released(upstream, watched)) this.#answer.write(upstream, bytes)
     }
   }
 
-  /** What of a stream may go to the client now. */
+  /** Returns the part of a stream that can be sent to the client now. */
   #released(upstream: UpstreamCall, { forward, hasContent }: WatchedChunk): Buffer[] {
     if (this.#answer.hasBegun) return forward
     if (hasContent) return this.#withHead(forward)
@@ -242,8 +245,8 @@ export class Relay implements Listener {
       return
     }
     if (error !== undefined) this.#noteEnd(error)
-    // After an early end the rest is half a frame, which we do not send. After an error of the upstream's
-    // own, the rest is that error, which we do send.
+    // After an early end, the rest is an incomplete frame, which is not sent. After the upstream's own error,
+    // the rest is that error, which is sent.
     const isOwnEnd = error === undefined || error === observation.error || error === observation.none
     const last = rest !== undefined && isOwnEnd ? [rest] : []
     this.#finish(observation, streamEndOf(observation), error ?? null, joinChunks(this.#withHead(last)))
@@ -260,7 +263,7 @@ export class Relay implements Listener {
     this.#giveUp(failure ?? notWhole(), observation)
   }
 
-  /** `upstream`: to abort when it sends more of the refusal than we read. */
+  /** `upstream` is the call to abort when it sends more of the refusal than we read. */
   #refuse(upstream?: UpstreamCall): void {
     const body = this.#joinHeld()
     const error = isRedirect(this.#status)
@@ -273,7 +276,7 @@ export class Relay implements Listener {
     upstream?.abort(error)
   }
 
-  /** A translation drops the keep-alives of the upstream, so we send our own. */
+  /** A translation drops the upstream's keep-alives, so we send our own. */
   #keepAlive(upstream: UpstreamCall): void {
     const keepAlive = () => {
       if (this.#options.isDoubtful()) return
@@ -287,7 +290,7 @@ export class Relay implements Listener {
     ).unref()
   }
 
-  /** True while the client has seen nothing of this answer: another target may still answer. */
+  /** True while the client has not seen any of this answer, so another target can still answer. */
   #canTryAnother(): boolean {
     return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
@@ -304,7 +307,7 @@ export class Relay implements Listener {
     this.#head?.take()
   }
 
-  /** Settle, then send the last bytes and end the answer. Runs once. */
+  /** Settles, then sends the last bytes and ends the answer. Runs once. */
   #finish(
     observation: Observation,
     streamEnd: StreamEnd,
@@ -315,8 +318,8 @@ export class Relay implements Listener {
     const { life } = this.#options.admitted
     const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
     const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
-    // An upstream may answer before it has read the whole request. Then the request's memory must not be
-    // reused.
+    // An upstream may answer before it has read the whole request. In that case the request's memory must not
+    // be reused.
     if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     this.#options.settle({ status, observation, streamEnd: end, error }, last).then(
       (refused) => {
@@ -324,7 +327,7 @@ export class Relay implements Listener {
         if (this.#answer.hasBegun) this.#answer.finish(refused, undefined)
         this.#options.done({ kind: 'answered' })
       },
-      // The row is not what this end would say: the client gets an error in place of the last bytes.
+      // The row could not be written as planned, so the client gets an error in place of the last bytes.
       (cause: unknown) => {
         const failure = asGatewayError(cause)
         if (this.#canTryAnother()) this.#giveUp(failure, observation)
@@ -343,7 +346,7 @@ export class Relay implements Listener {
     else this.#tail.follow(last, { write: (bytes) => this.#answer.write(upstream, bytes), end })
   }
 
-  /** Only an answer that goes out unchanged can be passed on before it is whole. */
+  /** Only an unchanged answer can be passed on before it is complete. */
   #heldBytesMax(): number {
     const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options.bounds
     return this.#reader.contentType === undefined && !this.#isRewritten
@@ -370,7 +373,7 @@ export class Relay implements Listener {
     }
   }
 
-  /** The answer is longer than we translate or decode. */
+  /** Aborts an answer that is longer than we translate or decode. */
   #abortTooLong(upstream: UpstreamCall): void {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
@@ -386,7 +389,10 @@ export class Relay implements Listener {
       : (this.#watcher?.observe() ?? nothingObserved)
   }
 
-  /** The client gets an answer above the bound too, but its usage is then estimated from its size. */
+  /**
+   * An unchanged answer above the bound is still sent to the client, but its usage is estimated from its
+   * size.
+   */
   #keepWatched(chunk: Buffer): void {
     if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
     else this.#chunks = []
@@ -415,9 +421,9 @@ function streamEndAfter(error: GatewayError): StreamEnd {
 }
 
 /**
- * The head of a stream that passes unchanged, up to the first content: another target may still answer until
- * then. Most errors of an upstream that has begun come with its head. A client waits no longer for a head
- * that is good.
+ * The head of an unchanged stream, held back until the first content so that another target can still answer.
+ * Most errors of an upstream that has begun to answer arrive with the head. `headMs` limits the delay for the
+ * client.
  */
 class StreamHead {
   readonly #bytesMax: number
@@ -425,20 +431,20 @@ class StreamHead {
   #chunks: Buffer[] = []
   #bytes = 0
 
-  /** `onLate`: the head has waited long enough. */
+  /** `onLate` is called when the head has been held for long enough. */
   constructor(bytesMax: number, onLate: () => void) {
     this.#bytesMax = bytesMax
     this.#timer = setTimeout(onLate, headMs).unref()
   }
 
-  /** Returns what may go out now. */
+  /** Returns the bytes that can be sent now. */
   push(chunks: readonly Buffer[]): Buffer[] {
     for (const chunk of chunks) this.#bytes += chunk.length
     this.#chunks.push(...chunks)
     return this.#bytes <= this.#bytesMax ? [] : this.take()
   }
 
-  /** Nothing waits any more. */
+  /** Returns the held bytes and stops holding. */
   take(): Buffer[] {
     clearTimeout(this.#timer)
     const head = this.#chunks
@@ -449,7 +455,7 @@ class StreamHead {
 
 const headMs = 1_000
 
-/** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
+/** Joins the pieces into one buffer, without copying a single piece; undefined if there are none. */
 function joinChunks(pieces: Buffer[]): Buffer | undefined {
   return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

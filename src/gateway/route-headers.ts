@@ -5,8 +5,8 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * Set the headers that name the model of an answer and, where the operator shows them, its channels.
- * `serving`: the model, while an attempt is under way.
+ * Sets the headers that name the model of an answer and, if the operator shows them, its channels. `serving`
+ * is the model of the attempt that is under way.
  */
 export function setRouteHeaders(
   { showsRouting }: Pick<Gateway, 'showsRouting'>,
@@ -23,7 +23,7 @@ export function setRouteHeaders(
     headers['x-tollgate-route'] = routeHeader(row.attempts, serving !== undefined)
 }
 
-/** The header ends before the first attempt that would make it longer. */
+/** The header stops before the first attempt that would exceed this length. */
 const charactersMax = 2048
 const reasonCharactersMax = 200
 
@@ -44,7 +44,7 @@ function routeHeader(attempts: readonly AttemptRecord[], isServed: boolean): str
 
 function itemOf(attempt: AttemptRecord, isServing: boolean): string {
   const name = quoted(attempt.channel)
-  // A chosen target that we could not call has an error.
+  // A chosen target that could not be called has an error.
   if (attempt.passedOver) return `${name};passed_over=${quoted(attempt.error?.message ?? attempt.reason)}`
   if (isServing) return `${name};served`
   const { status, error, totalMs } = attempt
@@ -60,7 +60,7 @@ function quoted(text: string): string {
   return `"${toVisibleAscii(text.slice(0, reasonCharactersMax)).replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Header values and strings of structured fields are ASCII. */
+/** Header values and strings in structured fields are ASCII. */
 function toVisibleAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

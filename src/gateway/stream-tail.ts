@@ -1,21 +1,21 @@
 import type { StreamWatcher } from '../protocols/protocol.ts'
 
-/** Where the bytes of a tail go. */
+/** The destination of a tail. */
 export interface TailClient {
   write(bytes: Buffer): void
-  /** Called once. `last`: bytes that have not been written yet. */
+  /** Called once. `last` is the bytes that have not been written yet. */
   end(last: Buffer | undefined): void
 }
 
 /**
  * The bytes that an upstream sends after the end of its answer, such as `data: [DONE]` after
- * `response.completed`. The client gets them too, until the upstream ends its stream, or `waitMs` after the
- * client got the end of the answer, or above `tailBytesMax`.
+ * `response.completed`. They are passed on to the client until the upstream ends its stream, `waitMs` have
+ * passed since the client got the end of the answer, or `tailBytesMax` is exceeded.
  */
 export class StreamTail {
   readonly #watcher: StreamWatcher
   readonly #waitMs: number
-  /** Bytes that wait for the client. */
+  /** Bytes that wait to be sent to the client. */
   #held: Buffer[] = []
   #length = 0
   #hasEnded = false
@@ -40,7 +40,7 @@ export class StreamTail {
     }
   }
 
-  /** The upstream ended its stream. */
+  /** Called when the upstream has ended its stream. */
   end(): void {
     if (this.#hasEnded) return
     const rest = this.#watcher.end()
@@ -48,7 +48,7 @@ export class StreamTail {
     this.stop()
   }
 
-  /** Nothing more is passed on. */
+  /** Stops passing bytes on. */
   stop(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -56,7 +56,7 @@ export class StreamTail {
     this.#client?.end(this.#takeHeld())
   }
 
-  /** The client may have the end of the answer now, and then the tail. */
+  /** Sends the client the end of the answer, then the tail. */
   follow(last: Buffer | undefined, client: TailClient): void {
     if (last !== undefined) this.#held.unshift(last)
     this.#client = client

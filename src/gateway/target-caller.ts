@@ -17,13 +17,13 @@ import { joinedBody, type Preparation, type Prepared } from './prepare.ts'
 import { retryBytes } from './worst-case.ts'
 
 /**
- * Calls the targets of one request. Where an upstream refuses what the request means the same without, it is
- * sent once more without that, to the same target: a parameter of a translation, what we added to the
- * client's own bytes, or thoughts that another account has sealed. This happens once for a target, whatever
- * the reasons.
+ * Calls the targets of one request. If an upstream refuses something that the request can do without, the
+ * request is sent to the same target once more without it. This can be a parameter of a translation,
+ * something that we added to the client's own bytes, or reasoning sealed by another account. It happens once
+ * for each target, whatever the reasons.
  */
 export class TargetCaller {
-  /** Upstream calls so far. */
+  /** The number of upstream calls so far. */
   calls = 0
   readonly #gateway: Gateway
   readonly #admitted: Admitted
@@ -59,7 +59,7 @@ export class TargetCaller {
     this.#admitted.row.attempts.push(record)
     requestLog(this.#gateway.log, this.#admitted.id).info(
       { channel: target.channel.name, protocol: target.protocol, refused: subjects },
-      'an upstream refused parts of a request that it can do without: it is sent once more without them',
+      'an upstream refused optional parts of a request; sending it once more without them',
     )
     const { modelCandidates } = chosen
     const result = await callPrepared(
@@ -73,7 +73,8 @@ export class TargetCaller {
   }
 
   /**
-   * Undefined when the format cannot express it, when nothing would change, or when its cost may not be held.
+   * Returns undefined when the format cannot express the request, when nothing would change, or when the held
+   * money may not cover the cost.
    */
   async #without(
     chosen: Chosen,
@@ -97,9 +98,9 @@ export class TargetCaller {
         }
       }
     } catch {
-      // The first refusal is the answer.
+      // The first refusal becomes the answer.
     }
-    // The row has the notes of what was sent.
+    // The row keeps the notes of the request that was sent.
     restoreNotes(this.#admitted, chosen.target, before)
     return undefined
   }
@@ -125,7 +126,7 @@ export class TargetCaller {
     }
   }
 
-  /** It has another body, whose cost may be held. */
+  /** True when the body differs and the held money covers its cost. */
   #isAnother(before: Prepared, after: Prepared): boolean {
     const [first, second] = [joinedBody(before.request.body), joinedBody(after.request.body)]
     const heldBytes = Math.max(this.#admitted.body.length, first.length) + retryBytes
@@ -133,8 +134,8 @@ export class TargetCaller {
   }
 
   /**
-   * The upstream took the request without the parameter, or found something else in it: so it does refuse the
-   * parameter.
+   * Remembers a parameter as refused if the upstream accepted the request without it, or then refused
+   * something else.
    */
   #learn(
     { channel, upstreamModel, protocol }: Target,
@@ -161,9 +162,9 @@ export class TargetCaller {
 interface SecondTry {
   target: Target
   prepared: Prepared
-  /** What it is without. */
+  /** What the second try leaves out. */
   subjects: readonly string[]
-  /** What may be learnt of it. */
+  /** The changes from which refusals may be learnt. */
   changes: readonly Change[]
 }
 
@@ -175,7 +176,7 @@ function isRefusal(status: number | null): boolean {
   return status === 400 || status === 422
 }
 
-/** Servers answer what a model's template refuses with 404 or 500 too. */
+/** Some servers answer 404 or 500 for a request that a model's template refuses. */
 function mayRefuse(status: number | undefined): boolean {
   return status === 400 || status === 404 || status === 422 || status === 500
 }
@@ -184,7 +185,7 @@ function restoreNotes(admitted: Admitted, target: Target, { notes }: Prepared): 
   if (notes.length > 0 || !target.native) noteTranslation(admitted, target, notes)
 }
 
-/** The notes of the second try. Those that the first one did not have say why. */
+/** The notes of the second try. Notes that the first try did not have include the reason. */
 function retryNotes(first: Prepared, second: Prepared, subjects: readonly string[]): TranslationNote[] {
   const known = new Set(first.notes.map(textOf))
   const isNew = (note: TranslationNote) => !known.has(textOf(note))

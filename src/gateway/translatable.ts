@@ -8,17 +8,17 @@ export interface AnswerForm {
   client: ClientSide
   requestId: string
   model: string
-  /** Whether the client wants its answer streamed. */
+  /** Whether the client requested a stream. */
   stream: boolean
   createdAtSeconds: number
   inputTokensEstimate: number
   envelope: Envelope
   frameBytesMax: number
-  /** Largest translated answer: its characters, plus 64 for each event. */
+  /** The largest translated answer: its characters, plus 64 for each event. */
   answerSizeMax: number
-  /** As in `AnswerContext`. */
+  /** See `AnswerContext`. */
   kept?: KeptState | undefined
-  /** An upstream's error without secrets. */
+  /** Removes secrets from an upstream's error. */
   redactError(error: GatewayError): GatewayError
 }
 

@@ -16,15 +16,15 @@ export interface Translation {
 }
 
 /**
- * Translate a request into the format of a target, as `translateRequest` does. The reader translates the
- * answer back.
+ * Translates a request into a target's format, like `translateRequest`. The reader translates the answer
+ * back.
  */
 export function translate(wanted: Translatable, target: TranslationTarget): Translation {
   const { body, notes, tools, asked } = translateRequest(wanted, target)
   return { body, notes, reader: readTranslated(wanted, target, tools, asked) }
 }
 
-/** A reader for the answer to a translated request. `tools`: the upstream's names of tools. */
+/** A reader for the answer to a translated request. `tools` maps the upstream's names of tools. */
 export function readTranslated(
   form: AnswerForm,
   { protocol, upstreamModel }: TranslationTarget,
@@ -41,10 +41,10 @@ export function readTranslated(
 }
 
 /**
- * A reader for a target of the client's own format that streams unasked, or does not stream although we
- * asked: it rewrites the answer as the other kind. Undefined when the request does not decode, or when its
- * answer has parts that a rewrite would lose (several choices, logprobs). `keepsAnswer`: the upstream keeps
- * the answer, under its own id.
+ * A reader for a target of the client's own format that streams although it was not asked to, or does not
+ * stream although it was. It rewrites the answer as the requested kind. Undefined when the request cannot be
+ * decoded, or when the answer has parts that a rewrite would lose (several choices, logprobs). `keepsAnswer`:
+ * the upstream keeps the answer under its own id.
  */
 export function readOtherKind(
   wanted: Translatable,
@@ -74,8 +74,8 @@ export function readOtherKind(
 }
 
 /**
- * Signatures go to a client of their own format without an envelope, except in Chat Completions, which has no
- * field for them.
+ * Signatures are sent to a client of their own format without an envelope, except in Chat Completions, which
+ * has no field for them.
  */
 function ownSignatures(envelope: Envelope): Envelope {
   return {

@@ -16,10 +16,10 @@ import { KeepingWriter, SafeWriter, WholeWriter } from './answer-writer.ts'
 import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
 
-/** How to read the answer, and the options of its request that the gateway applies itself. */
+/** How to read the answer, and the request options that the gateway applies itself. */
 type Decoding = DecodeAnswerContext & { keeps?: KeptOptions | undefined }
 
-/** Reads an answer in the upstream's format, and writes it in the client's. */
+/** Reads an answer in the upstream's format and writes it in the client's. */
 export class TranslatingReader implements AnswerReader {
   readonly contentType: string
   readonly #wanted: AnswerForm
@@ -82,7 +82,7 @@ export class TranslatingReader implements AnswerReader {
   }
 
   /**
-   * Gemini streams a list where it was not asked for events:
+   * Gemini streams a JSON list unless server-sent events are requested:
    * https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
    */
   #eventsOfList(chunks: readonly unknown[]): ChatEvent[] {

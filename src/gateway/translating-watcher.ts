@@ -5,7 +5,7 @@ import { EventObserver } from '../protocols/observe.ts'
 import type { StreamWatcher } from '../protocols/protocol.ts'
 import type { SafeWriter } from './answer-writer.ts'
 
-/** Translates a stream while it arrives, with one write for each chunk of the upstream. */
+/** Translates a stream as it arrives, with one write for each chunk of the upstream. */
 export class TranslatingWatcher implements StreamWatcher {
   readonly #decoder: SseDecoder
   readonly #writer: SafeWriter
@@ -15,7 +15,7 @@ export class TranslatingWatcher implements StreamWatcher {
   readonly #observer = new EventObserver()
   #size = 0
   #bytes = 0
-  /** Text before the first content waits here: until the content comes, another channel may still answer. */
+  /** Text before the first content is held here, because another channel can still answer until then. */
   #waiting: string | undefined = ''
 
   constructor(parts: { decoder: SseDecoder; writer: SafeWriter; keepAlive: string; sizeMax: number }) {
@@ -31,7 +31,7 @@ export class TranslatingWatcher implements StreamWatcher {
 
   push(chunk: Buffer) {
     this.#bytes += chunk.length
-    // `#size` does not count the bytes that a decoder still holds, such as half a frame.
+    // `#size` does not include the bytes that a decoder still holds, such as an incomplete frame.
     const isTooLarge = this.#bytes > heldFactor * this.#sizeMax
     const text = this.#write(isTooLarge ? [this.#tooLarge] : this.#decoder.push(chunk))
     const { hasContent, isOver } = this.#observer
@@ -47,7 +47,7 @@ export class TranslatingWatcher implements StreamWatcher {
     return Buffer.from(this.#write([{ type: 'error', error }]))
   }
 
-  /** The waiting text goes out too: no other channel can answer from now on. */
+  /** Releases the held text too, because no other channel can answer from now on. */
   keepAlive(): Buffer {
     const waited = this.#waiting ?? ''
     this.#waiting = undefined
@@ -78,8 +78,8 @@ export class TranslatingWatcher implements StreamWatcher {
 }
 
 /**
- * Encoders keep parts of an answer that their format repeats at the end: each event counts at least this
- * much.
+ * Encoders hold parts of an answer that their format repeats at the end, so each event counts as at least
+ * this many bytes.
  */
 const eventSize = 64
 /** The frames of a sensible stream are at most this many times larger than their content. */

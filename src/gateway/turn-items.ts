@@ -1,10 +1,10 @@
 import { type ByteRange, kindAt } from '../protocols/json-scan.ts'
 import { splice } from '../protocols/splice.ts'
 
-// Items of the Responses format, as JSON text without the brackets around them: so texts of several turns are
+// Items of the Responses format as JSON text, without the surrounding brackets, so that several turns can be
 // joined without parsing.
 
-/** The items of `input`: an array of them, or one text of the user. */
+/** The items of `input`, which is an array of items or one user text. */
 export function itemsIn(body: Buffer, input: ByteRange | undefined): string {
   if (input === undefined || kindAt(body, input.start) === 'null') return ''
   const text = body.toString('utf8', input.start, input.end)
@@ -13,8 +13,8 @@ export function itemsIn(body: Buffer, input: ByteRange | undefined): string {
 }
 
 /**
- * The request with earlier items before its own, in place of the id of the answer that it continues.
- * `before`: the answer before these items.
+ * Returns the request with earlier items before its own, in place of the id of the answer that it continues.
+ * `before` is the id of the answer before those items.
  */
 export function withHistory(
   body: Buffer,

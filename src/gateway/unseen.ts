@@ -8,10 +8,10 @@ import { timeoutsOf } from '../upstream/timeouts.ts'
 import { pricingOf } from './pricing.ts'
 
 /**
- * What a request costs whose client left while nothing of the answer had come, although its upstream may have
- * made all of it. Where money is limited, it is an estimate: the input by the bytes of the body, and all the
- * output that the request allows. With `unseen: hold` the money stays held first, until the upstream can work
- * on it no longer.
+ * The cost of a request whose client left before any of the answer arrived, although its upstream may have
+ * generated all of it. If money is limited, this is an estimate: input from the size of the body, and all the
+ * output that the request allows. With `unseen: hold`, the money first stays held until the upstream can no
+ * longer be working on the request.
  */
 export async function meterUnseen(
   { bounds, clock }: Gateway,
@@ -30,7 +30,8 @@ export async function meterUnseen(
 }
 
 /**
- * Ends early when this process ends. The end of a drain, of which the client is the cause, does not end it.
+ * Waits for `ms`, or until this process ends. An abort caused by the client at the end of a drain does not
+ * end the wait.
  */
 function holdFor(life: Life, ms: number): Promise<void> {
   return new Promise((resolve) => {

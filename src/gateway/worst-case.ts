@@ -12,17 +12,17 @@ import type { Amount } from '../stages/hold-money.ts'
 import type { Asked } from '../stages/read.ts'
 import type { Preparation } from './prepare.ts'
 
-/** A model that may answer a request. */
+/** A model that can answer a request. */
 export interface AnsweringModel {
   model: Model
   candidates: readonly Candidate[]
-  /** Those of the candidates that do not speak the client's format. */
+  /** The candidates that do not speak the client's format. */
   translated: readonly Candidate[]
 }
 
 /**
- * The most that a request may cost, whichever of these models answers it.
- * Throws `permission_denied` when nothing bounds the cost.
+ * The most that a request can cost, whichever of these models answers it. Throws `permission_denied` when
+ * nothing bounds the cost.
  */
 export function worstCaseOf(
   asked: Asked,
@@ -59,7 +59,8 @@ export function worstCaseOf(
 }
 
 /**
- * False when nothing bounds the cost of a model's answer to this request, so that no amount could be held.
+ * Returns false when nothing bounds the cost of a model's answer to this request, so that no amount could be
+ * held.
  */
 export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | 'candidates'>): boolean {
   const { maxOutputTokens, choices } = asked.facts
@@ -70,13 +71,13 @@ export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | '
 }
 
 /**
- * The dearest of some answers; undefined: nothing bounds one of them. `hidden`: why the whole context is held
- * for it.
+ * The cost of the dearest answer; `nano` is undefined when an answer's cost has no bound. `hidden` lists the
+ * members for which the whole context is held.
  */
 interface Dearest<Nano = bigint> {
   nano: Nano
   hidden: readonly string[]
-  /** Why nothing bounds it. */
+  /** The missing bound. */
   missing?: MissingBound | undefined
 }
 
@@ -84,7 +85,7 @@ function hiddenInputOf({ body, large, endpoint }: Asked): readonly string[] {
   return large?.hiddenInput ?? hiddenInputIn(body, endpoint.client.plainInput)
 }
 
-/** Those that neither the model nor the channel declares plain. */
+/** Returns the members that neither the model nor the channel declares plain. */
 function undeclared(hidden: readonly string[], { plainMembers }: Model, { channel }: Candidate) {
   if (hidden.length === 0 || hidden.length > hiddenInputMax) return hidden
   return hidden.filter((path) => !plainMembers.includes(path) && !channel.plainMembers.includes(path))
@@ -112,7 +113,7 @@ function worstCaseWith(
   return dearestAnswer(asked, answering, size, hidden)
 }
 
-/** The dearest candidate's answer. Each may have a price, and plain members, of its own. */
+/** Returns the dearest candidate's answer. Each candidate may have its own price and plain members. */
 function dearestAnswer(
   { id, body, facts, large, snapshot, group }: Asked,
   { model: named, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
@@ -133,7 +134,7 @@ function dearestAnswer(
     webSearches: work.searchesWeb ? webSearchesHeld : 0,
     passes: work.compacts ? 2 : 1,
   }
-  // Many candidates share a price: of those, one with hidden input is the dearest.
+  // Many candidates share a price. Among those, one with hidden input is the dearest.
   const hiddenOf = new Map<Price | undefined, readonly string[]>()
   for (const candidate of candidates) {
     if ((hiddenOf.get(candidate.price)?.length ?? 0) > 0) continue
@@ -151,7 +152,7 @@ function dearestAnswer(
   const hasHiddenInput = dearest.hidden.length > 0
   const consulting = { ...size, hasHiddenInput, at: momentOf(id), passes: consultationsHeld }
   let advice = dearestAdvice(snapshot, consulting, priceMultiplier)
-  // The catalog need not have the advisor: then the library's price holds.
+  // The advisor may be missing from the catalog, in which case the library's price applies.
   for (const { all } of new Set(candidates.flatMap(({ libraryPrices }) => libraryPrices ?? []))) {
     for (const price of all) {
       const nano = worstCaseNano(consulting, { ...model, price }, priceMultiplier) ?? 0n
@@ -161,7 +162,9 @@ function dearestAnswer(
   return { ...dearest, nano: dearest.nano + advice }
 }
 
-/** An advisor may be any model: as dear as the dearest of the catalog whose price bounds it. */
+/**
+ * An advisor can be any model, so this is the cost of the dearest model in the catalog whose price bounds it.
+ */
 function dearestAdvice({ models }: Snapshot, size: RequestSize, multiplier: string): bigint {
   let most = 0n
   for (const model of models.values()) {
@@ -174,24 +177,28 @@ function dearestAdvice({ models }: Snapshot, size: RequestSize, multiplier: stri
   return most
 }
 
-/** The searches of the web that a reservation covers. An answer with more costs more than was held. */
+/**
+ * The number of web searches that a reservation covers. An answer with more searches costs more than was
+ * held.
+ */
 const webSearchesHeld = 10
-/** The same for consultations of an advisor. */
+/** The number of advisor consultations that a reservation covers. */
 const consultationsHeld = 3
 
 /**
- * A translation that is sent again without a parameter may be longer by this much: other words may take its
- * place, such as an effort that of a budget. The upstream charges for one of the two.
+ * A translation that is sent again without a parameter may be longer by this much, because another parameter
+ * may replace it, such as an effort in place of a thinking budget. The upstream charges for only one of the
+ * two.
  */
 export const retryBytes = 256
 
-/** Some formats take no smaller bound: a translation raises it to this one. */
+/** Some formats accept no smaller bound, so a translation raises it to this one. */
 const leastOutputTokens = 16
 
-/** Why the whole context is held, for a refusal; undefined: it is not. */
+/** Explains in a refusal why the whole context is held; undefined if it is not. */
 function reasonOf(hidden: readonly string[]): string | undefined {
   if (hidden.length === 0) return undefined
-  return `The vendor may add input for ${shownOf(hidden)} that the body does not contain, so the model's whole context counts. Leave that out, or have the operator list it in plain_members of the model or the channel if it adds none.`
+  return `The vendor may add input for ${shownOf(hidden)} that the body does not contain, so the model's whole context counts. Leave it out or, if it adds no input, have the operator list it in plain_members of the model or the channel.`
 }
 
 function shownOf(hidden: readonly string[]): string {

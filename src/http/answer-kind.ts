@@ -1,17 +1,18 @@
-/** How the bytes of an answer come: as server-sent events, as one JSON document, or as something else. */
+/** The kind of an answer's bytes: server-sent events, one JSON document, or something else. */
 export type AnswerKind = 'events' | 'json' | 'other'
 
 export const contentTypes = { events: 'text/event-stream', json: 'application/json' } as const
 
-/** What the label says. A media type may be in capital letters. */
+/** Returns the kind that the content type declares. A media type may be in capital letters. */
 export function kindOfLabel(contentType: string): AnswerKind {
   if (/^text\/event-stream/i.test(contentType)) return 'events'
   return /json/i.test(contentType) ? 'json' : 'other'
 }
 
 /**
- * What the first bytes say; undefined: they are too few. Servers send streams as text/plain, as JSON, or
- * without a label, and errors labelled as streams: https://github.com/containers/ramalama/issues/2837.
+ * Returns the kind that the first bytes show, or undefined when there are too few. Servers send streams as
+ * text/plain, as JSON or without a content type, and label errors as streams:
+ * https://github.com/containers/ramalama/issues/2837.
  */
 export function kindOfBytes(begin: Buffer): AnswerKind | undefined {
   // A byte order mark has three bytes.
@@ -26,12 +27,12 @@ export function kindOfBytes(begin: Buffer): AnswerKind | undefined {
   return mayGoOn ? undefined : 'other'
 }
 
-/** A whole answer without its byte order mark, which RFC 8259 forbids and parsers of JSON refuse. */
+/** Returns a complete answer without its byte order mark, which RFC 8259 forbids and JSON parsers reject. */
 export function withoutMark(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 }
 
-/** More blank bytes than these begin nothing. */
+/** After this many blank bytes, the kind is taken to be unknown. */
 const blankMax = 4096
 const fields = ['data:', 'event:', 'id:', 'retry:']
 

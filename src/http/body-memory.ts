@@ -1,10 +1,9 @@
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
- * The one account of the memory of bodies that this process reads or holds, whatever brings them: HTTP,
- * frames of WebSockets, jobs. It bounds that of all requests together, of each key, and of the bodies that it
- * had to decode, because a few encoded kilobytes can become megabytes. The copy that goes upstream does not
- * count.
+ * The one account of the memory of the bodies that this process reads or holds, from any source: HTTP,
+ * WebSocket frames or jobs. It limits the total, the total of each key, and the total of decoded bodies,
+ * because a few encoded kilobytes can become megabytes. The copy that is sent upstream does not count.
  */
 export class BodyMemory {
   readonly #bounds: BodyMemoryBounds
@@ -16,17 +15,17 @@ export class BodyMemory {
     this.#bounds = bounds
   }
 
-  /** Bytes that count now. */
+  /** The number of bytes currently counted. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Those of one key. */
+  /** The number of bytes currently counted for one key. */
   bytesOf(keyId: string): number {
     return this.#ofKeys.get(keyId) ?? 0
   }
 
-  /** The share of one request of a key. It is empty at first. */
+  /** Begins the share of one request of a key. It is empty at first. */
   begin(keyId: string): BodyShare {
     let own = 0
     let ownDecoded = 0
@@ -84,33 +83,35 @@ export class BodyMemory {
 
 export interface BodyMemoryBounds {
   bodiesBytesMax: number
-  /** 0: half of `bodiesBytesMax`, or one body where that is more. */
+  /** 0 means half of `bodiesBytesMax`, or the size of one body if that is larger. */
   keyBodiesBytesMax: number
   decodedBytesMax: number
   bodyBytesMax: number
 }
 
-/** The memory that one request's body takes. */
+/** The memory that one request's body uses. */
 export interface BodyShare {
   /**
-   * Count more bytes. Throws `rate_limited` or `unavailable`, and then counts none of them. Does nothing
+   * Counts more bytes. If it throws `rate_limited` or `unavailable`, none of them is counted. Does nothing
    * after `release`.
    */
   grow(bytes: number): void
   /**
-   * Count these bytes instead of what the share counted. Throws as `grow` does, and then counts what it
-   * counted before.
+   * Counts these bytes in place of those counted so far. Throws like `grow`, and then leaves the count
+   * unchanged.
    */
   set(bytes: number): void
-  /** The same as `grow` for bytes that came out of a decoder. */
+  /** Like `grow`, for the output of a decoder. */
   growDecoded(bytes: number): void
-  /** These bytes are no longer held. */
+  /** Subtracts bytes that are no longer held. */
   shrink(bytes: number): void
-  /** Nothing holds the body any more. A second call does nothing. */
+  /** Ends the share when nothing holds the body any more. A second call does nothing. */
   release(): void
 }
 
-/** The key whose account the bodies of a caller are on: sub-keys share that of their parent. */
+/**
+ * Returns the key that the bodies of a caller are counted for. Sub-keys share the account of their parent.
+ */
 export function bodyOwnerOf({
   keyId,
   parent,
@@ -121,7 +122,7 @@ export function bodyOwnerOf({
   return parent?.keyId ?? keyId
 }
 
-/** As `BodyShare.grow`, for a caller that can wait. False: there is no room now. */
+/** Like `BodyShare.grow`, for a caller that can wait. Returns false when there is no room at the moment. */
 export function growIfRoom(share: BodyShare, bytes: number): boolean {
   try {
     share.grow(bytes)

@@ -4,16 +4,19 @@ import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 import { keepShared, takeShared } from './shared-memory.ts'
 
-/** A larger body goes into a slab that we reuse: a new large buffer costs the garbage collector much. */
+/** A larger body is read into a reusable slab, because new large buffers are expensive to collect. */
 const slabFromBytes = 16 * 1024
 const slabBytes = 1024 * 1024
 const freeSlabsMax = 32
 
 /** How to read a large body. Its memory is shared, so that other threads can read it too. */
 export interface LargeBodies {
-  /** Smaller bodies are not large. */
+  /** The size from which a body is large. */
   fromBytes: number
-  /** Called with the size of each piece. Undefined: go on; otherwise go on when the promise resolves. */
+  /**
+   * Called with the size of each piece. When it returns a promise, reading continues once that resolves;
+   * otherwise it continues immediately.
+   */
   pace(bytes: number): Promise<void> | undefined
 }
 
@@ -29,7 +32,8 @@ export interface Body {
 }
 
 /**
- * Memory for one body. Run the function that it adds to `releases` when nothing reads the memory any more.
+ * Takes memory for one body, and adds a function to `releases`, which must be called when nothing reads the
+ * memory any more.
  */
 export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   if (!fitsSlab(bytes)) return Buffer.allocUnsafe(bytes)
@@ -47,8 +51,8 @@ const nothingToRelease = () => {}
 const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * For a server's `checkContinue` event. `readBody` asks the client for its body. A client that gets its
- * answer earlier sends no body. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+ * For a server's `checkContinue` event. `readBody` tells the client to send its body. A client that is
+ * answered earlier sends no body. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
  */
 export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -58,11 +62,11 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
 }
 
 /**
- * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left
- * before the end. Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once
- * when the client declares such a length; `invalid_request` for an unknown encoding or a damaged body; and as
- * `share` does, which counts a declared length at once and other bytes when they arrive. Release `share` when
- * nothing holds the body any more. Without `large`, no body is large.
+ * Collects a request's body and decodes its `content-encoding`. Resolves with undefined when the client
+ * leaves before the end. Rejects with `request_too_large` for more than `bytesMax` bytes, encoded or decoded,
+ * and immediately when the client declares such a length; with `invalid_request` for an unknown encoding or a
+ * damaged body; and with the errors of `share`, which counts a declared length immediately and other bytes as
+ * they arrive. Release `share` when nothing holds the body any more. Without `large`, no body is large.
  */
 export function readBody(
   request: IncomingMessage,
@@ -113,7 +117,7 @@ async function readBytes(
   if (declared > bytesMax) throw gatewayError('body_too_large', { bytesMax })
   const isDeclared = !Number.isNaN(declared)
   if (isDeclared) share.set(declared)
-  // A destroyed request emits no more events, even when its whole body had arrived.
+  // A destroyed request emits no more events, even when its whole body has arrived.
   if (request.destroyed) return undefined
   continueBody(request)
   const shared = declared >= large.fromBytes ? takeShared(declared) : undefined
@@ -161,7 +165,7 @@ async function readBytes(
   })
 }
 
-/** The pieces of a body as one. Joins those of a large body little by little. */
+/** Joins the pieces of a body, those of a large one gradually. */
 function join(pieces: readonly Buffer[], length: number, large: LargeBodies): Buffer | Promise<Buffer> {
   if (length >= large.fromBytes) return joinLarge(pieces, length, large)
   const only = pieces.length === 1 ? pieces[0] : undefined
@@ -172,7 +176,7 @@ function largeBody(bytes: Buffer): Body {
   return { bytes, release: once(() => keepShared(bytes)) }
 }
 
-/** A body that is in memory already, as a large one. */
+/** Returns a body that is already in memory as a large one. */
 export async function copyLarge(body: Buffer, large: LargeBodies): Promise<Body> {
   return largeBody(await joinLarge([body], body.length, large))
 }
@@ -193,7 +197,7 @@ function pause(request: IncomingMessage, until: Promise<void> | undefined): void
   void until.then(() => request.resume())
 }
 
-/** Ask for the body where the client waits for that. Call it before reading the body. */
+/** Tells a client that waits for `100 Continue` to send the body. Must be called before reading the body. */
 export function continueBody(request: IncomingMessage): void {
   if (request.headers.expect === undefined) return
   const response = awaitingContinue.get(request)

@@ -9,21 +9,22 @@ import { isWithin } from '../address-blocks.ts'
 /** The other end of a connection. */
 interface Peer {
   /**
-   * IPv4 where it is IPv4, also on an IPv6 socket. Empty: the connection had ended before we read its
-   * address.
+   * IPv4 where possible, even on an IPv6 socket. Empty when the connection ended before its address was read.
    */
   address: string
-  /** The trusted proxies, when the peer is one of them: then we believe its `x-forwarded-*` headers. */
+  /**
+   * The trusted proxies if the peer is one of them, in which case its `x-forwarded-*` headers are trusted.
+   */
   proxies: readonly string[] | undefined
-  /** The connection is TLS, or stays on this machine: no one between us can read it. */
+  /** The connection uses TLS or stays on this machine, so that no third party can read it. */
   confidential: boolean
 }
 
 const peers = new WeakMap<Duplex, Peer>()
 
 /**
- * Remember the peer of a new connection: a socket that has ended has no address. `trustedProxies`: CIDR
- * blocks.
+ * Records the peer of a new connection, because a socket that has ended has no address. `trustedProxies` is a
+ * list of CIDR blocks.
  */
 export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   const peer = peerOf(socket)
@@ -31,22 +32,23 @@ export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   peers.set(socket, peer)
 }
 
-/** The address of the connection. */
+/** Returns the address of the connection. */
 export function peerAddressOf(socket: Duplex): string {
   return known(socket).address
 }
 
 /**
- * The address of the client: behind trusted proxies the last hop of `x-forwarded-for` that is not one of
- * them, else the connection's. We do not read `forwarded` (RFC 7239): a proxy that writes one of the two
- * headers passes the other on as the client sent it.
+ * Returns the address of the client: behind trusted proxies, the last hop of `x-forwarded-for` that is not
+ * one of them, otherwise the connection's. `forwarded` (RFC 7239) is ignored, because a proxy that writes one
+ * of the two headers passes the other on as the client sent it.
  */
 export function clientAddressOf(request: IncomingMessage): string {
   const { address, proxies } = known(request.socket)
   if (proxies === undefined) return address
-  // Not proxyaddr.compile: it refuses `0.0.0.0/0`, and takes no hop with a port.
+  // proxyaddr.compile refuses `0.0.0.0/0` and accepts no hop with a port.
   const hops = proxyaddr.all(request, (hop, index) => index === 0 || isWithin(hopAddress(hop) ?? '', proxies))
-  // A hop that is not an address breaks the chain: we cannot know which proxy wrote the hops before it.
+  // A hop that is not an address breaks the chain, because it is unknown which proxy wrote the hops before
+  // it.
   return (
     hops
       .slice(1)
@@ -55,7 +57,7 @@ export function clientAddressOf(request: IncomingMessage): string {
   )
 }
 
-/** False: the request, its key included, crossed some network as plain text. */
+/** False when the request, including its key, crossed a network in plain text. */
 export function cameSafely({ socket, headers }: IncomingMessage): boolean {
   const { proxies, confidential } = known(socket)
   const schemes = proxies === undefined ? [] : valuesOf(headers['x-forwarded-proto'])
@@ -63,8 +65,8 @@ export function cameSafely({ socket, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Scheme and host that the client called, without a slash at the end. Of several hosts or schemes we cannot
- * know which one the client used: the request's own host counts then, and plain HTTP.
+ * Returns the scheme and host that the client called, without a trailing slash. When several hosts or schemes
+ * are given, it is unknown which one the client used, so the request's own host and plain HTTP apply.
  */
 export function calledOrigin(request: IncomingMessage): string {
   const { socket, headers } = request
@@ -103,8 +105,8 @@ export function isEncrypted(socket: Duplex): boolean {
 }
 
 /**
- * An IPv4-mapped address (`::ffff:192.0.2.1`) becomes IPv4, and an address loses its zone (`%eth0`). Empty:
- * no address.
+ * Converts an IPv4-mapped address (`::ffff:192.0.2.1`) to IPv4, and removes the zone (`%eth0`) of an address.
+ * Returns an empty string when there is no address.
  */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -112,20 +114,20 @@ function plainAddress(address: string): string {
 }
 
 /**
- * The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads
- * `x-forwarded-for` only.
+ * Returns the non-empty values of a list header, first hop first. Hand-written because proxy-addr reads only
+ * `x-forwarded-for`.
  */
 function valuesOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '')
   return text.split(',').flatMap((value) => value.trim() || [])
 }
 
-/** The address in `192.0.2.1`, `192.0.2.1:1234`, `2001:db8::1` or `[2001:db8::1]:1234`. */
+/** Extracts the address from `192.0.2.1`, `192.0.2.1:1234`, `2001:db8::1` or `[2001:db8::1]:1234`. */
 function hopAddress(hop: string): string | undefined {
   const text = hop.trim()
   const inBrackets = /^\[([^\]]*)\](:\d+)?$/.exec(text)?.[1]
   const address = inBrackets ?? text.replace(/^([\d.]+):\d+$/, '$1')
-  // ipaddr.js reads plain numbers as addresses too.
+  // ipaddr.js also reads plain numbers as addresses.
   if (!/[.:]/.test(address)) return undefined
   return plainAddress(address) || undefined
 }

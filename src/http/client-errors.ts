@@ -15,30 +15,30 @@ interface Refuser {
   log: Log
 }
 
-/** Most headers of one request. Node's parser refuses more. */
+/** The most headers of one request. Node's parser refuses more. */
 export const headersMax = 1000
 
-/** Time for a client to read the answer to `CONNECT` and to close its side of the connection. */
+/** The time for a client to read the answer to `CONNECT` and to close its side of the connection. */
 const lingerMs = 5_000
 
 /** Node's error code for a connection that ended in the middle of a request. */
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
- * For a server's `clientError` event: bytes that are not an HTTP request, headers too large, or a request
- * that did not arrive in time. Writes a row, sends an answer and closes the connection. When a request had
- * begun, they are its row and its answer.
+ * For a server's `clientError` event: bytes that are not an HTTP request, headers that are too large, or a
+ * request that did not arrive in time. Writes a row, sends an answer and closes the connection. If a request
+ * had begun, the row and the answer are those of that request.
  */
 export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
-    // The connection broke, or never sent a byte: there is no request.
+    // The connection broke or never sent a byte, so there is no request.
     if (!isOfRequest(error.code) || !socket.writable || isSilent(socket)) {
       socket.destroy()
       return
     }
     if (error.code === endedEarly && unreadRequestOn(refuser, socket)?.life.ended === false) {
-      // The client closed its side in the middle of a request, whose handler sees the closed connection and
-      // writes the row.
+      // The client closed its side in the middle of a request, whose handler notices the closed connection
+      // and writes the row.
       socket.destroy()
       return
     }
@@ -48,9 +48,9 @@ export function refuseUnparsed(refuser: Refuser) {
 
 /**
  * For a server's `connect` event: bytes after a `CONNECT` request are not HTTP. Writes a row, sends an answer
- * and closes the connection. Node no longer handles the socket, so we read it, and destroy it when the client
- * does not close its side. Node cannot finish an answer to an earlier request on it either: the connection
- * then closes at once, and the earlier request ends as one whose client left.
+ * and closes the connection. Node no longer handles the socket, so it is read here, and destroyed when the
+ * client does not close its side. Node cannot finish the answer to an earlier request on it either; in that
+ * case the connection closes immediately, and the earlier request ends like one whose client left.
  */
 export function refuseTunnel(refuser: Refuser) {
   return (_request: IncomingMessage, socket: Duplex): void => {
@@ -79,7 +79,7 @@ function refuseAndLog(
   status: number | undefined,
 ): void {
   refuseSocket(refuser, socket, refusal, status).catch((cause: unknown) => {
-    refuser.log.error({ cause: String(cause) }, 'a refused connection has no row')
+    refuser.log.error({ cause: String(cause) }, 'could not write the row of a refused connection')
     socket.destroy()
   })
 }
@@ -94,7 +94,7 @@ async function refuseSocket(
   const newest = intake.newestOn(socket)
   const unread = unreadRequestOn(refuser, socket)
   if (unread?.life.ended === true) {
-    // The request has its row: its answer went out, or will, before its body had come whole.
+    // The request has its row: its answer was or will be sent before its whole body had arrived.
     answerAfter(unread.exchange.reply, socket, '')
     return
   }
@@ -108,13 +108,16 @@ async function refuseSocket(
   else socket.destroy()
 }
 
-/** Send `bytes` after the answer that is still being sent, so that the client gets that answer whole. */
+/**
+ * Sends `bytes` after the answer that is still being sent, so that the client receives that answer
+ * completely.
+ */
 function answerAfter(reply: ExchangeReply, socket: Duplex, bytes: string): void {
   if (reply.writableFinished || reply.destroyed) {
     socket.destroy()
     return
   }
-  // No request follows: leave further bytes unread.
+  // No request follows, so further bytes are left unread.
   socket.pause()
   reply.once('close', () => {
     if (socket.writable) socket.end(bytes)
@@ -122,7 +125,7 @@ function answerAfter(reply: ExchangeReply, socket: Duplex, bytes: string): void 
   })
 }
 
-/** The request on this connection whose body has not come whole. */
+/** Returns the request on this connection whose body has not been received completely. */
 function unreadRequestOn({ intake }: Refuser, socket: Duplex): BegunRequest | undefined {
   const newest = intake.newestOn(socket)
   return newest?.exchange.hasArrived === false ? newest : undefined

@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Config } from '../config.ts'
 
-/** Marks the answer to a page of another origin. True: it was a preflight, and is answered. */
+/**
+ * Adds CORS headers to the answer for a page of another origin. Returns true when the request was a
+ * preflight, which is then answered.
+ */
 export type CrossOrigin = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * What pages of other origins may call, without credentials: a page sends a key that it was given, and no
- * cookie of ours. Undefined: nothing, since no origin is set. `isOpen`: whether they may call a path.
+ * Returns the handler for requests from pages of other origins. They are allowed without credentials: a page
+ * sends a key that it was given, and none of our cookies. Undefined when no origin is set, so that nothing is
+ * allowed. `isOpen` says whether pages may call a path.
  *
  * https://fetch.spec.whatwg.org/#http-cors-protocol
  */
@@ -40,7 +44,7 @@ export function crossOrigin(
 
 type CorsSettings = Pick<Config, 'corsOrigins' | 'corsHeaders' | 'corsExposedHeaders'>
 
-/** A browser asks whether a page may send a request. */
+/** True for a preflight, in which a browser asks whether a page may send a request. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'OPTIONS' &&
@@ -49,10 +53,10 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   )
 }
 
-/** How long a browser need not ask again; none waits longer. */
+/** How long a browser may cache a preflight; no browser caches it longer. */
 const preflightSeconds = 7200
 
-/** The names of headers in a list. */
+/** Returns the header names in a list. */
 function headerNames(list: string): string {
   const names = list.split(',').map((name) => name.trim())
   return names.filter((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)).join(', ')

@@ -4,15 +4,15 @@ import type { RunningRequests } from './running-requests.ts'
 interface Cuttable {
   place: number
   ended: boolean
-  /** Its id, once its beginning is in the journal. */
+  /** Its id, once its first half is in the journal. */
   inJournal: string | undefined
   cut: GatewayError | undefined
   running: { abort(reason: GatewayError): void } | undefined
 }
 
 /**
- * End the running requests that are in the journal and for whose ids `isCut` is true. Their clients get the
- * error.
+ * Ends the running requests that are in the journal and for whose ids `isCut` returns true. Their clients get
+ * the error.
  */
 export function cutRequests(
   requests: RunningRequests<Cuttable>,

@@ -4,14 +4,14 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { RunningRequests } from './running-requests.ts'
 
 const pollMs = 50
-/** Time for requests that the deadline ended to write their rows. */
+/** The time for requests that were ended at the deadline to write their rows. */
 const settleMs = 2_000
-/** Longest time for accepting pending connections: new ones may keep coming. */
+/** The longest time for accepting pending connections, because new ones may keep arriving. */
 const acceptMs = 1_000
 
 /** The parts of a process that the drain needs. */
 interface Work {
-  /** The drain sets it: no new work begins. */
+  /** Set by the drain: no new work begins. */
   draining: boolean
   requests: RunningRequests<RunningRequest>
   sockets: { drain(): void; terminate(): void }
@@ -24,8 +24,8 @@ interface RunningRequest {
 }
 
 /**
- * End the work of this process. It takes no new requests and lets running ones finish. After `drainMs` it
- * ends the remaining ones with an error in their format. Resolves when every row is written.
+ * Ends the work of this process: accepts no new requests and lets running ones finish. After `drainMs`, ends
+ * the remaining ones with an error in their format. Resolves when every row is written.
  */
 export async function drain(work: Work, server: Server, drainMs: number): Promise<void> {
   work.draining = true
@@ -51,8 +51,8 @@ async function waitUntilEmpty({ requests }: Work, waitMs: number): Promise<void>
 }
 
 /**
- * Closing a port resets the connections that the kernel has made and we have not accepted. One turn of the
- * event loop accepts one connection, or none: https://github.com/libuv/libuv/pull/3696
+ * Closing a port resets the connections that the kernel has established but this process has not accepted
+ * yet. One turn of the event loop accepts at most one connection: https://github.com/libuv/libuv/pull/3696
  */
 async function acceptPending(server: Server): Promise<void> {
   const deadline = performance.now() + acceptMs

@@ -10,14 +10,17 @@ import {
 } from 'node:zlib'
 import { adopt, breakOff } from '../confine.ts'
 
-/** A content encoding that we can decode. */
+/** A content encoding that can be decoded. */
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 export type Decoder = Transform & Zlib
 
 export const encodings: readonly Encoding[] = ['gzip', 'deflate', 'br', 'zstd']
 
-/** The encoding in a `content-encoding` header. `unknown`: one that we cannot decode, or several at once. */
+/**
+ * Returns the encoding of a `content-encoding` header. `unknown` means one that cannot be decoded, or several
+ * at once.
+ */
 export function encodingOf(header: string | string[] | undefined): Encoding | 'identity' | 'unknown' {
   if (header === undefined) return 'identity'
   const name = String(header).trim().toLowerCase()
@@ -28,8 +31,8 @@ export function encodingOf(header: string | string[] | undefined): Encoding | 'i
 }
 
 /**
- * A stream that decodes; its `bytesWritten` counts the bytes of input that it used. `first`: the first bytes
- * of input. `chunkSize`: bytes of output at a time.
+ * Returns a decoding stream whose `bytesWritten` is the number of input bytes consumed. `first` is the first
+ * bytes of input; `chunkSize` is the size of the output chunks.
  */
 export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 1024): Decoder {
   switch (encoding) {
@@ -45,9 +48,9 @@ export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 
 }
 
 /**
- * Decode a whole body, into pieces. `count` is called with the size of each decoded piece; when it throws,
- * decoding stops. Rejects with the error of `count`, with a RangeError beyond `bytesMax`, and with another
- * Error when the body is damaged, cut off, or followed by more bytes.
+ * Decodes a whole body into pieces. `count` is called with the size of each decoded piece; decoding stops
+ * when it throws. Rejects with the error of `count`, with a RangeError beyond `bytesMax`, and with another
+ * Error when the body is damaged, truncated or followed by more bytes.
  */
 export function decodeWhole(
   encoding: Encoding,
@@ -62,7 +65,7 @@ export function decodeWhole(
     stream.on('data', (piece: Buffer) => {
       length += piece.length
       try {
-        if (length > bytesMax) throw new RangeError('larger than it may be')
+        if (length > bytesMax) throw new RangeError('body exceeds the size limit')
         count(piece.length)
         pieces.push(piece)
       } catch (error) {
@@ -71,7 +74,7 @@ export function decodeWhole(
     })
     stream.on('end', () => {
       if (stream.bytesWritten === bytes.length) resolve(pieces)
-      else reject(new Error('bytes after the end'))
+      else reject(new Error('unexpected bytes after the end of the body'))
     })
     stream.on('error', reject)
     stream.end(bytes)
@@ -80,7 +83,7 @@ export function decodeWhole(
 
 const chunkBytes = 64 * 1024
 
-/** Bounds the memory that a frame may ask for: https://www.rfc-editor.org/rfc/rfc9659 */
+/** Limits the memory that a frame can request: https://www.rfc-editor.org/rfc/rfc9659 */
 const zstdBounds = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 /** `deflate` means the zlib format, but some clients send raw deflate data instead. */

@@ -6,12 +6,12 @@ export class EventStream {
   readonly #stallMs: number
   readonly #keepAlive: NodeJS.Timeout
   #work: Promise<void> = Promise.resolve()
-  /** Events that still wait to be sent. */
+  /** The number of events that have not been sent yet. */
   #waiting = 0
 
   /**
-   * Sends the headers, then a comment every `keepAliveMs`, because proxies close silent connections.
-   * `clientStallMs`: see `writeTo`.
+   * Sends the headers, then a comment every `keepAliveMs`, because proxies close silent connections. For
+   * `clientStallMs`, see `writeTo`.
    */
   constructor(
     reply: ExchangeReply,
@@ -28,15 +28,15 @@ export class EventStream {
     })
     reply.flushHeaders()
     this.#keepAlive = setInterval(() => {
-      // A comment would only queue behind the waiting events.
+      // A comment would only queue after the waiting events.
       if (this.#waiting === 0) void this.send((write) => write(': keep-alive\n\n'))
     }, keepAliveMs)
     reply.once('close', () => clearInterval(this.#keepAlive))
   }
 
   /**
-   * Send one event. Its `write` resolves when it may write more. A client that is gone gets nothing. An event
-   * that rejects may have sent half of itself, so it ends the connection. Never rejects.
+   * Sends one event. Its `write` resolves when more may be written. Nothing is sent to a client that has
+   * gone. An event that rejects may have been sent in part, so it ends the connection. Never rejects.
    */
   send(event: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
     this.#waiting++
@@ -51,7 +51,7 @@ export class EventStream {
     return this.#work
   }
 
-  /** End the stream after all events that were sent before. */
+  /** Ends the stream after all events sent so far. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive)
     await this.#work
@@ -62,7 +62,7 @@ export class EventStream {
 }
 
 /**
- * Write, and resolve when more may be written or the client is gone. Closes the connection when the client
+ * Writes, and resolves when more may be written or the client is gone. Closes the connection when the client
  * has read nothing for `stallMs`.
  */
 export async function writeTo(reply: ExchangeReply, bytes: string | Buffer, stallMs: number): Promise<void> {
@@ -83,7 +83,7 @@ export async function writeTo(reply: ExchangeReply, bytes: string | Buffer, stal
   })
 }
 
-/** End an answer. Closes the connection when the client has not read the rest within `stallMs`. */
+/** Ends an answer. Closes the connection when the client has not read the rest within `stallMs`. */
 export function endAnswer(reply: ExchangeReply, stallMs: number): void {
   if (reply.destroyed) return
   const timeout = setTimeout(() => reply.destroy(), stallMs)

@@ -4,58 +4,58 @@ import type { Body, LargeBodies } from './body.ts'
 import type { BodyShare } from './body-memory.ts'
 
 /**
- * One request and its reply, wherever it comes from: HTTP, a frame of a WebSocket, a job, a probe or the
- * playground. The pipeline knows no more than this about its caller.
+ * One request and its reply, from any source: HTTP, a WebSocket frame, a job, a probe or the playground. The
+ * pipeline knows nothing else about its caller.
  */
 export interface Exchange {
   readonly method: string
-  /** With its query, as in the first line of an HTTP request. */
+  /** Includes the query, as in the first line of an HTTP request. */
   readonly path: string
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: IncomingHttpHeaders
-  /** Empty: unknown, because the connection ended before we read its address. */
+  /** Empty when the connection ended before its address was read. */
   readonly clientAddress: string
-  /** Scheme and host that the client called, without a slash at the end. */
+  /** The scheme and host that the client called, without a trailing slash. */
   readonly origin: string
   readonly isEncrypted: boolean
-  /** The connection that carries it and may carry others; undefined: it has none. */
+  /** The connection that carries it and may carry other requests; undefined when there is none. */
   readonly connection: Duplex | undefined
   /** Whether the whole request has arrived. */
   readonly hasArrived: boolean
-  /** Counts the body, which is in memory before the request begins. The reader releases it. */
+  /** Counts a body that is in memory before the request begins. The reader releases it. */
   readonly share: BodyShare | undefined
   readonly reply: ExchangeReply
   /**
-   * The body, decoded. Resolves with undefined when the client left before its end. Rejects `body_too_large`
-   * for more than `bytesMax` bytes, encoded or decoded; `content_encoding_unknown` or
-   * `content_encoding_damaged`; and as `share` does. Without `large`, no body is large.
+   * Returns the decoded body. Resolves with undefined when the client leaves before its end. Rejects with
+   * `body_too_large` for more than `bytesMax` bytes, encoded or decoded, with `content_encoding_unknown` or
+   * `content_encoding_damaged`, and with the errors of `share`. Without `large`, no body is large.
    */
   readBody(bytesMax: number, share: BodyShare, large?: LargeBodies): Promise<Body | undefined>
 }
 
 /**
- * Sends the answer. Named as Node's `ServerResponse`, which is the reply over HTTP, so that the path of most
- * answers has no layer between the pipeline and Node.
+ * Sends the answer. Its members are named after those of Node's `ServerResponse`, which is the reply over
+ * HTTP, so that most answers have no layer between the pipeline and Node.
  */
 export interface ExchangeReply {
-  /** Closed: the answer has gone out, or its client has left. */
+  /** Closed: the answer has been sent, or its client has left. */
   readonly destroyed: boolean
   readonly headersSent: boolean
-  /** The whole answer has gone out. */
+  /** The whole answer has been sent. */
   readonly writableFinished: boolean
   readonly writableNeedDrain: boolean
   readonly statusCode: number
-  /** Bytes that wait for the client; null: the reply has no socket, or none any more. */
+  /** The number of bytes queued for the client; null when the reply has no socket, or no longer has one. */
   readonly socket: { readonly writableLength: number } | null
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown
-  /** Send the head now. */
+  /** Sends the head immediately. */
   flushHeaders(): unknown
-  /** False: wait for `drain`. */
+  /** Returns false when the caller must wait for `drain`. */
   write(chunk: string | Uint8Array): boolean
   end(): unknown
   end(last: Uint8Array | undefined): unknown
   end(last: string, encoding: BufferEncoding): unknown
-  /** Cut the answer. */
+  /** Cuts off the answer. */
   destroy(): unknown
   setTimeout(ms: number, onStall: () => void): unknown
   listenerCount(event: string): number

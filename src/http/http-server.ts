@@ -26,8 +26,8 @@ export interface ServerContext {
 }
 
 /**
- * The server of this process: HTTPS when a certificate is configured. `upgrades`: whether a request for
- * another protocol may get it. Throws an Error for the operator.
+ * Creates the server of this process, which uses HTTPS when a certificate is configured. `upgrades` says
+ * whether a request may switch to another protocol. Throws an Error for the operator.
  */
 export function makeServer(
   context: ServerContext,
@@ -42,7 +42,8 @@ export function makeServer(
     headersTimeout: Math.min(bounds.headerReadMs, bounds.requestReadMs),
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout: 75_000,
-    // TCP keep-alive finds clients that vanished without closing the connection while the upstream works.
+    // TCP keep-alive detects clients that vanish without closing the connection while the upstream is
+    // working.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     // The request guard refuses a request without a host in the client's format, with a row.
@@ -59,7 +60,7 @@ export function makeServer(
   server.maxConnections = bounds.connectionsMax
   server.on('drop', logDrops(context))
   server.once('listening', () => {
-    server.on('error', (error) => log.error({ cause: String(error) }, 'the port has failed'))
+    server.on('error', (error) => log.error({ cause: String(error) }, 'the server socket failed'))
   })
   server.on('clientError', refuseUnparsed(refuser))
   server.on('connect', refuseTunnel(refuser))
@@ -69,13 +70,16 @@ export function makeServer(
   return server
 }
 
-/** A listener whose error ends its request alone. It is a bug, and its request has no row. */
+/**
+ * Wraps a listener so that an error in it ends only its request. Such an error is a bug, and its request has
+ * no row.
+ */
 function alone(log: Log, listener: RequestListener): RequestListener {
   return (request, response) => {
     try {
       listener(request, response)
     } catch (cause) {
-      log.error({ cause: String(cause) }, 'a request could not be begun')
+      log.error({ cause: String(cause) }, 'could not begin a request')
       response.destroy()
     }
   }
@@ -128,8 +132,8 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // A failed handshake is not a request, so it has no row. Its bytes may be anything, so it gets no
-  // plain-text answer.
+  // A failed handshake is not a request, so it has no row. Its bytes may be anything, so no plain-text answer
+  // is sent.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)
@@ -147,7 +151,7 @@ function logDrops({ bounds, log }: ServerContext): () => void {
     loggedAt = now
     log.warn(
       { dropped, connectionsMax: bounds.connectionsMax },
-      'connections are dropped: as many are open as may be',
+      'dropping connections: the maximum number of open connections is reached',
     )
   }
 }

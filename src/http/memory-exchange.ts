@@ -5,26 +5,26 @@ import { type Body, copyLarge, type LargeBodies } from './body.ts'
 import type { BodyShare } from './body-memory.ts'
 import type { Exchange, ExchangeReply } from './exchange.ts'
 
-/** A request of this process itself, or one that came in a frame of a WebSocket. */
+/** A request made by this process itself, or one received in a WebSocket frame. */
 export interface MemoryRequest {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   headers: IncomingHttpHeaders
   body: Buffer
-  /** Counts the body; absent: the reader counts it. */
+  /** Counts the body; when absent, the reader counts it. */
   share?: BodyShare
-  /** The address that rules for addresses see. */
+  /** The client address that address rules check. */
   clientAddress: string
   origin?: string
   isEncrypted?: boolean
 }
 
-/** Receives the answer, in this order. It receives nothing more once its client has left. */
+/** Receives the parts of the answer, in this order. It receives nothing more once its client has left. */
 export interface ReplyListener {
   begin(status: number, headers: OutgoingHttpHeaders): void
-  /** False: call `drained` when more may come. The chunk is not reused. */
+  /** Returns false when `drained` must be called before more is sent. The chunk's memory is not reused. */
   write(chunk: Uint8Array): boolean
-  /** `isWhole` false: the answer was cut, as a closed connection cuts it. */
+  /** `isWhole` is false when the answer was cut off, like by a closed connection. */
   end(isWhole: boolean): void
 }
 
@@ -53,7 +53,7 @@ export class MemoryExchange implements Exchange {
     this.share = share
     this.reply = new MemoryReply(listener)
     this.#body = body
-    // Where nothing reads the body.
+    // Needed when nothing reads the body.
     if (share !== undefined) this.reply.once('close', () => share.release())
   }
 
@@ -66,12 +66,12 @@ export class MemoryExchange implements Exchange {
     return await copyLarge(body, large)
   }
 
-  /** The listener has taken all that it received. */
+  /** Called when the listener has processed everything it received. */
   drained(): void {
     this.reply.drained()
   }
 
-  /** The client has left. Does nothing after the end of the answer. */
+  /** Called when the client has left. Does nothing after the end of the answer. */
   leave(): void {
     this.reply.leave()
   }
@@ -85,7 +85,7 @@ class MemoryReply extends EventEmitter<{ close: []; drain: [] }> implements Exch
   writableFinished = false
   writableNeedDrain = false
   statusCode = 200
-  /** No more of the answer goes to the listener. */
+  /** Sends no more of the answer to the listener. */
   #isOver = false
 
   constructor(listener: ReplyListener) {
@@ -127,7 +127,7 @@ class MemoryReply extends EventEmitter<{ close: []; drain: [] }> implements Exch
     process.nextTick(() => this.#close())
   }
 
-  /** The listener has the head at once. */
+  /** The listener receives the head immediately. */
   flushHeaders(): void {}
 
   /** A reply in memory has no socket that could stall. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Handler } from './exchange.ts'
 import { MemoryExchange } from './memory-exchange.ts'
 
-/** The part of `fetch` that a caller in this process needs. */
+/** The part of `fetch` that callers in this process need. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
 
 export interface FetchInit {
@@ -13,8 +13,9 @@ export interface FetchInit {
 }
 
 /**
- * Makes requests to the handlers of this process, each found by its path. `origin`: before the path in each
- * address. A path without a handler answers 404. When the signal aborts, the client has left.
+ * Makes requests to the handlers of this process, each found by its path. `origin` is the part before the
+ * path in each address. A path without a handler is answered with 404. When the signal aborts, the client
+ * counts as having left.
  */
 export function memoryFetch(handlers: ReadonlyMap<string, Handler>, origin: string): Fetch {
   return (url, init) => {
@@ -60,7 +61,7 @@ function exchanged(handle: Handler, path: string, init: FetchInit): Promise<Resp
           return (body?.desiredSize ?? 1) > 0
         },
         end(isWhole) {
-          if (!isWhole) return stop(new TypeError('the answer was cut'))
+          if (!isWhole) return stop(new TypeError('the answer was cut off'))
           signal.removeEventListener('abort', leave)
           body?.close()
         },

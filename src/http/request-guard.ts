@@ -6,16 +6,16 @@ import { HttpExchange } from './http-exchange.ts'
 import type { Intake } from './intake.ts'
 
 /**
- * Checks every request before we use any of it. Refuses a request that came over plain HTTP, and one that two
- * HTTP parsers could read as two different requests. A refused request gets a row and an error in the
- * caller's format, and its connection closes. We neither look its key up nor keep it. `allowsPlain`: accept
- * plain HTTP.
+ * Checks every request before any of it is used. Refuses a request over plain HTTP, and one that two HTTP
+ * parsers could read as two different requests. A refused request gets a row and an error in the caller's
+ * format, and its connection closes. Its key is neither looked up nor stored. `allowsPlain` permits plain
+ * HTTP.
  */
 export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
     // Ignore requests that follow a refused one on its connection.
     if (closingSockets.has(request.socket)) return
-    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes after it, so the
+    // An upgrade request is answered in HTTP/1.1. Node's parser has dropped the bytes after it, so the
     // connection must close.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const violation = violationIn(request, allowsPlain)
@@ -24,18 +24,23 @@ export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListe
   }
 }
 
-/** A listener that refuses every request: it has an `expect` that we do not know. */
+/** A listener that refuses every request, for those with an unknown `expect`. */
 export function refuseExpectation(intake: Intake): RequestListener {
   return (request, response) => refuse(intake, request, response, gatewayError('expectation_unknown'))
 }
 
-/** Connections that close after the answer they are getting now. */
+/** Connections that close after the answer that is being sent on them. */
 const closingSockets = new WeakSet<Duplex>()
 
-/** Paths that we also answer over plain HTTP: they show no secrets, and a health check has no certificate. */
+/**
+ * Paths that are also served over plain HTTP: they show no secrets, and health checks have no certificate.
+ */
 const openPaths: ReadonlySet<string> = new Set(['/healthz', '/health', '/readyz'])
 
-/** Headers that may come only once: some parsers take the second one for another body, host or key. */
+/**
+ * Headers that may appear only once, because some parsers would use the second one as another body length,
+ * host or key.
+ */
 const singleHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -47,8 +52,8 @@ const singleHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Headers that may repeat only with the same value: of two values, some parsers take the first and some the
- * last.
+ * Headers that may repeat only with the same value, because given two values, some parsers use the first and
+ * some the last.
  */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
@@ -76,13 +81,13 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
 }
 
 /**
- * The name of a repeated header; undefined if none is. Joins repeats with the same value into one
- * header.
+ * Returns the name of a repeated header; undefined if there is none. Joins repeats with the same value into
+ * one header.
  */
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
-  // As many names as headers: no header came twice.
+  // There are as many names as headers, so none is repeated.
   if (names * 2 === rawHeaders.length) return undefined
   const seen = new Map<string, string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {

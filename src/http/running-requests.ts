@@ -1,14 +1,14 @@
-/** `place`: its index in the array; -1: it does not run. */
+/** `place` is its index in the array; -1 when it is not running. */
 interface Running {
   place: number
 }
 
 /**
- * The requests that run now, in no order.
+ * The requests that are running, in no particular order.
  *
- * An array, not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation
- * if the old one lived there. The entries of the old table then live until a full collection, which kept
- * nearly all requests in memory.
+ * This is an array rather than a Set because V8 replaces the table of a full Set, and allocates the new table
+ * in the old generation if the old one was there. The entries of the old table then survive until a full
+ * collection, which kept nearly all requests in memory.
  * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
 export class RunningRequests<T extends Running> {
@@ -22,7 +22,7 @@ export class RunningRequests<T extends Running> {
     request.place = this.#requests.push(request) - 1
   }
 
-  /** Does nothing for a request that does not run. */
+  /** Does nothing for a request that is not running. */
   delete(request: T): void {
     const { place } = request
     if (place === -1) return
@@ -33,7 +33,7 @@ export class RunningRequests<T extends Running> {
     last.place = place
   }
 
-  /** A copy: requests may end while the caller walks through it. */
+  /** A copy, because requests may end during the iteration. */
   all(): readonly T[] {
     return this.#requests.slice()
   }

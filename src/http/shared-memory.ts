@@ -1,6 +1,6 @@
 /**
- * Memory for large bodies that threads can read too. V8 does not know its size, so unused memory could wait
- * long for the garbage collector: we reuse it, in sizes that are powers of two.
+ * Memory for large bodies that threads can read too. V8 does not know its size, so unused memory could wait a
+ * long time for the garbage collector. It is therefore reused, in sizes that are powers of two.
  */
 export function takeShared(bytes: number): Buffer {
   const size = sizeFor(bytes)
@@ -10,7 +10,7 @@ export function takeShared(bytes: number): Buffer {
   return Buffer.from(memory, 0, bytes)
 }
 
-/** Call it when nothing reads the memory of `takeShared` any more. */
+/** Must be called when nothing reads the memory of `takeShared` any more. */
 export function keepShared({ buffer }: Buffer): void {
   const size = buffer.byteLength
   if (!(buffer instanceof SharedArrayBuffer) || freeBytes + size > freeBytesMax) return
@@ -25,9 +25,9 @@ const free = new Map<number, SharedArrayBuffer[]>()
 let freeBytes = 0
 let forgetting: NodeJS.Timeout | undefined
 
-/** More unused memory is left to the garbage collector. */
+/** Unused memory beyond this is left to the garbage collector. */
 const freeBytesMax = 256 * 1024 * 1024
-/** Memory that no body used for this long is left to it too. */
+/** Memory that no body has used for this long is left to the garbage collector too. */
 const unusedMs = 10_000
 
 function sizeFor(bytes: number): number {

@@ -11,7 +11,7 @@ interface CertificateFiles {
 }
 
 interface Certificate {
-  /** The chain, our own certificate first. */
+  /** The certificate chain, our own certificate first. */
   cert: Buffer
   key: Buffer
 }
@@ -24,9 +24,9 @@ export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certific
 }
 
 /**
- * Use a changed certificate for new connections, once the two files hold a certificate and its own key. Open
- * connections stay open. It polls the files instead of watching them: certbot and Kubernetes give links into
- * another directory, whose changes a watcher does not see. Clear the timer to stop.
+ * Uses a changed certificate for new connections as soon as the two files contain a certificate and its own
+ * key. Open connections stay open. The files are polled rather than watched, because certbot and Kubernetes
+ * provide links into another directory, whose changes a watcher does not see. Clear the timer to stop.
  */
 export function followCertificate(
   server: Server,
@@ -40,11 +40,11 @@ export function followCertificate(
   const readFiles = async () => {
     const found = { cert: await readFile(files.tlsCert), key: await readFile(files.tlsKey) }
     if (found.cert.equals(seen.cert) && found.key.equals(seen.key)) return
-    // Also when the pair is wrong, so that one change logs one warning.
+    // Also set when the pair is invalid, so that one change logs one warning.
     seen = found
     checkCertificate(found)
     server.setSecureContext({ ...found, minVersion: 'TLSv1.2' })
-    log.info({ validTo: validToOf(found.cert) }, 'a new certificate is used')
+    log.info({ validTo: validToOf(found.cert) }, 'loaded a new certificate')
   }
   let failure = ''
   const poll = () => {
@@ -60,7 +60,7 @@ export function followCertificate(
         failure = message
         log.warn(
           { cause: message },
-          'the files of the certificate changed and cannot be used; the old one still is',
+          'the certificate files changed but are not usable; still using the old certificate',
         )
       })
       .finally(() => {

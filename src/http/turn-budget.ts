@@ -1,9 +1,9 @@
 import { FairQueue } from '../runtime/fair-queue.ts'
 
 /**
- * Bounds the bytes of large bodies that one turn of the event loop moves, in and out: many fast connections
- * could otherwise keep it busy with nothing but copying. When the bytes of a turn are used up, the owners
- * take turns.
+ * Limits the bytes of large bodies that are moved in and out in one turn of the event loop. Many fast
+ * connections could otherwise keep it busy with nothing but copying. When the bytes of a turn are used up,
+ * the owners alternate.
  */
 export class TurnBudget {
   readonly #bytesEachTurn: number
@@ -16,7 +16,10 @@ export class TurnBudget {
     this.#left = bytesEachTurn
   }
 
-  /** Take bytes. Undefined: go on. Otherwise go on when the promise resolves, in a later turn. */
+  /**
+   * Takes bytes. Returns undefined when the caller can continue immediately. Otherwise it must wait for the
+   * promise, which resolves in a later turn.
+   */
   take(owner: string, bytes: number): Promise<void> | undefined {
     this.#refillLater()
     if (this.#left > 0 && this.#waiting.size === 0) {

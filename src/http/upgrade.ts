@@ -2,23 +2,23 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** A connection whose client asks for another protocol. */
+/** A connection whose client requests another protocol. */
 export interface Upgrade {
   socket: Duplex
-  /** What came after the request. */
+  /** The bytes received after the request. */
   head: Buffer
 }
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>()
 
 /**
- * For a server's `upgrade` event: the request goes the way of all requests, and its response is an answer in
- * HTTP until somebody takes the connection with `takeUpgrade`.
+ * For a server's `upgrade` event: the request is handled like any other, and its response is an HTTP answer
+ * unless the connection is taken with `takeUpgrade`.
  */
 export function handleUpgrade(handle: RequestListener) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrades.set(request, { socket, head })
-    // Node has taken its own listeners off.
+    // Node has removed its own listeners.
     socket.on('error', () => socket.destroy())
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
@@ -28,14 +28,14 @@ export function handleUpgrade(handle: RequestListener) {
   }
 }
 
-/** Whether this request can become another protocol. */
+/** Whether this request can switch to another protocol. */
 export function isUpgrade(request: IncomingMessage): boolean {
   return upgrades.has(request)
 }
 
 /**
- * Take the connection from its response, which must not be used any more. Undefined: the client has left, or
- * it was taken.
+ * Takes the connection from its response, which must not be used any more. Returns undefined when the client
+ * has left or the connection was already taken.
  */
 export function takeUpgrade(request: IncomingMessage, response: ServerResponse): Upgrade | undefined {
   const upgrade = upgrades.get(request)

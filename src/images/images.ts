@@ -81,8 +81,8 @@ interface JobPlan {
 
 /**
  * Turns the request into a job. From then on the job holds the money and will write the row, and workers run
- * it even if this process dies. Rejects ClientLeft if the client disconnects while waiting for money, in which
- * case there is no job.
+ * it even if this process dies. Rejects ClientLeft if the client disconnects while waiting for money, in
+ * which case there is no job.
  */
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<void> {
   const { jobs, jobQueue, bounds } = gateway

@@ -12,13 +12,13 @@ export type ListedAnswer = Pick<typeof keptAnswers.$inferSelect, keyof typeof li
 export interface AnswerPage {
   tenantId: string
   protocol: KeptProtocol | undefined
-  /** After this one in the order. */
+  /** Only answers after this one in the order. */
   after: { createdAt: Date; id: string } | undefined
   descending: boolean
   limit: number
 }
 
-/** Answers of a tenant by the time at which they were kept. */
+/** Returns the answers of a tenant, ordered by the time at which they were kept. */
 export async function listAnswers(db: Queries, page: AnswerPage): Promise<ListedAnswer[]> {
   const { after, descending } = page
   const place =
@@ -42,7 +42,7 @@ export async function listAnswers(db: Queries, page: AnswerPage): Promise<Listed
     .limit(page.limit)
 }
 
-/** Delete an answer. Undefined: the tenant has none of this id. */
+/** Deletes an answer. Returns undefined when the tenant has no answer with this id. */
 export async function dropAnswer(
   db: Queries,
   ofTenant: string,

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonical/json.ts'
 
-/** An item that a conversation gets. */
+/** An item to add to a conversation. */
 export interface NewItem {
   id: string
-  /** JSON text, as later requests send it. */
+  /** The item as JSON text, in the form in which later requests send it. */
   text: string
-  /** False: clients see it, but requests do not send it. */
+  /** False when clients see it but requests do not send it. */
   isSent: boolean
 }
 
-/** All ids of answers, conversations and items have only these characters. Postgres refuses NUL. */
+/** The characters allowed in the ids of answers, conversations and items. Postgres refuses NUL. */
 export const plainId = /^[\x21-\x7e]{1,256}$/
 
-/** The items of a request or of a client. Those without an id get one. */
+/** Returns the items of a request or a client, and gives an id to those without one. */
 export function itemsAdded(items: readonly Json[]): NewItem[] {
   return items.map((item) => ({ id: idOf(item), text: JSON.stringify(item), isSent: true }))
 }
 
 /**
- * The items of an answer. Only the vendor can look up reasoning that is not encrypted, and it refuses the
- * items beside it without that reasoning, unless they have no ids.
+ * Returns the items of an answer. Only the vendor can look up reasoning that is not encrypted, and without
+ * that reasoning it refuses the neighbouring items unless they have no ids.
  */
 export function itemsAnswered(output: readonly Json[]): NewItem[] {
   const isWhole = output.every(canBeSent)
@@ -30,49 +30,51 @@ export function itemsAnswered(output: readonly Json[]): NewItem[] {
   })
 }
 
-/** An item as a client gets it: with an id, a type and a status, and with parts in place of a text. */
+/**
+ * Returns an item as a client sees it: with an id, a type and a status, and with parts in place of a string.
+ */
 export function shownItem(id: string, text: string): Json {
   return shownItemOf(id, parseObject(text) ?? {})
 }
 
-/** The same for an item that is parsed. */
+/** The same for a parsed item. */
 export function shownItemOf(id: string, item: Json): Json {
   const type = textOf(item.type) ?? 'message'
   const { role, content, status = 'completed' } = item
-  // Reasoning and others need none.
+  // Reasoning and other items need none.
   if (type !== 'message') return { ...item, type, id, ...(/(call|output)$/.test(type) && { status }) }
   const parts = typeof content === 'string' ? [textPart(role, content)] : recordsOf(content).map(shownPart)
   return { ...item, type, id, status, content: parts }
 }
 
-/** A part with what an answer must have of it, and a request need not. */
+/** Adds the members of a part that are required in an answer but optional in a request. */
 function shownPart(part: Json): Json {
   if (part.type === 'output_text') return { annotations: [], ...part }
   return part.type === 'input_image' ? { detail: 'auto', ...part } : part
 }
 
-/** A new id in the vendor's form. */
+/** A new id in the vendor's format. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`
 }
 
 /**
- * What is wrong with an item that a client adds; undefined: nothing. A bad one would spoil every later
- * request.
+ * Returns what is wrong with an item that a client adds; undefined when nothing is. A bad item would break
+ * every later request.
  */
 export function faultOf(item: Json): string | undefined {
   const { type = 'message', role, content } = item
-  if (typeof type !== 'string' || type === '') return 'type: expected a text'
-  if (type === 'item_reference') return 'type: an item_reference names nothing here; send the item itself'
+  if (typeof type !== 'string' || type === '') return 'type: expected a string'
+  if (type === 'item_reference') return 'type: item references are not supported here. Send the item itself.'
   if (type !== 'message') return undefined
   if (!roles.has(role)) return 'role: expected "user", "assistant", "system" or "developer"'
   const isList = Array.isArray(content) && content.every(isRecord)
-  return isList || typeof content === 'string' ? undefined : 'content: expected a text or a list of parts'
+  return isList || typeof content === 'string' ? undefined : 'content: expected a string or an array of parts'
 }
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
 
-/** Reasoning goes back only in its encrypted form. */
+/** Reasoning can be sent back only in its encrypted form. */
 function canBeSent({ type, encrypted_content: sealed }: Json): boolean {
   return type !== 'reasoning' || textOf(sealed) !== undefined
 }

@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from 'postgres'
 import { insertOfAnswer, type KeptScope, type NewKeptRow, type TurnClaimant } from './kept-queries.ts'
 
-/** Who asks. A key with `usage_scope: key` finds only the conversations that it made itself. */
+/** The caller. A key with `usage_scope: key` finds only the conversations that it created itself. */
 export type ConversationScope = Pick<KeptScope, 'tenantId' | 'keyId'>
 
 export interface ConversationRow {
@@ -21,7 +21,7 @@ export interface SealedItem {
   content: Buffer
 }
 
-/** Undefined: the tenant has reached its maximum. */
+/** Returns undefined when the tenant has reached its maximum. */
 export async function insertConversation(
   sql: Sql,
   row: { tenantId: string; id: string; keyId: string; metadata: Buffer; days: number },
@@ -51,7 +51,7 @@ export async function readConversation(
   return row
 }
 
-/** Put other metadata in place of those, and keep the conversation for these days. */
+/** Replaces the metadata, and extends the life of the conversation to these days from now. */
 export async function updateConversation(
   sql: Sql,
   scope: ConversationScope,
@@ -65,13 +65,13 @@ export async function updateConversation(
   return row?.created_at
 }
 
-/** Its items go with it. False: it does not exist. */
+/** Deletes a conversation and its items. Returns false when it does not exist. */
 export async function deleteConversation(sql: Sql, scope: ConversationScope, id: string): Promise<boolean> {
   const { count } = await sql`DELETE FROM conversations c WHERE ${named(sql, scope, id)}`
   return count > 0
 }
 
-/** A conversation that a request has for itself. */
+/** A conversation that is claimed by a request. */
 export interface ClaimedConversation {
   next_position: number
   items: number
@@ -79,8 +79,8 @@ export interface ClaimedConversation {
 }
 
 /**
- * Claim a conversation for a request, and keep it for these days, unless another request has it. The claim of
- * a dead process does not count. For the count see `claimAnswer`.
+ * Claims a conversation for a request and extends its life to these days from now, unless another request has
+ * claimed it. The claim of a dead process does not count. For the reason to use a count, see `claimAnswer`.
  */
 export async function claimConversation(
   sql: Sql,
@@ -100,7 +100,10 @@ export async function claimConversation(
   return row?.found === true ? 'locked' : 'none'
 }
 
-/** Let the next request in. Does nothing once the answer of this one is there. */
+/**
+ * Ends the claim, so that the next request can begin. Does nothing when this request's answer has already
+ * been added.
+ */
 export async function releaseConversation(
   sql: Sql,
   tenantId: string,
@@ -113,8 +116,8 @@ export async function releaseConversation(
 }
 
 /**
- * Add what a request and its answer have brought, keep the answer where it is given, and end the claim, all
- * in one. False: the request has lost the conversation, so nothing was added.
+ * Adds the items of a request and its answer, keeps the answer if it is given, and ends the claim, all in one
+ * statement. Returns false when the request has lost the conversation, in which case nothing was added.
  */
 export async function appendTurn(
   sql: Sql,
@@ -139,7 +142,8 @@ export async function appendTurn(
 }
 
 /**
- * Add items beside requests. As `claimConversation`; `full`: it would have more items or bytes than it may.
+ * Adds items outside of requests. Returns the verdicts of `claimConversation`, or `full` when the
+ * conversation would have too many items or bytes.
  */
 export async function addItems(
   sql: Sql,
@@ -172,7 +176,7 @@ interface ItemsTerms extends Pick<TurnClaimant, 'requestId' | 'deadMs'> {
   bytesMax: number
 }
 
-/** The items that requests send, before this position; `bytes`: theirs together. */
+/** Returns the items before this position that requests send; `bytes` is their total size. */
 export async function readSentItems(
   sql: Sql,
   tenantId: string,
@@ -184,7 +188,9 @@ export async function readSentItems(
     WHERE tenant_id = ${tenantId} AND conversation_id = ${id} AND position < ${before} AND is_sent ORDER BY position`
 }
 
-/** The state of a conversation before this position. Undefined: there is none. */
+/**
+ * Returns the state of a conversation before this position; undefined when the conversation does not exist.
+ */
 export async function sizeBefore(
   sql: Sql,
   tenantId: string,
@@ -199,7 +205,7 @@ export async function sizeBefore(
   return row
 }
 
-/** `after`: the item before the page. Undefined: there is no such item. */
+/** `after` is the item before the page. Returns undefined when that item does not exist. */
 export async function readPage(
   sql: Sql,
   tenantId: string,
@@ -236,7 +242,7 @@ export async function readItem(
   return row
 }
 
-/** False: there is no such item. */
+/** Returns false when the item does not exist. */
 export async function deleteItem(sql: Sql, tenantId: string, id: string, itemId: string): Promise<boolean> {
   const { count } = await sql`
     WITH gone AS (
@@ -248,8 +254,8 @@ export async function deleteItem(sql: Sql, tenantId: string, id: string, itemId:
 }
 
 /**
- * Delete conversations that have expired, unless another process does so now, or has within `apartMs`.
- * Returns how many went.
+ * Deletes conversations that have expired, unless another process is doing so or has done so within
+ * `apartMs`. Returns the number deleted.
  */
 export async function deleteExpiredConversations(sql: Sql, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`
@@ -265,7 +271,7 @@ export async function deleteExpiredConversations(sql: Sql, apartMs: number): Pro
   }
 }
 
-/** Each may have thousands of items. */
+/** Limits one statement, because each conversation may have thousands of items. */
 const atOnce = 50
 
 function named(sql: Sql, { tenantId, keyId }: ConversationScope, id: string): Fragment {
@@ -279,7 +285,7 @@ function isFree(sql: Sql, requestId: string, deadMs: number): Fragment {
       AND i.state = 'live' AND i.heartbeat_at > now() - make_interval(secs => ${deadMs / 1000})) = 0`
 }
 
-/** A key with fewer days does not shorten what another has promised. */
+/** A key that keeps conversations for fewer days does not shorten what another key has promised. */
 function later(sql: Sql, days: number): Fragment {
   return sql`greatest(c.expires_at, now() + make_interval(days => ${days}))`
 }
@@ -288,7 +294,7 @@ export function sealedBytes(items: readonly SealedItem[]): number {
   return items.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-/** `first`: a relation with the position of the first item, or without rows. */
+/** `first` is a relation with the position of the first item, or without rows. */
 function insertOf(
   sql: Sql,
   { tenantId, id }: { tenantId: string; id: string },

@@ -33,18 +33,18 @@ export interface Conversation {
   metadata: Json
 }
 
-/** A request that has a conversation for itself. */
+/** A request that has claimed a conversation. */
 export interface TurnIn {
   tenantId: string
   id: string
   requestId: string
   /** The position of the first item that it adds. */
   before: number
-  /** Days for which its answer keeps the conversation. */
+  /** The number of days for which its answer keeps the conversation. */
   days: number
 }
 
-/** Items as JSON text without the brackets around them, and how many. */
+/** Items as JSON text without the surrounding brackets, and their number. */
 export interface SentItems {
   text: string
   count: number
@@ -62,8 +62,7 @@ export interface ConversationParts {
 }
 
 /**
- * Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their
- * id.
+ * Conversations that clients create. Their items and metadata are encrypted and bound to their tenant and id.
  */
 export class Conversations {
   readonly #ask: <T>(query: PoolQuery<T>) => Promise<T>
@@ -91,7 +90,7 @@ export class Conversations {
     throw gatewayError('conversations_full', { most: conversationsMax })
   }
 
-  /** Throws `unknown_path` where this caller has none of this id, as all others do. */
+  /** Throws `unknown_path` when this caller has no conversation with this id, like all other methods. */
   async find(scope: ConversationScope, id: string): Promise<Conversation> {
     const row = plainId.test(id) ? await this.#ask(({ sql }) => readConversation(sql, scope, id)) : undefined
     if (row === undefined) throw noConversation(id)
@@ -119,8 +118,8 @@ export class Conversations {
   }
 
   /**
-   * Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and
-   * where it is full.
+   * Resolves with the items as a client sees them. Rejects with `invalid_request` while a request runs in the
+   * conversation, or when it is full.
    */
   async add(
     scope: ConversationScope,
@@ -143,7 +142,10 @@ export class Conversations {
     return added.map(({ id, text }) => shownItem(id, text))
   }
 
-  /** `hasMore`: there are items after the page. Rejects `invalid_request` for an unknown `after`. */
+  /**
+   * `hasMore` is true when there are items after the page. Rejects with `invalid_request` for an unknown
+   * `after`.
+   */
   async page(
     scope: ConversationScope,
     id: string,
@@ -181,9 +183,9 @@ export class Conversations {
   }
 
   /**
-   * Have a conversation for one request. Resolves with its items. Rejects `unknown_path` where this caller
-   * has none of this id, and `invalid_request` where another request has it, or where it has as much as it
-   * may. After a rejection, `release` it too.
+   * Claims a conversation for one request. Resolves with its items. Rejects with `unknown_path` when this
+   * caller has no conversation with this id, and with `invalid_request` when another request has claimed it
+   * or it is full. Call `release` after a rejection too.
    */
   async begin(
     scope: ConversationScope,
@@ -204,8 +206,8 @@ export class Conversations {
   }
 
   /**
-   * Let the next request in. Does nothing once the items of this one are there. While Postgres is down it
-   * tries again and again: the claim of a process that lives has no other end.
+   * Ends the claim, so that the next request can begin. Does nothing when the items of this request have been
+   * added. Retries while Postgres is down, because nothing else ends the claim of a live process.
    */
   async release(turn: Pick<TurnIn, 'tenantId' | 'id' | 'requestId'>): Promise<void> {
     const { tenantId, id, requestId } = turn
@@ -221,8 +223,8 @@ export class Conversations {
   }
 
   /**
-   * Add a turn and end its claim; see `appendTurn`. Rejects `invalid_request` where the request has lost the
-   * conversation.
+   * Adds a turn and ends its claim; see `appendTurn`. Rejects with `invalid_request` when the request has
+   * lost the conversation.
    */
   async append(
     turn: TurnIn,
@@ -236,15 +238,15 @@ export class Conversations {
     }
   }
 
-  /** All that a request in this conversation sends again. Rejects as `begin` does. */
+  /** Returns everything that a request in this conversation sends again. Rejects like `begin`. */
   async read(scope: ConversationScope, id: string): Promise<SentItems> {
     await this.find(scope, id)
     return (await this.itemsBefore(scope.tenantId, id, undefined)) ?? { text: '', count: 0 }
   }
 
   /**
-   * The items before a position, or all. Undefined: there is no such conversation. Rejects `invalid_request`
-   * for too many.
+   * Returns the items before a position, or all items; undefined when the conversation does not exist.
+   * Rejects with `invalid_request` when there are too many.
    */
   async itemsBefore(
     tenantId: string,

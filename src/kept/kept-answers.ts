@@ -25,18 +25,18 @@ import {
   type TurnClaimant,
 } from './kept-queries.ts'
 
-/** One turn: what its request added to the conversation, and its answer. */
+/** One turn: the items that its request added to the conversation, and its answer. */
 export interface KeptTurn {
-  /** The items, as JSON text without the brackets around them. */
+  /** The items, as JSON text without the surrounding brackets. */
   input: string
   output: string
-  /** The answer as its client got it. */
+  /** The answer as its client received it. */
   answer: Json
-  /** Members of its request that hold for all of the conversation, as JSON text of an object. */
+  /** Members of its request that apply to the whole conversation, as the JSON text of an object. */
   head?: string | undefined
   /**
-   * The conversation that its request ran in, and the position of its first item there: what is before
-   * them came before it.
+   * The conversation that its request ran in, and the position of the first item of the turn there. Items
+   * before that position precede the turn.
    */
   conversation?: { id: string; before: number } | undefined
 }
@@ -49,15 +49,15 @@ const turn = z.object({
   conversation: z.object({ id: z.string(), before: z.number() }).optional(),
 })
 
-/** Links of one chain. Each is a turn of a conversation. */
+/** The most links of one chain. Each link is a turn of a conversation. */
 const linksMax = 10_000
 
-/** Days for which answers of this key are kept; 0: none is kept. */
+/** The number of days for which answers of this key are kept; 0 means that none is kept. */
 export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick<Group, 'keptDays'>): number {
   return keptDays ?? group.keptDays
 }
 
-/** For refusals of what only the gateway could keep. */
+/** For refusals of requests that depend on answers kept by the gateway. */
 export const keepingAdvice =
   'The operator can have the gateway store them: responses: { store: true } of the key or its group.'
 
@@ -65,13 +65,13 @@ export function keptScopeOf({ tenantId, keyId, usageScope }: Identity, protocol:
   return { tenantId, protocol, keyId: usageScope === 'key' ? keyId : undefined }
 }
 
-/** The items of a kept text. */
+/** Returns the items of a stored text. */
 export function itemsOf(text: string): Json[] {
   const list: unknown = JSON.parse(`[${text}]`)
   return Array.isArray(list) ? list.filter(isRecord) : []
 }
 
-/** Answers that clients had kept. All of a turn is encrypted, for its tenant and its id. */
+/** Answers that are kept at the request of clients. Each turn is encrypted and bound to its tenant and id. */
 export class KeptAnswers {
   readonly conversations: Conversations
   readonly #answers: Database['answers']
@@ -87,9 +87,10 @@ export class KeptAnswers {
   }
 
   /**
-   * Throws `rate_limited` where the storage of the tenant has no room for the bytes, and
-   * `unavailable` while Postgres is down. The code that stores them checks again, and refuses where others
-   * were faster; refusing here costs nothing. `field`: the member by which the client asks to keep more.
+   * Throws `rate_limited` when the tenant's storage has no room for the bytes, and `unavailable` while
+   * Postgres is down. The code that stores the bytes checks again, because concurrent requests may use up the
+   * room, but a refusal at this point costs nothing. `field` is the member by which the client requests
+   * storage.
    */
   async requireRoom(
     tenantId: string,
@@ -101,7 +102,10 @@ export class KeptAnswers {
     if (stored + bytes > keptTenantBytesMax) throw storageFull(keptTenantBytesMax, field)
   }
 
-  /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
+  /**
+   * Resolves when Postgres has stored the answer. Rejects with `unavailable`, and with `upstream_error` when
+   * it is too large.
+   */
   async add(answer: NewAnswer, turn: KeptTurn): Promise<void> {
     const row = this.rowOf(answer, turn)
     const { days, claimedFor } = answer
@@ -109,8 +113,9 @@ export class KeptAnswers {
   }
 
   /**
-   * Add a turn to its conversation, and keep its answer where `answer` is given, both or neither. Rejects as
-   * `add` does, and `invalid_request` where the conversation was deleted meanwhile.
+   * Adds a turn to its conversation and, if `answer` is given, keeps its answer; either both or neither
+   * happens. Rejects like `add`, and with `invalid_request` when the conversation was deleted in the
+   * meantime.
    */
   async addTo(running: TurnIn, turn: KeptTurn, answer: NewAnswer | undefined): Promise<void> {
     const { id, before } = running
@@ -123,7 +128,7 @@ export class KeptAnswers {
     await this.conversations.append(running, added, kept)
   }
 
-  /** The row of an answer. Throws `upstream_error` for one that is too large. */
+  /** Builds the row of an answer. Throws `upstream_error` when it is too large. */
   rowOf(
     { tenantId, keyId, protocol, id, previousId, model, endUser }: NewAnswer,
     turn: KeptTurn,
@@ -141,7 +146,7 @@ export class KeptAnswers {
     throw gatewayError('kept_answer_too_large', { bytes, bytesMax: keptAnswerBytesMax })
   }
 
-  /** Undefined: this caller has none of this id. Rejects `unavailable`. */
+  /** Returns undefined when this caller has no answer with this id. Rejects with `unavailable`. */
   async read(scope: KeptScope, id: string): Promise<(KeptTurn & { previousId: string | null }) | undefined> {
     if (!plainId.test(id)) return undefined
     const row = await this.#ask(({ db }) => readKeptAnswer(db, scope, id))
@@ -149,16 +154,16 @@ export class KeptAnswers {
     return { ...this.#open(scope.tenantId, id, row.content), previousId: row.previousId }
   }
 
-  /** Whether there was one. Rejects `unavailable`. */
+  /** Returns whether the answer existed. Rejects with `unavailable`. */
   async delete(scope: KeptScope, id: string): Promise<boolean> {
     if (!plainId.test(id)) return false
     return await this.#ask(({ db }) => deleteKeptAnswer(db, scope, id))
   }
 
   /**
-   * The turns that a request which continues this answer repeats, the oldest first. Undefined: this caller
-   * has none of this id. `missing`: a turn before them was deleted. Rejects `invalid_request` for more than a
-   * request may repeat, and `unavailable`.
+   * Returns the turns that a request repeats when it continues this answer, oldest first; undefined when this
+   * caller has no answer with this id; `missing` when a turn before them was deleted. Rejects with
+   * `invalid_request` when there are more than a request may repeat, and with `unavailable`.
    */
   async chain(scope: KeptScope, id: string): Promise<KeptTurn[] | 'missing' | undefined> {
     if (!plainId.test(id)) return undefined
@@ -183,13 +188,13 @@ export class KeptAnswers {
     return gatewayError('kept_chain_too_long', facts, { field: 'previous_response_id' })
   }
 
-  /** As `claimAnswer`. Rejects `unavailable`. */
+  /** See `claimAnswer`. Rejects with `unavailable`. */
   async claim(scope: KeptScope, id: string, claimant: TurnClaimant): Promise<ClaimVerdict> {
     if (!plainId.test(id)) return 'none'
     return await this.#ask(({ sql }) => claimAnswer(sql, scope, id, claimant))
   }
 
-  /** As `endClaim`. Rejects `unavailable`. */
+  /** See `endClaim`. Rejects with `unavailable`. */
   async endClaim(tenantId: string, claim: Parameters<typeof endClaim>[2]): Promise<void> {
     await this.#ask(({ sql }) => endClaim(sql, tenantId, claim))
   }
@@ -214,10 +219,10 @@ export interface NewAnswer {
   id: string
   previousId: string | undefined
   model: string
-  /** That its request named, as the usage log has the name. */
+  /** The end user that its request named, as it appears in the usage log. */
   endUser: string | null
   days: number
-  /** The request that has the claim on the previous answer. */
+  /** The id of the request that has claimed the previous answer. */
   claimedFor: string | undefined
 }
 

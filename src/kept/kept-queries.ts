@@ -6,12 +6,12 @@ import { keptAnswers } from '../db/schema.ts'
 /** The formats whose answers are kept. */
 export type KeptProtocol = (typeof keptAnswers.$inferSelect)['protocol']
 
-/** Who asks. A key with `usage_scope: key` finds only the answers that it got itself. */
+/** The caller. A key with `usage_scope: key` finds only the answers that it received itself. */
 export interface KeptScope {
   tenantId: string
   /** Only answers of this format. */
   protocol: KeptProtocol
-  /** Undefined: the answers of all keys. */
+  /** Undefined means the answers of all keys. */
   keyId: string | undefined
 }
 
@@ -19,17 +19,17 @@ export type KeptRow = typeof keptAnswers.$inferSelect
 
 const { tenantId, id, keyId, protocol, expiresAt } = keptAnswers
 
-/** A row without what the statement that inserts it gives. */
+/** A row without the columns that are set by the statement that inserts it. */
 export type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' | 'claimedFor' | 'isContinued'>
 
 /**
- * Keep an answer, and end the claim on the one before it, in one statement: whatever kills this process, that
- * one is continued once. `claimedFor`: the request that has the claim. `days`: until it expires; no more than
- * its tenant keeps rows, bodies and answers.
+ * Keeps an answer and ends the claim on the previous one in one statement, so that the previous answer is
+ * continued only once, even if this process is killed. `claimedFor` is the request that has the claim. `days`
+ * is the time until the answer expires, limited by the tenant's retention of rows, bodies and answers.
  *
- * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation
- * that has gone on from it. But it is unknown which of the two a later request means, so none of
- * `anthropic-messages` continues it any more.
+ * Two answers with the same id come from a channel that repeats its ids. The first one stays, for the
+ * conversation that continues it. However, it is unknown which of the two a later request means, so
+ * `anthropic-messages` no longer continues either of them.
  */
 export async function addKeptAnswer(
   sql: Sql,
@@ -45,7 +45,10 @@ export async function addKeptAnswer(
     WHERE tenant_id = ${tenantId} AND id = ${previousId} AND id <> ${id} AND claimed_for = ${claimedFor ?? null}::uuid`
 }
 
-/** The insertion of an answer, `AS k`, if `held` has a row. `days`: as `addKeptAnswer` has them. */
+/**
+ * The insertion of an answer, as a CTE for `AS k`, which happens only if `held` has a row. For `days`, see
+ * `addKeptAnswer`.
+ */
 export function insertOfAnswer(
   sql: Sql,
   { row, days }: { row: NewKeptRow; days: number },
@@ -71,7 +74,7 @@ export async function readKeptAnswer(
   return row
 }
 
-/** False: it does not exist. Answers that continue it can no longer be continued. */
+/** Returns false when the answer does not exist. Answers that continue it can no longer be continued. */
 export async function deleteKeptAnswer(
   db: TypedQueries,
   scope: KeptScope,
@@ -85,14 +88,15 @@ export async function deleteKeptAnswer(
 export interface KeptLink {
   id: string
   previous_id: string | null
-  /** Its own bytes, and those of the links after it. */
+  /** The size of this link and of those after it. */
   total: number
   content: Buffer
 }
 
 /**
- * The answer and those that it continues, the oldest first. It has no more than `bytesMax` bytes and one
- * link, nor more than `linksMax` links: where the oldest names another, that one is missing or did not fit.
+ * Returns the answer and those that it continues, oldest first. The chain ends at the link that exceeds
+ * `bytesMax` bytes, or at `linksMax` links. If the oldest link names a previous one, that one is missing or
+ * did not fit.
  */
 export async function readChain(
   sql: Sql,
@@ -115,26 +119,26 @@ export async function readChain(
     ORDER BY c.place DESC`
 }
 
-/** A request that would be the only one to continue an answer, and its process. */
+/** A request that wants to be the only one to continue an answer, and its process. */
 export interface TurnClaimant {
   requestId: string
   instanceId: string
-  /** A process whose heartbeat is older counts as dead. */
+  /** A process with an older heartbeat counts as dead. */
   deadMs: number
 }
 
 /**
- * What prevents a claim: a request has continued the answer, one does so now, or there is no such
- * answer.
+ * Why a claim fails: a request has continued the answer, another request is continuing it, or the answer does
+ * not exist.
  */
 export type ClaimVerdict = 'claimed' | 'continued' | 'in-flight' | 'none'
 
 /**
- * Claim an answer for the one request that may continue it, unless another has it. The claim of a dead
- * process does not count.
+ * Claims an answer for the one request that may continue it, unless another request has claimed it. The claim
+ * of a dead process does not count.
  *
- * A count, not NOT EXISTS: Postgres would make a join of that, and does not look at the joined table again
- * when the row has changed while it waited. Then two requests got the claim.
+ * This uses a count, because Postgres would turn NOT EXISTS into a join, and does not look at the joined
+ * table again when the row has changed while it waited. Two requests then got the claim.
  */
 export async function claimAnswer(
   sql: Sql,
@@ -157,7 +161,7 @@ export async function claimAnswer(
   return row.is_continued ? 'continued' : 'in-flight'
 }
 
-/** End the claim of a request that has not continued the answer. Does nothing where it has. */
+/** Ends the claim of a request that has not continued the answer. Does nothing if it has. */
 export async function endClaim(
   sql: Sql,
   tenantId: string,
@@ -168,7 +172,7 @@ export async function endClaim(
     WHERE tenant_id = ${tenantId} AND id = ${answerId} AND claimed_for = ${requestId}`
 }
 
-/** The bytes that a tenant leaves in storage. */
+/** The number of bytes that a tenant has stored. */
 export async function storedBytesOf(sql: Sql, tenantId: string): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
     SELECT bytes::float8 AS bytes FROM tenant_storage WHERE tenant_id = ${tenantId}`
@@ -176,8 +180,8 @@ export async function storedBytesOf(sql: Sql, tenantId: string): Promise<number>
 }
 
 /**
- * Delete answers that have expired, unless another process does so now, or has within `apartMs`. An answer
- * that another one continues stays. Returns how many went.
+ * Deletes answers that have expired, unless another process is doing so or has done so within `apartMs`. An
+ * answer that another one continues stays. Returns the number deleted.
  */
 export async function deleteExpiredAnswers(sql: Sql, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`

@@ -11,13 +11,13 @@ import { OfferTraits } from '../traits/offer-traits.ts'
 import { probeTenant } from './probe-keys.ts'
 import type { ProbedOffer } from './probed-offer.ts'
 
-/** Before the path in each address of a run. */
+/** The part before the path in each address of a run. */
 export const probeBase = 'http://tollgate.internal/v1'
 
 /**
- * The endpoints of text, as one run calls them. The requests go the way of every request: they are
- * journalled, have rows, and their costs are held in the budget of the run's key. Only catalog and caller are
- * the run's own: one offer, in one protocol, and `identity`.
+ * Returns the text endpoints for one run. Its requests are handled like any other: they are journalled, have
+ * rows, and their costs are held in the budget of the run's key. Only the catalog and the caller belong to
+ * the run: one offer in one protocol, and `identity`.
  */
 export function probeFetch(gateway: Gateway, probed: ProbedOffer, identity: Identity): Fetch {
   const snapshot = snapshotOf(gateway.catalog.snapshot, probed, identity)
@@ -31,8 +31,8 @@ export function probeFetch(gateway: Gateway, probed: ProbedOffer, identity: Iden
 }
 
 /**
- * The catalog with nothing in it but the offer. Nothing is known of it: the probe asks the upstream, and not
- * our tables.
+ * Returns a catalog that contains only the offer, without any known traits, because the probe must learn them
+ * from the upstream rather than from our tables.
  */
 function snapshotOf(
   { revision }: Snapshot,

@@ -3,13 +3,13 @@ import type { Identity } from '../access/identity.ts'
 import type { TypedQueries } from '../db/connections.ts'
 import { ensureProbeKey } from './queries.ts'
 
-/** The tenant, and the group, of all requests that probes make. */
+/** The tenant and the group of all requests made by probes. */
 export const probeTenant = 'tollgate-probes'
 
 /**
- * The caller of one run: a key of its own, whose budget is the most that the run may cost. A run that is
- * begun again has the same key, so that both together stay within the budget. `costMax` null: no price of the
- * model is known, so no budget can bound it.
+ * Returns the caller of one run. It has its own key, whose budget is the most that the run may cost. A run
+ * that is restarted has the same key, so both runs together stay within the budget. `costMax` is null when no
+ * price of the model is known, because no budget can then bound the cost.
  */
 export async function callerOf(db: TypedQueries, keyName: string, costMax: bigint | null): Promise<Identity> {
   const secretHash = randomBytes(32)

@@ -21,8 +21,8 @@ export interface ProbeGateway extends Gateway {
 const within = { withinMs: 10_000 }
 
 /**
- * Run one probe: ask the offer one thing after the other, as `tollgate verify` does, and write a verdict on
- * each. Does nothing when the run has ended. When `signal` ends it early, it begins again later, with the
+ * Runs one probe: checks the offer step by step, as `tollgate verify` does, and writes a verdict on each
+ * check. Does nothing when the run has ended. When `signal` ends it early, it is restarted later with the
  * same key and budget.
  */
 export async function probeOffer(gateway: ProbeGateway, id: string, signal: AbortSignal): Promise<void> {
@@ -47,10 +47,10 @@ export async function probeOffer(gateway: ProbeGateway, id: string, signal: Abor
   )
   const report = { calls, ms, sections }
   await database.jobs.ask(({ db }) => endRun(db, id, { state: 'ended', report }), within)
-  log.info({ probe: id, channel: probed.channel.name, model: probed.name, calls }, 'an offer was probed')
+  log.info({ probe: id, channel: probed.channel.name, model: probed.name, calls }, 'probed an offer')
 }
 
-/** The offer of a run as the catalog has it now, or why it has none. */
+/** Returns the offer of a run as it is now in the catalog, or why there is none. */
 async function probedOf(gateway: ProbeGateway, run: ProbeRun): Promise<ProbedOffer | string> {
   const { snapshot } = gateway.catalog
   const channel = snapshot.channels.get(run.channelId)?.name ?? ''
@@ -68,7 +68,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Report> {
   const { model, offer, channel, name, protocol, upstreamModel, format } = probed
-  // The id first: a key of this name has the budget of this run.
+  // The name starts with the run's id, because a key of this name has the budget of this run.
   const keyName = `${run.id} ${channel.name} ${name} ${protocol}`.slice(0, keyCharactersMax)
   const isPriced = (model.price ?? offer.libraryPrices?.of(upstreamModel)) !== undefined
   const costMax = isPriced ? run.costMax : null
@@ -94,12 +94,12 @@ async function ask(
   )
 }
 
-/** A model that thinks needs room before its answer begins. */
+/** A reasoning model needs room before its answer begins. */
 const outputTokens = 2048
 const callMs = 120_000
 const keyCharactersMax = 128
 
-/** Without a bound, a budget would have to hold the longest answer of the model for each request. */
+/** Without this bound, a budget would have to hold the model's longest answer for each request. */
 function boundOf({ offer, protocol, upstreamModel }: ProbedOffer): OutputBound {
   const tokens = outputTokens
   switch (protocol) {
@@ -151,7 +151,7 @@ async function noteVerdicts(
   await gateway.database.jobs.ask(({ db }) => putProbeVerdicts(db, found), within)
 }
 
-/** An answer may repeat what its request had. */
+/** An answer may repeat parts of its request. */
 function secretsOf({ channel }: ProbedOffer): string[] {
   return [...channel.credentials, ...(channel.connection?.secrets ?? [])]
 }
@@ -161,14 +161,14 @@ function withoutSecrets(line: Line, secrets: readonly string[]): Line {
 }
 
 /**
- * When the simplest request had no answer, the channel is down or refuses us: that says nothing about the
- * model.
+ * When even the simplest request was not answered, the channel is down or refuses us, which says nothing
+ * about the model.
  */
 function wasAnswered(lines: readonly Line[]): boolean {
   return lines[0]?.verdict === 'ok'
 }
 
-/** Undefined when one of them is not known. */
+/** Undefined when one of them is unknown. */
 function sumOf(costs: readonly (bigint | undefined)[]): bigint | undefined {
   let sum = 0n
   for (const cost of costs) {

@@ -5,8 +5,8 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import type { FormatId } from '../verify/format.ts'
 
 /**
- * The format in which a probe asks a channel of each protocol. Gemini has no clients here, so its answers are
- * translated.
+ * The format in which a probe calls a channel of each protocol. Gemini has no client side here, so its
+ * answers are translated.
  */
 const formatsOf: Readonly<Partial<Record<ProtocolName, FormatId>>> = {
   'openai-chat': 'chat',
@@ -15,11 +15,11 @@ const formatsOf: Readonly<Partial<Record<ProtocolName, FormatId>>> = {
   gemini: 'chat',
 }
 
-/** One offer, in one protocol, as a probe asks it. */
+/** One offer in one protocol, as a probe calls it. */
 export interface ProbedOffer {
   channel: Channel
   model: Model
-  /** The name by which clients ask for the model. */
+  /** The name by which clients request the model. */
   name: string
   offer: Offer
   /** Never `*`. */
@@ -48,7 +48,7 @@ function protocolOf(name: string): ProtocolName | undefined {
   }
 }
 
-/** Throws GatewayError `invalid_request` that says what there is instead. */
+/** Throws a GatewayError `invalid_request` that says what is available instead. */
 export function findProbedOffer(
   snapshot: Snapshot,
   wanted: { channel: string; model: string; protocol: string },
@@ -59,7 +59,7 @@ export function findProbedOffer(
   if (protocol === undefined || format === undefined) {
     throw invalid(
       'protocol',
-      `channel "${channel.name}" cannot be probed in it: it speaks ${Object.keys(channel.protocols).join(', ')}`,
+      `cannot probe channel "${channel.name}" in this protocol. The channel speaks ${Object.keys(channel.protocols).join(', ')}`,
     )
   }
   const name = model.id === '*' ? wanted.model : model.id
@@ -67,14 +67,14 @@ export function findProbedOffer(
   return { channel, model, name, offer, upstreamModel, protocol, format }
 }
 
-/** Throws GatewayError `invalid_request`. */
+/** Throws a GatewayError `invalid_request`. */
 export function findOffer(snapshot: Snapshot, wanted: { channel: string; model: string }) {
   const channel = [...snapshot.channels.values()].find(({ name }) => name === wanted.channel)
   if (channel === undefined) throw invalid('channel', `no enabled channel has this name`)
   const model = findModel(snapshot, wanted.model)
   const offer = model?.offers.find((each) => each.channel.id === channel.id)
   if (model === undefined || offer === undefined) {
-    throw invalid('model', `channel "${channel.name}" offers no model of this name`)
+    throw invalid('model', `channel "${channel.name}" does not offer a model with this name`)
   }
   return { channel, model, offer }
 }

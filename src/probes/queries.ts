@@ -15,9 +15,9 @@ export interface ProbeOwners {
 }
 
 /**
- * The tenant and the group of probes, and the key of this name, each made when there is none. One statement,
- * because a serving process has no transactions. The key is disabled, and no secret has its hash: it cannot
- * be used.
+ * Returns the tenant and group of probes and the key of this name, creating those that are missing. This is
+ * one statement because a serving process has no transactions. The key is disabled, and no secret matches its
+ * hash, so it cannot be used.
  */
 export async function ensureProbeKey(
   db: TypedQueries,
@@ -46,7 +46,7 @@ export async function ensureProbeKey(
       ON CONFLICT (tenant_id, name) DO UPDATE SET name = excluded.name RETURNING id
     )
     SELECT tenant.id AS tenant_id, key_group.id AS group_id, key.id AS key_id FROM tenant, key_group, key`)
-  if (owners === undefined) throw new Error('the key of a probe was not made')
+  if (owners === undefined) throw new Error('could not create the key of a probe')
   return { tenantId: owners.tenant_id, groupId: owners.group_id, keyId: owners.key_id }
 }
 
@@ -54,7 +54,7 @@ export async function addRuns(db: Queries, rows: readonly NewProbeRun[]): Promis
   if (rows.length > 0) await db.insert(probeRuns).values([...rows])
 }
 
-/** Newest first, before the given id, with the names of their channels and what they have cost. */
+/** Returns runs, newest first and before the given id, with the names of their channels and their costs. */
 export async function listRuns(
   db: TypedQueries,
   {
@@ -69,7 +69,7 @@ export async function listRuns(
   return await db
     .select({
       ...columns,
-      // A list has no use for the reports.
+      // A list does not need the reports.
       ...(id !== undefined && { report }),
       channel: channels.name,
       costNano: sql<
@@ -94,13 +94,13 @@ export async function listRuns(
 }
 
 /**
- * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not indefinitely:
- * after an hour it has failed.
+ * Returns undefined when the run has ended or does not exist. A run that breaks off is restarted, but not
+ * indefinitely: after an hour it counts as failed.
  */
 export async function beginRun(db: TypedQueries, id: string): Promise<ProbeRun | undefined> {
   await db
     .update(probeRuns)
-    .set({ state: 'failed', error: 'It did not end within an hour.', endedAt: sql`now()` })
+    .set({ state: 'failed', error: 'The probe did not finish within an hour.', endedAt: sql`now()` })
     .where(
       and(
         eq(probeRuns.id, id),
@@ -116,7 +116,7 @@ export async function beginRun(db: TypedQueries, id: string): Promise<ProbeRun |
   return row
 }
 
-/** The costs of these requests, as far as they are known and shipped. */
+/** Returns the costs of these requests, as far as they are known and shipped. */
 export async function costsOf(db: TypedQueries, ids: readonly string[]): Promise<Map<string, bigint>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -141,7 +141,7 @@ export async function endRun(
     .where(and(eq(probeRuns.id, id), inArray(probeRuns.state, ['queued', 'running'])))
 }
 
-/** Ids of runs that have not ended, and are older than `olderMs`. The queue may have lost them. */
+/** Returns the ids of runs that have not ended and are older than `olderMs`. The queue may have lost them. */
 export async function waitingRuns(db: TypedQueries, olderMs: number): Promise<string[]> {
   const rows = await db
     .select({ id: probeRuns.id })
@@ -158,7 +158,7 @@ export async function waitingRuns(db: TypedQueries, olderMs: number): Promise<st
 
 const runsAtOnce = 1000
 
-/** The newest run of each offer and protocol, by the time it was asked for. */
+/** Returns the newest run of each offer and protocol, by the time it was requested. */
 export async function newestRuns(db: TypedQueries): Promise<Map<string, Date>> {
   const rows = await db
     .selectDistinctOn([probeRuns.channelId, probeRuns.model, probeRuns.protocol], {

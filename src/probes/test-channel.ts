@@ -11,7 +11,7 @@ import { callerOf } from './probe-keys.ts'
 import { findProbedOffer, type ProbedOffer, probedProtocols } from './probed-offer.ts'
 import { readAttempt } from './queries.ts'
 
-/** The parts of a process that a test of a channel needs, besides those of every request. */
+/** The parts of a process that a channel test needs, besides those of every request. */
 export interface TestGateway extends Gateway {
   database: Database
   ledger: Ledger
@@ -23,11 +23,11 @@ export interface ChannelTest {
   model: string
   upstreamModel: string
   ok: boolean
-  /** The upstream's; null: it did not answer. */
+  /** The upstream's status; null when it did not answer. */
   status: number | null
   latencyMs: number
   firstByteMs: number | null
-  /** Of the row in the usage log. */
+  /** The id of the row in the usage log. */
   requestId: string | null
   /** The first characters of the answer, redacted. */
   firstBytes: string
@@ -40,8 +40,8 @@ const shownCharacters = 400
 const attemptMs = 5_000
 
 /**
- * The offers of a channel that a test asks: one model, in each protocol. The channel may be disabled. Throws
- * GatewayError `invalid_request`.
+ * Returns the offers of a channel that a test calls: one model in each protocol. The channel may be disabled.
+ * Throws a GatewayError `invalid_request`.
  */
 export function offersToTest(
   rows: AllRows,
@@ -71,7 +71,8 @@ export function offersToTest(
 }
 
 /**
- * Ask an offer one small thing. The request has a row of the tenant of probes, and takes no client's money.
+ * Sends a small request to an offer. The request has a row of the probes' tenant, and takes no client's
+ * money.
  */
 export async function testOffer(
   gateway: TestGateway,
@@ -142,7 +143,7 @@ function questionOf({ format, name, offer, protocol, upstreamModel }: ProbedOffe
   }
 }
 
-/** The attempt has what the upstream said. Undefined while Postgres does not have it. */
+/** Returns the upstream's message from the attempt. Undefined until Postgres has the row. */
 async function attemptOf({ ledger, database }: TestGateway, requestId: string | null) {
   if (requestId === null) return undefined
   try {

@@ -2,16 +2,16 @@ import type { Modality, OptionalParameter, Traits } from '../canonical/traits.ts
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { CheckFinding } from '../verify/format.ts'
 
-/** What a probe has found about one subject, and the traits that follow from it. */
+/** What a probe found about one subject, and the traits that follow from it. */
 export interface ProbeFinding {
   verdict: 'yes' | 'no' | 'unknown'
   traits: Traits | undefined
 }
 
-/** The findings of a run, by the name of the check. */
+/** The findings of a run by the name of the check. */
 export type Findings = ReadonlyMap<string, Pick<CheckFinding, 'verdict'>>
 
-/** The verdict on each check. `known`: the traits of the offer without probes. */
+/** Returns the verdict on each check. `known` is the offer's traits without probes. */
 export function verdictsOf(
   findings: Findings,
   { protocol, known }: { protocol: ProtocolName; known: Traits },
@@ -26,8 +26,8 @@ export function verdictsOf(
 }
 
 /**
- * A fault of the server says nothing about what it can do, except where a stream is cut. Something ignored is
- * something that it cannot do.
+ * A server error says nothing about what the server can do, except where a stream is cut. A feature that is
+ * ignored is one that the server does not have.
  */
 function verdictOf(name: string, verdict: CheckFinding['verdict']): ProbeFinding['verdict'] {
   switch (verdict) {
@@ -89,7 +89,7 @@ function traitsOf(name: string, verdict: ProbeFinding['verdict'], around: Around
   }
 }
 
-/** The optional parameters, by the names of their checks. */
+/** The optional parameters by the names of their checks. */
 const parameters: Readonly<Record<string, OptionalParameter>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -111,7 +111,7 @@ const parameters: Readonly<Record<string, OptionalParameter>> = {
   top_logprobs: 'logprobs',
 }
 
-/** Only a tool that is demanded may be ignored by a model that calls tools when it chooses to. */
+/** Whether the model called a tool in another check, in which case it ignores only a demanded tool. */
 function callsSomewhere(answers: Around['answers']): boolean {
   return ['tools in stream', 'parallel tools', 'parallel tools in stream', 'second tool turn'].some(
     (name) => answers.get(name) === 'yes',

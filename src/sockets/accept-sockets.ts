@@ -16,15 +16,16 @@ import { ResponsesSocket } from './responses-socket.ts'
 
 export const socketPath = '/v1/responses'
 
-/** Whether a request asks for a WebSocket where there may be one. */
+/** Whether a request asks for a WebSocket on a path that supports it. */
 export function asksForSocket({ method, url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]
   return method === 'GET' && path === socketPath && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /**
- * Serve WebSockets. The upgrade is authenticated like any request: a client without a good key gets its error
- * over HTTP, and a row. An upgrade that succeeds has no row, because each request on it has its own.
+ * Serves WebSockets. The upgrade is authenticated like any request: a client without a valid key gets its
+ * error over HTTP, and a row. A successful upgrade has no row, because each request on the connection has its
+ * own.
  */
 export function acceptSockets(
   gateway: Gateway & { sockets: OpenSockets },
@@ -67,13 +68,13 @@ export function acceptSockets(
     handleRequest(gateway, format, (_: Gateway, received) => accept(received, exchange))(exchange)
 }
 
-/** Of the connection, not of a request. */
+/** The headers of the connection, which are not repeated for each request. */
 const ownHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'upgrade', 'host', 'content-length', 'transfer-encoding', 'content-encoding', 'expect'],
   ...['accept-encoding', 'idempotency-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'],
 ])
 
-/** The headers of the upgrade, for each request on the connection. */
+/** The headers of the upgrade that apply to each request on the connection. */
 function headersOfRequests({ headers }: IncomingMessage): Record<string, string> {
   const kept = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || ownHeaders.has(name) || name.startsWith('sec-websocket-')

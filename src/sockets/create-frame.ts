@@ -6,15 +6,15 @@ import { removeMembers } from '../protocols/remove-members.ts'
 import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
 import { splice } from '../protocols/splice.ts'
 
-/** What a client asks for in one frame. */
+/** The request in one frame. */
 export interface CreateFrame {
-  /** The body of the same request over HTTP, which streams. */
+  /** The body of the same request over HTTP, as a stream. */
   body: Buffer
-  /** The answer that it continues. */
+  /** The id of the answer that it continues. */
   previousId: string | undefined
-  /** The lane in which it runs; undefined: that of requests without one. */
+  /** The lane in which it runs; undefined means the lane of requests without a `stream_id`. */
   lane: string | undefined
-  /** False: it prepares the next request, and no model is to answer. */
+  /** False when it only prepares the next request, so that no model answers. */
   generates: boolean
 }
 
@@ -29,10 +29,11 @@ const names = [
 ] as const
 
 /**
- * Read a `response.create`: the members of a request beside its type. Nothing is parsed but these few
- * members. Throws GatewayError `invalid_request` or `unsupported_parameter`, with the member.
+ * Reads a `response.create` event: the members of a request beside its type. Only these few members are
+ * parsed. Throws a GatewayError `invalid_request` or `unsupported_parameter` that names the member.
  *
- * https://developers.openai.com/api/docs/guides/websocket-mode, by what clients of it say, read 2026-11-23
+ * https://developers.openai.com/api/docs/guides/websocket-mode, according to clients that implement it, read
+ * 2026-11-23
  */
 export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame {
   const members = scanBody(frame, names, bounds)
@@ -44,14 +45,17 @@ export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame 
     )
   }
   if (readBoolean(frame, members.background, 'background')) {
-    throw unsupported('background', 'a WebSocket has no background answers; send the request with POST')
+    throw unsupported(
+      'background',
+      'background mode is not available on a WebSocket. Send the request with POST.',
+    )
   }
   const lane = textAt(frame, members.stream_id, 'stream_id')
   if (lane !== undefined && lane.length > laneCharactersMax)
     throw invalid('stream_id', `expected at most ${laneCharactersMax} characters, got ${lane.length}`)
   const generates = !isGiven(frame, members.generate) || readBoolean(frame, members.generate, 'generate')
   const { model } = members
-  // The scan of the request says what a model must be.
+  // The scan of the request reports what a model must be.
   if (model === undefined) return { body: frame, previousId: undefined, lane, generates: true }
   const removed = [members.type, members.generate, members.stream, members.background, members.stream_id]
   const edits = [
@@ -68,7 +72,9 @@ export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame 
 const nothing = Buffer.alloc(0)
 const laneCharactersMax = 256
 
-/** The lane of a frame that is refused, as far as it can be read: clients wait for the answer there. */
+/**
+ * Returns the lane of a refused frame, as far as it can be read, because clients wait for the answer there.
+ */
 export function laneOfRefused(frame: Buffer, { jsonDepthMax: depthMax }: JsonBounds): string | undefined {
   const found: Partial<Record<'stream_id', ByteRange>> = {}
   orElse(undefined, () =>

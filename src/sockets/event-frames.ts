@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
 
 /**
- * Turns the bytes of server-sent events into text frames of a WebSocket, one for each event with data, as a
- * server sends them. All frames of a chunk come as one buffer: a write for each would cost three times as
- * much as the events themselves.
+ * Turns the bytes of server-sent events into WebSocket text frames, as sent by a server: one for each event
+ * with data. All frames of a chunk are returned as one buffer, because a write for each would cost three
+ * times as much as the events themselves.
  *
  * https://www.rfc-editor.org/rfc/rfc6455#section-5.2
  */
 export class EventFrames {
   readonly #eventBytesMax: number
-  /** Members for the beginning of each event. */
+  /** Members that are put at the beginning of each event. */
   readonly #mark: string
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
@@ -18,7 +18,7 @@ export class EventFrames {
   #last: Buffer = nothing
   #isOver = false
 
-  /** `lane`: each event names it. */
+  /** `lane` is named in each event. */
   constructor(eventBytesMax: number, lane?: string) {
     this.#eventBytesMax = eventBytesMax
     this.#mark = lane === undefined ? '' : `{"stream_id":${JSON.stringify(lane)},`
@@ -30,8 +30,8 @@ export class EventFrames {
   }
 
   /**
-   * The frames of the events that end in this chunk; undefined: of none. After an event that is too large
-   * there are no more.
+   * Returns the frames of the events that end in this chunk, or undefined if there are none. After an event
+   * that is too large, there are no more frames.
    */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#isOver) return undefined
@@ -51,10 +51,10 @@ export class EventFrames {
     return this.#framesOf(bytes.subarray(0, whole), ends)
   }
 
-  /** `ends`: where the events in these bytes end. */
+  /** `ends` are the positions where the events in these bytes end. */
   #framesOf(bytes: Buffer, ends: readonly number[]): Buffer | undefined {
-    // An upstream may send any bytes, but a text frame that is not UTF-8 breaks the connection. CR ends lines
-    // too.
+    // An upstream may send any bytes, but a text frame that is not UTF-8 breaks the connection. CR also ends
+    // lines.
     const mayCopy = this.#mark === '' && isUtf8(bytes) && !bytes.includes(carriageReturn)
     const frames = mayCopy ? Buffer.allocUnsafe(roomFor(bytes.length)) : undefined
     const others: Buffer[] = []
@@ -106,14 +106,14 @@ const carriageReturn = 0x0d
 const colon = 0x3a
 const space = 0x20
 
-/** No frame is longer than its event, but one of 64 KiB or more by three bytes. */
+/** No frame is longer than its event, except that one of 64 KiB or more can be three bytes longer. */
 function roomFor(bytes: number): number {
   return bytes + 16 * (1 + (bytes >> 16))
 }
 
 /**
- * Where the data begins in an event that is one line with its name, or none, and one line of data, both ended
- * by LF, as nearly all are; -1 for another. Its data ends two bytes before the event.
+ * Returns where the data begins in an event that consists of an optional name line and one data line, both
+ * ended by LF, as nearly all do; -1 for any other event. Its data ends two bytes before the event.
  */
 function onlyDataIn(bytes: Buffer, start: number, end: number): number {
   let at = start
@@ -123,23 +123,23 @@ function onlyDataIn(bytes: Buffer, start: number, end: number): number {
     return -1
   if (bytes[at + 4] !== colon || bytes[end - 1] !== lineFeed) return -1
   at += bytes[at + 5] === space ? 6 : 5
-  // After the data is the end of its line, and then nothing but the blank line.
+  // The data is followed by the end of its line, and then only by the blank line.
   return bytes.indexOf(lineFeed, at) === end - 2 ? at : -1
 }
 
-/** `[DONE]` is the end of a stream over HTTP, and an event without data is dropped. */
+/** `[DONE]` only ends a stream over HTTP, and an event without data is dropped. */
 function isNoEvent(bytes: Buffer, from: number, to: number): boolean {
   return to <= from || (bytes[from] === 0x5b && bytes.toString('latin1', from, to) === '[DONE]')
 }
 
-/** A whole text frame. */
+/** Returns a complete text frame. */
 function frameOf(data: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(10 + data.length)
   const at = writeHeader(frame, 0, data.length)
   return frame.subarray(0, at + data.copy(frame, at))
 }
 
-/** Returns the offset after it. */
+/** Returns the offset after the header. */
 function writeHeader(frame: Buffer, at: number, length: number): number {
   frame[at] = wholeText
   if (length < 126) {
@@ -155,5 +155,5 @@ function writeHeader(frame: Buffer, at: number, length: number): number {
   return frame.writeUInt32BE(length, at + 6)
 }
 
-/** The only frame of a message, which is text. */
+/** The first byte of a text message in a single frame. */
 const wholeText = 0x81

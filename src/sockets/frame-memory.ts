@@ -1,21 +1,24 @@
 import type { BodyShare } from '../http/body-memory.ts'
 
 /**
- * Counts a client's messages while they arrive: `ws` holds the bytes of an unfinished frame, and unfinished
- * fragments, without a word. It reads the headers of frames, and leaves it to `ws` to refuse what breaks the
- * protocol.
+ * Counts a client's messages as they arrive, because `ws` holds the bytes of an unfinished frame, and
+ * unfinished fragments, without reporting them. It reads the headers of frames, and leaves protocol
+ * violations to `ws`.
  *
  * https://www.rfc-editor.org/rfc/rfc6455#section-5.2
  */
 export class FrameMemory {
   readonly #begin: () => BodyShare
-  /** Of the message that arrives. */
+  /** The share of the message that is arriving. */
   #share: BodyShare
-  /** Of messages that have come whole. */
+  /** The shares of messages that have arrived completely. */
   readonly #whole: BodyShare[] = []
   readonly #header = Buffer.alloc(headerBytesMax)
   #headerBytes = 0
-  /** Of the frame that arrives. Undefined: its header has not come whole. */
+  /**
+   * The bytes still missing from the frame that is arriving. Undefined until its header has arrived
+   * completely.
+   */
   #payloadLeft: number | undefined
 
   constructor(begin: () => BodyShare) {
@@ -23,7 +26,9 @@ export class FrameMemory {
     this.#share = begin()
   }
 
-  /** Count bytes before `ws` gets them. Throws as `BodyShare.grow` does: then the connection must end. */
+  /**
+   * Counts bytes before `ws` gets them. Throws like `BodyShare.grow`, after which the connection must end.
+   */
   arrive(chunk: Buffer): void {
     for (let at = 0; at < chunk.length || this.#payloadLeft === 0; ) {
       if (this.#payloadLeft === undefined) {
@@ -38,12 +43,12 @@ export class FrameMemory {
     }
   }
 
-  /** The share of the oldest message that has come whole. The caller releases it. */
+  /** Returns the share of the oldest message that has arrived completely. The caller releases it. */
   take(): BodyShare {
     return this.#whole.shift() ?? this.#begin()
   }
 
-  /** The connection is over. */
+  /** Called when the connection is over. */
   release(): void {
     this.#share.release()
     for (const share of this.#whole.splice(0)) share.release()
@@ -79,10 +84,10 @@ export class FrameMemory {
 }
 
 const headerBytesMax = 14
-/** What Node needs for a fragment besides its bytes, however few they are. */
+/** The memory that Node needs for a fragment in addition to its bytes, however few they are. */
 const fragmentBytes = 256
 
-/** `second`: the second byte of the header. */
+/** `second` is the second byte of the header. */
 function headerSize(second: number): number {
   const mask = (second & 0x80) === 0 ? 0 : 4
   const length = second & 0x7f

@@ -3,15 +3,15 @@ import type { LaneState } from './lane-state.ts'
 import type { OpenSockets } from './open-sockets.ts'
 
 /**
- * Answers that run on a connection at once, and requests that wait behind them. The vendor runs the same
- * number.
+ * The most answers that run on a connection at once, and the most requests that wait for them. The vendor
+ * runs the same number.
  */
 export const lanesMax = 16
 
 /** The lane of requests without a `stream_id`. */
 export const unnamed = ''
 
-/** What a connection remembers: the newest answer of each lane, of the lanes that it used last. */
+/** What a connection remembers: the newest answers of its most recently used lanes. */
 export class LaneStates {
   readonly #states = new Map<string, LaneState>()
   readonly #sockets: Pick<OpenSockets, 'remember'>
@@ -20,14 +20,17 @@ export class LaneStates {
     this.#sockets = sockets
   }
 
-  /** Of the answer with this id, in whichever lane it was made: a lane may go on from another's. */
+  /**
+   * Returns the state after the answer with this id, whichever lane it ran in, because a lane may continue an
+   * answer of another.
+   */
   find(id: string | undefined): LaneState | undefined {
     if (id === undefined) return undefined
     for (const state of this.#states.values()) if (state.id === id) return state
     return undefined
   }
 
-  /** Remember the newest answer of a lane; undefined: none. */
+  /** Sets the newest answer of a lane; undefined removes it. */
   set(lane: string, state: LaneState | undefined): void {
     const before = this.#states.get(lane)?.items.length ?? 0
     this.#states.delete(lane)
@@ -46,7 +49,7 @@ export class LaneStates {
   }
 }
 
-/** The refusal of a request on a connection where another one runs. */
+/** The refusal of a request on a connection where another one is running. */
 export function oneAtATime(): GatewayError {
   return gatewayError('socket_busy')
 }

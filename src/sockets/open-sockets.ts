@@ -2,11 +2,11 @@ import { gatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
 
-/** One connection, as those that end it see it. */
+/** The methods of a connection that end it. */
 export interface OpenSocket {
-  /** Close it once nothing runs on it. */
+  /** Closes it as soon as nothing runs on it. */
   drain(): void
-  /** Break it off. */
+  /** Breaks the connection off. */
   terminate(): void
 }
 
@@ -15,7 +15,7 @@ export class OpenSockets {
   readonly #bounds: Pick<Bounds, 'socketsMax' | 'keySocketsMax' | 'socketStatesBytesMax'>
   readonly #open = new Set<OpenSocket>()
   readonly #ofKeys = new RunningCounts()
-  /** What all connections remember. */
+  /** The total size of what all connections remember. */
   #stateBytes = 0
 
   constructor(bounds: Pick<Bounds, 'socketsMax' | 'keySocketsMax' | 'socketStatesBytesMax'>) {
@@ -26,12 +26,12 @@ export class OpenSockets {
     return this.#open.size
   }
 
-  /** What all of them remember, and the keys that have most of them. */
+  /** Returns the total size of what all connections remember, and the keys with the most connections. */
   state(keys: number): { stateBytes: number; keys: { owner: string; count: number }[] } {
     return { stateBytes: this.#stateBytes, keys: this.#ofKeys.most(keys) }
   }
 
-  /** Throws `unavailable` and `rate_limited`. */
+  /** Throws `unavailable` or `rate_limited`. */
   requireRoom(keyId: string): void {
     const { socketsMax, keySocketsMax } = this.#bounds
     if (this.#open.size >= socketsMax) {
@@ -41,7 +41,7 @@ export class OpenSockets {
     throw gatewayError('key_sockets_full', { most: keySocketsMax }, { retryAfterSeconds: 1 })
   }
 
-  /** Until the returned function is called. */
+  /** Counts a connection until the returned function is called. */
   add(keyId: string, socket: OpenSocket): () => void {
     this.#open.add(socket)
     const end = this.#ofKeys.begin(keyId)
@@ -51,8 +51,8 @@ export class OpenSockets {
   }
 
   /**
-   * Count what a connection remembers instead of what it remembered. False: there is no more room, and it
-   * must remember nothing.
+   * Replaces the size of what a connection remembers. Returns false when there is no room, in which case the
+   * connection must remember nothing.
    */
   remember(before: number, after: number): boolean {
     this.#stateBytes -= before
@@ -61,7 +61,10 @@ export class OpenSockets {
     return true
   }
 
-  /** This process ends: idle connections close at once, others after what runs on them. */
+  /**
+   * Called when this process is ending: idle connections close immediately, others when their running
+   * requests have ended.
+   */
   drain(): void {
     for (const socket of this.#open) socket.drain()
   }

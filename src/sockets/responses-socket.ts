@@ -19,33 +19,34 @@ export interface ResponsesSocketParts
   extends Pick<TurnParts, 'headers' | 'clientAddress' | 'origin' | 'isEncrypted' | 'handle'> {
   bounds: Bounds
   sockets: Pick<OpenSockets, 'remember'>
-  /** Below the WebSocket. */
+  /** The stream below the WebSocket. */
   stream: Duplex
-  /** A share of the memory that its key may use. */
+  /** Begins a share of the memory that its key may use. */
   beginShare(): BodyShare
-  /** As `handle`, for a frame that only prepares the next request. */
+  /** Like `handle`, for a frame that only prepares the next request. */
   prepare: TurnParts['handle']
-  /** How its requests are read, and its errors written. */
+  /** Reads its requests and writes its errors. */
   client: ClientSide
-  /** The process ends. */
+  /** True while the process is ending. */
   isDraining(): boolean
 }
 
 /**
- * One connection of a client. Its requests, each a `response.create`, run in lanes: one after the other in
- * each, and those without a `stream_id` in one where a second is refused. What is kept nowhere else of a
- * lane's newest answer stays here, until the connection ends or a request that continues it is refused.
+ * One connection of a client. Its requests, each a `response.create`, run in lanes, one after another in
+ * each. Requests without a `stream_id` share one lane, where a second request at the same time is refused.
+ * The newest answer of a lane is remembered here if it is not kept anywhere else, until the connection ends
+ * or a request that continues it is refused.
  */
 export class ResponsesSocket implements OpenSocket {
   readonly #socket: WebSocket
   readonly #parts: ResponsesSocketParts
   readonly #frames: FrameMemory
   readonly #states: LaneStates
-  /** Those that run, by lane. */
+  /** The running requests by lane. */
   readonly #turns = new Map<string, SocketTurn>()
-  /** Those that wait for one in their lane. */
+  /** The requests that wait for another one in their lane. */
   #waiting: Waiting[] = []
-  /** It gets no new request. */
+  /** True when it accepts no new requests. */
   #isClosing = false
   readonly #age: NodeJS.Timeout
   readonly #idle: NodeJS.Timeout
@@ -58,7 +59,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#parts = parts
     this.#frames = new FrameMemory(parts.beginShare)
     this.#states = new LaneStates(parts.sockets)
-    // Before `ws` has it.
+    // Registered before the listener of `ws`.
     parts.stream.prependListener('data', (chunk: Buffer) => this.#arrive(chunk))
     parts.stream.on('drain', () => this.#drained())
     const { socketAgeMs, socketIdleMs, keepAliveMs } = parts.bounds
@@ -70,7 +71,7 @@ export class ResponsesSocket implements OpenSocket {
     socket.on('pong', () => {
       this.#isAlive = true
     })
-    // A broken frame, or one that is too large: `ws` closes the connection with the code for it.
+    // The frame is broken or too large, and `ws` closes the connection with the matching code.
     socket.on('error', () => {})
     socket.once('close', () => this.#end())
   }
@@ -94,11 +95,14 @@ export class ResponsesSocket implements OpenSocket {
       this.#readNoMore()
       return
     }
-    // Pings and refused frames are answered too: a client that sends them and takes no answer must stop.
+    // Pings and refused frames are answered too, so a client that sends them but reads no answers must be
+    // stopped.
     if (this.#socket.bufferedAmount > answersBytesMax && !this.#mayTakeMore()) this.#socket.pause()
   }
 
-  /** The client has a moment to read why: a connection that ends with unread bytes is reset. */
+  /**
+   * Gives the client a moment to read the reason, because a connection that ends with unread bytes is reset.
+   */
   #readNoMore(): void {
     this.#parts.stream.removeAllListeners('data').pause()
     setTimeout(() => this.#socket.terminate(), lastWordsMs).unref()
@@ -122,7 +126,9 @@ export class ResponsesSocket implements OpenSocket {
     }
   }
 
-  /** Whether a lane may begin a request now; false: it waits. Throws `request_in_progress`. */
+  /**
+   * Whether a lane can begin a request now; false means that it has to wait. Throws `request_in_progress`.
+   */
   #isFree(lane: string | undefined): boolean {
     const isBusy = this.#turns.has(lane ?? unnamed)
     if (isBusy && lane === undefined) throw oneAtATime()
@@ -189,8 +195,8 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /**
-   * Throws GatewayError `invalid_request`. Then the state is forgotten, as after any request that continues
-   * it and is refused.
+   * Throws a GatewayError `invalid_request`, and then forgets the state, as after any refused request that
+   * continues it.
    */
   #requireCalls(body: Buffer, { conversation }: RequestFacts, state: LaneState): void {
     try {
@@ -202,8 +208,9 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /**
-   * `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not
-   * remembered. What a request prepares, where `generates` is false, is kept nowhere else.
+   * `asked` is undefined for a request whose conversation is kept elsewhere, so that its answer is not
+   * remembered. The result of a request that only prepares, where `generates` is false, is not kept anywhere
+   * else.
    */
   #done(
     result: TurnResult,
@@ -234,7 +241,7 @@ export class ResponsesSocket implements OpenSocket {
         if (continued !== undefined) this.#states.forget(continued)
         const { status, error, retryAfter } = result
         this.#send(errorFrame({ status, error, retryAfter, lane }))
-        // A key that is not good any more.
+        // The key is no longer valid.
         if (status === 401) this.#close(closeCodes.policy, 'the key is not valid')
         break
       }
@@ -266,7 +273,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#mayTakeMore()
   }
 
-  /** Without compression `ws` writes each frame at once, so that these come in between two of its own. */
+  /** Without compression, `ws` writes each frame at once, so these are written between two of its own. */
   #sendFrames(frames: Buffer): boolean {
     const socket = this.#socket
     if (socket.readyState !== socket.OPEN) return true
@@ -295,7 +302,7 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   #ping(): void {
-    // The answer to a ping would wait behind what the client has not read: `#stalled` counts for it.
+    // The answer to a ping would queue after what the client has not read, so `#stalled` applies instead.
     if (this.#stalled !== undefined) {
       this.#isAlive = true
       return
@@ -340,8 +347,8 @@ interface Waiting {
 }
 
 /**
- * The items of a request with those that the connection remembers, and the answer before them that is kept
- * elsewhere.
+ * The items of a request together with those that the connection remembers, and the id of the answer before
+ * them, which is kept elsewhere.
  */
 interface Conversation {
   asked: string
@@ -351,9 +358,9 @@ interface Conversation {
 /** https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */
 const closeCodes = { normal: 1000, policy: 1008, restart: 1012, tryAgain: 1013 } as const
 
-/** Bytes that wait for the client before the upstream is paused. */
+/** When more bytes than this are queued for the client, the upstream is paused. */
 const bufferedMax = 256 * 1024
-/** Bytes that wait for the client before nothing more is read from it. */
+/** When more bytes than this are queued for the client, nothing more is read from it. */
 const answersBytesMax = 4 * bufferedMax
 const lastWordsMs = 1_000
 

@@ -8,9 +8,9 @@ import {
 } from '../protocols/json-scan.ts'
 
 /**
- * Every result in `input` must have its call, there or in the items before it: a client that sends another
- * one has lost its place in the conversation. Throws GatewayError `invalid_request`, in the words of OpenAI.
- * `before`: items as JSON text.
+ * Checks that every result in `input` has its call, there or in the items before it. A client that sends a
+ * result without a call has lost its place in the conversation. Throws a GatewayError `invalid_request` with
+ * OpenAI's wording. `before` is items as JSON text.
  */
 export function requireCalls(
   body: Buffer,

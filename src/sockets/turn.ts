@@ -4,7 +4,7 @@ import type { Handler } from '../http/exchange.ts'
 import { MemoryExchange } from '../http/memory-exchange.ts'
 import { EventFrames } from './event-frames.ts'
 
-/** The request of one frame, and where its answer goes. */
+/** The request of one frame, and the destination of its answer. */
 export interface TurnParts {
   body: Buffer
   /** Counts the body. */
@@ -18,9 +18,9 @@ export interface TurnParts {
   lane: string | undefined
   /** Handles it like a request over HTTP. */
   handle: Handler
-  /** Send events, as frames. False: call `Turn.drained` when more may come. */
+  /** Sends events as frames. Returns false when `Turn.drained` must be called before more are sent. */
   send(frames: Buffer): boolean
-  /** The turn is over. `response`: of its last event, where the answer is whole. */
+  /** Called when the turn is over. `response` is from its last event, if the answer is complete. */
   done(result: TurnResult): void
 }
 
@@ -28,10 +28,10 @@ export type TurnResult =
   | { kind: 'answered'; response: Json }
   /** Refused before it began to answer. */
   | { kind: 'refused'; status: number; error: Json; retryAfter: string | undefined }
-  /** An event has said that it failed, or nothing could. */
+  /** An event has reported its failure, or no event could be sent. */
   | { kind: 'failed' | 'cut' }
 
-/** One request of a connection. Its answer goes out as frames while it arrives. */
+/** One request of a connection. Its answer is sent in frames as it arrives. */
 export class SocketTurn {
   readonly #exchange: MemoryExchange
   readonly #frames: EventFrames
@@ -72,7 +72,7 @@ export class SocketTurn {
     this.#exchange.drained()
   }
 
-  /** The client has left. */
+  /** Called when the client has left. */
   leave(): void {
     this.#exchange.leave()
   }

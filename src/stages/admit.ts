@@ -7,17 +7,17 @@ import type { Asked } from './read.ts'
 import { takeTokens } from './take-limits.ts'
 
 /**
- * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and
- * it has a row even if this process dies now. Nothing goes upstream before this stage.
+ * The fourth stage: the request is within its limits, its worst-case cost is held if money is limited, and it
+ * will have a row even if this process dies now. Nothing is sent upstream before this stage.
  */
 export interface Admitted extends Asked {
-  /** The first half of its row, as it is in the journal. */
+  /** The first half of its row, as written to the journal. */
   readonly opened: OpenRecord
 }
 
 /**
- * Admit a request. Calls `worstCase` only where money is limited; it may throw.
- * Rejects ClientLeft, `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
+ * Admits a request. Calls `worstCase`, which may throw, only if money is limited. Rejects with ClientLeft,
+ * `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
 export async function admit(
   gateway: Gateway,

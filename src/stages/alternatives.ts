@@ -2,22 +2,22 @@ import { modelsFor } from '../access/permitted.ts'
 import type { Channel, Model, Offer } from '../catalog/snapshot.ts'
 import type { Identified } from './identify.ts'
 
-/** Models that this key may use, and whether they can do something. */
+/** Other models that this key may use, by whether they can do something. */
 export interface Alternatives {
-  /** Those that certainly can. */
+  /** Models that certainly can. */
   can: string[]
-  /** Those that are not known to be unable. */
+  /** Models that may or may not be able to. */
   may: string[]
 }
 
-/** A refusal names no more models. */
+/** The most models that a refusal names. */
 const shownMax = 5
-/** In a large catalog, a refusal looks at no more models. */
+/** The most models that a refusal checks, in a large catalog. */
 const judgedMax = 200
 
 /**
- * The first models of this key that can, and those that may. `judge`: whether an offer of the key's group
- * can; undefined: not known.
+ * Returns the first models of this key that can, and those that may. `judge` returns whether an offer of the
+ * key's group can, or undefined when that is not known.
  */
 export function alternativesTo(
   model: Model,
@@ -37,7 +37,7 @@ export function alternativesTo(
   return { can: found.can, may: found.may.slice(0, shownMax) }
 }
 
-/** The channels of a model that a group may use. */
+/** Returns the channels of a model that a group may use. */
 export function channelsOf({ offers }: Model, group: Identified['group']): Channel[] {
   return offers.map(({ channel }) => channel).filter((channel) => isOf(channel, group))
 }

@@ -1,7 +1,7 @@
 import type { Received } from './received.ts'
 
-// Every answer to a client passes here, so that an answer with an Idempotency-Key can be kept for its
-// repeats.
+// Every answer to a client is sent by these functions, so that an answer with an Idempotency-Key can be kept
+// for its repeats.
 
 export function beginAnswer(
   { exchange, life }: Received,
@@ -12,7 +12,7 @@ export function beginAnswer(
   exchange.reply.writeHead(status, headers)
 }
 
-/** False: the client has not yet read all bytes written so far. */
+/** Returns false while the client has not read all bytes written so far. */
 export function writeAnswer({ exchange, life }: Received, chunk: Uint8Array): boolean {
   life.claim?.write(chunk)
   return exchange.reply.write(chunk)
@@ -21,12 +21,12 @@ export function writeAnswer({ exchange, life }: Received, chunk: Uint8Array): bo
 export function finishAnswer({ exchange, life }: Received, last?: Uint8Array): void {
   const { reply } = exchange
   if (last !== undefined) life.claim?.write(last)
-  // Node joins a text with the head before it: one piece to write instead of two. As latin1, each byte stays
-  // as it is.
+  // Node joins a string with the head before it, so there is one write instead of two. Latin1 leaves each
+  // byte unchanged.
   if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) reply.end(last.toString('latin1'), 'latin1')
   else reply.end(last)
   life.claim?.finish()
 }
 
-/** A longer answer costs more to turn into a text than a second piece to write. */
+/** Above this length, converting the answer to a string costs more than a second write. */
 const joinedBytesMax = 4_096

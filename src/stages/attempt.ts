@@ -9,7 +9,7 @@ import type { Candidate } from '../routing/candidates.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { PassedOverCandidate } from '../routing/targets.ts'
 
-/** The record of an upstream call before the call. */
+/** Creates the record of an upstream call that has not been made yet. */
 export function newAttempt({
   channel,
   protocol,
@@ -36,18 +36,21 @@ export function newAttempt({
   }
 }
 
-/** What an attempt records of the error that ended its call. */
+/** Returns the part of an error that an attempt records. */
 export function attemptError(error: GatewayError): AttemptRecord['error'] & object {
   return { kind: error.kind, message: messageWithCause(error) }
 }
 
-/** An upstream's own id of a call. An upstream may write anything there, also one of `secrets`. */
+/**
+ * Returns the upstream's own id of a call. Redacted, because an upstream may put anything there, including
+ * one of `secrets`.
+ */
 export function requestIdIn(headers: Headers, secrets: readonly string[]): string | null {
   const id = headerText(headers['x-request-id'])
   return id === undefined ? null : redactText(id, secrets, name.max)
 }
 
-/** The record of a candidate that we do not call, with the reason. */
+/** Creates the record of a candidate that is not called, with the reason. */
 export function passedOver(
   { channel, protocol, upstreamModel }: PassedOverCandidate,
   reason: string,

@@ -3,9 +3,9 @@ import type { BackgroundAdditions } from '../protocols/protocol.ts'
 import type { Gateway } from './gateway.ts'
 
 /**
- * What a request is planned with and accounted in: the catalog, limits, money, the row, and the upstreams.
- * Those of a client's request are the gateway's own. A job, a probe and the playground have some of their
- * own.
+ * Everything that a request is planned with and accounted in: the catalog, limits, money, the row, and the
+ * upstreams. A client's request uses the gateway's own; a job, a probe and the playground replace some of
+ * them.
  */
 export type Books = Pick<
   Gateway,
@@ -20,25 +20,25 @@ export type Books = Pick<
   | 'upstreams'
 >
 
-/** A part of this process that makes a request: a job, a probe or the playground. */
+/** A part of this process that makes requests itself: a job, a probe or the playground. */
 export interface InnerCaller {
-  /** No header of the request names it. */
+  /** The caller, since no header of the request identifies it. */
   identity: Identity
   books: Books
-  /** Present where a job makes an answer in the background. */
+  /** Present when a job generates a background answer. */
   job?: JobOf
 }
 
-/** What a request has of the job that makes its answer. */
+/** The facts that a request takes from the job that generates its answer. */
 export interface JobOf {
-  /** Also the request's id, since the job writes its row. */
+  /** The job's id, which is also the request's id because the job writes its row. */
   id: string
-  /** The place in the trace of the client that asked for the job. */
+  /** The trace context of the client that requested the job. */
   traceparent: string | undefined
   added: BackgroundAdditions
 }
 
-/** The books of the gateway with some of a caller's own. */
+/** Returns the gateway's books with some of them replaced by the caller's own. */
 export function booksWith(gateway: Gateway, own: Partial<Books>): Books {
   const { catalog, keyRequests, ledger, limits, onLimits } = gateway
   const { publicUrl, requests, reservations, upstreams } = gateway

@@ -4,7 +4,8 @@ import type { Gateway } from './gateway.ts'
 import { knownSecrets } from './redact-error.ts'
 
 /**
- * Copies an answer that begins, for the usage log. Undefined: neither its key nor its group asks for that.
+ * Begins a copy of an answer for the usage log. Returns undefined when neither its key nor its group enables
+ * that.
  */
 export function captureAnswer(
   { capturedAnswers }: Pick<Gateway, 'capturedAnswers'>,

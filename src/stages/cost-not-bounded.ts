@@ -3,8 +3,8 @@ import type { MissingBound } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
 
 /**
- * The refusal of a request of limited money whose cost nothing bounds. It names the one thing that is
- * missing. `answerBound`: how to bound the answer. `reason`: why more counts than the body has.
+ * The refusal of a request with limited money whose cost has no bound. It names the one thing that is
+ * missing. `answerBound` says how to bound the answer; `reason` says why more than the body counts.
  */
 export function costNotBounded(
   model: string,

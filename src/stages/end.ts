@@ -10,10 +10,10 @@ import { knownSecrets, redactError } from './redact-error.ts'
 import { traceAnswer, traceRow } from './trace-request.ts'
 
 /**
- * The one exit of every request: writes its row and releases all that it holds. A second call does nothing.
- * Resolves when the row is in the journal: await it before you send the last bytes of the answer.
+ * The one exit of every request: writes its row and releases everything it holds. A second call does nothing.
+ * Resolves when the row is in the journal: await it before sending the last bytes of the answer.
  *
- * `unlogged`: no row. Otherwise each read of the usage log would add a row to it.
+ * `unlogged` writes no row. Otherwise each read of the usage log would add a row to it.
  */
 export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unlogged'): Promise<void> {
   const { life } = arrival
@@ -29,8 +29,8 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 
 /**
  * The exit of a request that became a job. The end of the job writes the row. The request counts as running,
- * also for its limits, until its answer has been sent. `tokens`: those that its job counts as against its
- * limits.
+ * also for its limits, until its answer has been sent. `tokens` is the number of tokens that its job charges
+ * to its limits.
  */
 export function endAsJob(received: Received, tokens = 0): void {
   const { books, exchange, life, row, trace } = received
@@ -58,13 +58,13 @@ function endUnlogged({ clock, onUnlogged }: Gateway, arrival: Arrival): void {
     onUnlogged?.({ id, path: endpoint.path, status, identity, ms: clock.now() - startedAt })
     traceAnswer(arrival, status)
   }
-  // Its answer may still be to come.
+  // Its answer may not have been sent yet.
   const reply = exchange?.reply
   if (reply === undefined || reply.destroyed) tell(leftStatus)
   else reply.once('close', () => tell(reply.statusCode))
 }
 
-/** The client has left. */
+/** The status recorded when the client has left. */
 const leftStatus = 499
 
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
@@ -90,14 +90,15 @@ async function closeRow({ books, life }: Arrival, close: CloseRecord, open: Open
   try {
     await books.ledger.close(open, close)
   } catch (error) {
-    // The client gets an error, so that its answer must not be kept for repeats.
+    // The client gets an error, so its answer must not be kept for repeats.
     await life.claim?.failed()
     throw error
   }
 }
 
 /**
- * `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes.
+ * `tokens` is charged to the request's limits. `isRead` means that nothing can still read the request's
+ * bytes.
  */
 function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
   life.lease?.settle(tokens)
@@ -107,14 +108,17 @@ function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
 
 /**
  * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may
- * still wait in a socket, and their memory must not be reused for another client's request.
+ * still be queued in a socket, and their memory must not be reused for another client's request.
  */
 function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
   const calls = callsIn(attempts)
   return calls === 0 || (calls === 1 && outcome === 'succeeded')
 }
 
-/** Error texts come from upstreams and may hold anything. The name of a model may be the client's own key. */
+/**
+ * Error texts come from upstreams and can contain anything. A model name may be the client's own key by
+ * mistake.
+ */
 function redactEnding(arrival: Arrival, ending: Ending, secrets: readonly string[]): Ending {
   for (const attempt of arrival.row.attempts) {
     const { upstreamModel, error } = attempt
@@ -124,7 +128,7 @@ function redactEnding(arrival: Arrival, ending: Ending, secrets: readonly string
   return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
 }
 
-/** Impossible counts do not count: they would use up the limits of hours. */
+/** Implausible counts are not charged, because they would use up hours of the limits. */
 function tokensOf({ usage, usageSource }: Metered): number {
   return usage === null || usageSource === 'implausible'
     ? 0

@@ -7,7 +7,7 @@ import { redactText } from '../redaction/redact.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { Arrival, AskedTarget, RowSoFar } from './received.ts'
 
-/** How a request ended. With `RowSoFar` it makes the second half of its row. */
+/** How a request ended. Together with `RowSoFar`, it forms the second half of its row. */
 export interface Ending {
   status: number
   outcome: Outcome
@@ -19,7 +19,7 @@ export interface Ending {
   metered: Metered
 }
 
-/** The ending of a request that we answered ourselves. It cost nothing. */
+/** The ending of a request that the gateway answered itself. It cost nothing. */
 export function answeredEnding(status: number, target: AskedTarget | null = null): Ending {
   return {
     status,
@@ -32,7 +32,7 @@ export function answeredEnding(status: number, target: AskedTarget | null = null
   }
 }
 
-/** The ending of a failed request that no upstream has seen. It cost nothing. */
+/** The ending of a failed request that was not sent to any upstream. It cost nothing. */
 export function refusedEnding(error: GatewayError, status: number): Ending {
   return {
     status,
@@ -45,7 +45,7 @@ export function refusedEnding(error: GatewayError, status: number): Ending {
   }
 }
 
-/** The ending of a request whose client left before we sent anything upstream. It cost nothing. */
+/** The ending of a request whose client left before anything was sent upstream. It cost nothing. */
 export const leftEnding: Ending = {
   status: 499,
   outcome: 'cancelled',
@@ -56,13 +56,14 @@ export const leftEnding: Ending = {
   metered: nothingMetered,
 }
 
-/** The part of a row that says how far its request came. */
+/** The part of a row that says how far the request got. */
 type Progress = Pick<Arrival, 'startedAt'> & {
   row: Pick<RowSoFar, 'identity' | 'heldNano' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 }
 
 /**
- * The second half of a row that ends now. `secrets`: known by value, they are in none of an upstream's words.
+ * Creates the second half of a row that ends now. `secrets` are exact values, which are removed from the
+ * upstream's text.
  */
 export function closeRecordOf(
   { startedAt, row }: Progress,
@@ -112,7 +113,7 @@ function wordsOf(
   return text == null ? null : redactText(text, secrets, charactersMax)
 }
 
-/** The error that a client may see for anything thrown. */
+/** Converts anything thrown into an error that a client may see. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
   return gatewayError('internal_fault', {}, { cause: error })

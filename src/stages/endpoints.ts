@@ -6,18 +6,18 @@ import { clientSide, compactionClient, plainClient } from '../protocols/index.ts
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 
 /**
- * A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these
- * entries.
+ * A public path. The routes, the suggestions of a 404, `GET /v1/models` and /openapi.json are built from
+ * these entries.
  */
 export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As documented, such as `/v1/responses/{id}`. */
   path: string
-  /** Its purpose in a few words. */
+  /** A short summary of its purpose. */
   summary: string
 }
 
-/** An endpoint that models answer. */
+/** An endpoint that is served by models. */
 export type ModelEndpoint = Endpoint & FormatOf & (TextKind | PlainKind | ImageKind)
 
 /** The format of an endpoint, as a vendor defines it. */
@@ -28,10 +28,13 @@ interface FormatOf {
   reference: string
 }
 
-/** A chat. We translate it for a channel that speaks another format. */
+/** A chat. It is translated for a channel that speaks another format. */
 interface TextKind {
   kind: 'text'
-  /** It compacts a conversation: this is the path below a channel that does so itself. */
+  /**
+   * Set for an endpoint that compacts a conversation: the path below the base URL of a channel that does this
+   * itself.
+   */
   compactsAt?: string
 }
 
@@ -41,8 +44,8 @@ export interface PlainKind extends PlainFormat {
   /** The upstream's path below the channel's base URL. */
   upstreamPath: string
   /**
-   * Names of models that are known to answer here, for `GET /v1/models`. A request may name any other model
-   * too.
+   * Matches the names of models that are known to answer here, for `GET /v1/models`. A request can name any
+   * other model too.
    */
   models: RegExp
 }
@@ -57,7 +60,7 @@ const openai = 'https://platform.openai.com/docs/api-reference'
 const text = { method: 'POST', kind: 'text' } as const
 const plain = { method: 'POST', kind: 'plain', protocol: 'openai-chat' } as const
 
-/** All endpoints that models answer. A new one is one entry here. */
+/** All endpoints that are served by models. A new one needs a single entry here. */
 export const modelEndpoints: readonly ModelEndpoint[] = [
   {
     ...text,
@@ -126,16 +129,16 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
   },
 ]
 
-/** A path, and the format of its answers, errors included. */
+/** A path and the format of its answers, including errors. */
 export interface PathFormat {
   path: string
   protocol: ProtocolName
   client: ClientSide
-  /** How to read answers that may be captured; absent: they are not text. */
+  /** How to read answers that may be captured; absent when they are not text. */
   answers?: ClientAnswerFormat
-  /** True: it compacts a conversation. */
+  /** True for an endpoint that compacts a conversation. */
   compacts?: boolean
-  /** True: no endpoint has this path. */
+  /** True when no endpoint has this path. */
   isUnrouted?: boolean
 }
 
@@ -159,7 +162,7 @@ function answersOf(endpoint: ModelEndpoint): ClientAnswerFormat | undefined {
   return endpoint.kind === 'plain' && endpoint.writes === true ? 'completions' : undefined
 }
 
-/** How to read the bodies of an endpoint. */
+/** How to read the request bodies of an endpoint. */
 export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
   const { protocol } = endpoint
   if (endpoint.kind === 'text') return { kind: 'text', protocol, compacts: endpoint.compactsAt !== undefined }
@@ -169,16 +172,16 @@ export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
 }
 
 /**
- * The format of any path, also of one that does not exist: a path that looks like a format's gets answers in
- * that format. Every other path speaks the Messages format to clients that send its version header, and
- * OpenAI's to all others.
+ * Returns the format of any path, including one that does not exist. A path that resembles a format's paths
+ * is answered in that format. On every other path, clients that send the Messages version header are answered
+ * in the Messages format, and all others in OpenAI's.
  */
 export function formatAt(path: string, headers: IncomingHttpHeaders = {}): PathFormat {
   const protocol = protocolOf(path, headers)
   return { path, protocol, client: clientOf(protocol) }
 }
 
-/** An image endpoint answers errors as `openai-chat` does: both formats are OpenAI's. */
+/** An image endpoint reports errors like `openai-chat`, since both formats are OpenAI's. */
 function clientOf(protocol: ProtocolName): ClientSide {
   return clientSide(protocol === 'openai-images' ? 'openai-chat' : protocol)
 }

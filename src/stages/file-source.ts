@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream'
 
-/** Where requests find the files that they name. */
+/** The source of the files that requests name. */
 export interface FileSource {
-  /** Those of these files that exist for this tenant, or for this key of it. Rejects `unavailable`. */
+  /**
+   * Returns those of these files that exist for this tenant, or for this key of the tenant. Rejects with
+   * `unavailable`.
+   */
   find(scope: { tenantId: string; keyId: string | null }, ids: readonly string[]): Promise<SourceFile[]>
-  /** Undefined: its bytes are gone. Read the stream or destroy it. */
+  /** Returns undefined when the file's bytes are gone. The stream must be read or destroyed. */
   open(file: SourceFile): Promise<{ bytes: number; stream: Readable } | undefined>
 }
 
@@ -13,6 +16,6 @@ export interface SourceFile {
   filename: string
   mime: string
   bytes: number
-  /** Its key in the storage. */
+  /** The key of the file in the storage. */
   object: string
 }

@@ -28,77 +28,77 @@ import type { FileSource } from './file-source.ts'
 import type { Life } from './life.ts'
 import type { Unlogged } from './unlogged.ts'
 
-/** The parts of a process that requests need. A Context has them all and more. */
+/** The parts of a process that requests need. A Context has all of them and more. */
 export interface Gateway {
   bounds: Bounds
   clock: Clock
   log: Log
-  /** Called for each request that ends without a row; undefined: there is no listener. */
+  /** Called for each request that ends without a row; undefined when there is no listener. */
   onUnlogged: ((request: Unlogged) => void) | undefined
-  /** Undefined: traces are off. */
+  /** Undefined when tracing is off. */
   traces: Traces | undefined
   catalog: Pick<Catalog, 'snapshot'>
-  /** The upstreams' own lists of models. */
+  /** The model lists that upstreams publish. */
   modelLists: { readonly lists: ModelLists }
   keys: Pick<Keys, 'lookup'>
   limits: Limits
-  /** Called for each decision about limits; undefined: they are not counted. */
+  /** Called for each limit decision; undefined when decisions are not counted. */
   onLimits: ((decision: Held) => void) | undefined
   ledger: RequestLedger
   reservations: Pick<Reservations, 'hold' | 'ended'>
   /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
   upstreams: Pick<Upstreams, 'call'>
-  /** Which channels fail, and which credentials must wait. */
+  /** Knows which channels are failing and which credentials must wait. */
   routing: Routing
-  /** What upstreams refuse of translated requests: all processes learn it. */
+  /** Parameters that upstreams refuse in translated requests, shared by all processes. */
   refusals: Refusals
   /** Finds the channel that holds an earlier answer. */
   heldAnswers: HeldAnswers
   /** The answers that the gateway keeps. */
   kept: KeptAnswers
-  /** Images, and answers in the background: workers make them after their requests. */
+  /** Image jobs and background answers, which workers run after the request. */
   jobs: Jobs
   jobWatch: JobWatch
-  /** Takes the ids of jobs to run, each for the queue of its kind. */
+  /** Enqueues the ids of jobs to run, each in the queue of its kind. */
   jobQueue: { add(jobs: readonly Enqueued[]): Promise<void> }
   backgroundAnswers: BackgroundAnswers
   /**
-   * The address where clients reach us, as the operator set it; undefined: the address that each client
-   * called.
+   * The address at which clients reach the gateway, as set by the operator; undefined means the address that
+   * each client called.
    */
   publicUrl: string | undefined
   /** Whether webhooks may go to loopback and private addresses. */
   privateWebhooks: boolean
-  /** Files of clients, which their requests name. */
+  /** Clients' files that requests can name. */
   files: FileSource
-  /** Whether answers name our channels to clients. */
+  /** Whether answers reveal channel names to clients. */
   showsRouting: boolean
   /** Carries reasoning signatures through clients that speak another format. */
   envelope: Envelope
-  /** Features of a format that we never ask an upstream for, even when the client does. */
+  /** Features of a format that are never requested from an upstream, even when the client requests them. */
   deniedBetas: ReadonlySet<string>
-  /** Keys the hashes of bodies with `capture: shape`. */
+  /** The key for the hashes of bodies with `capture: shape`. */
   redactionKey: Buffer
-  /** Requests that run now. */
+  /** The requests that are running. */
   requests: RunningRequests<Life>
-  /** Those of each key. */
+  /** The number of running requests of each key. */
   keyRequests: RunningCounts
-  /** The memory of their bodies. */
+  /** The memory of request bodies. */
   bodies: BodyMemory
-  /** Their bytes in one turn of the event loop. */
+  /** The budget of body bytes for one turn of the event loop. */
   turns: TurnBudget
-  /** Work on large ones. */
+  /** Worker threads for large bodies. */
   bodyThreads: BodyThreads
-  /** The answers that keys ask the usage log to keep. */
+  /** The answers that keys have the usage log keep. */
   capturedAnswers: CapturedAnswers
-  /** The process was asked to end: `/readyz` says so, and requests are still taken. */
+  /** True when the process was asked to end: `/readyz` reports this, and requests are still accepted. */
   leaving: boolean
-  /** The drain sets it: no new work begins. */
+  /** Set by the drain: no new work begins. */
   draining: boolean
 }
 
-/** What requests need of the ledger. */
+/** The parts of the ledger that requests need. */
 export type RequestLedger = Pick<
   Ledger,
   'instance' | 'doubtOf' | 'requireRoom' | 'open' | 'opened' | 'close' | 'refuse' | 'refuseUnknown'

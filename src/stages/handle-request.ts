@@ -11,8 +11,8 @@ import { type Received, receive } from './received.ts'
 import { refuse, type Unanswered } from './refuse.ts'
 
 /**
- * A handler for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its
- * row.
+ * Returns a handler for one endpoint, which never rejects. An error that `serve` throws becomes the answer
+ * and is recorded in the row.
  */
 export function handleRequest<G extends Gateway>(
   gateway: G,
@@ -29,13 +29,13 @@ export function handleRequest<G extends Gateway>(
         await refuseSafely(gateway, received, error)
         return
       }
-      gateway.log.error({ cause: redactText(String(error)) }, 'a request could not be begun')
+      gateway.log.error({ cause: redactText(String(error)) }, 'could not begin a request')
       exchange.reply.destroy()
     }
   }
 }
 
-/** `refuse` that never rejects: if it fails, it logs the error and closes the connection. */
+/** Like `refuse`, but never rejects: if it fails, it logs the error and closes the connection. */
 export async function refuseSafely(
   gateway: Gateway,
   received: Received,
@@ -49,7 +49,7 @@ export async function refuseSafely(
   await ending.catch((cause: unknown) => {
     requestLog(gateway.log, received.id).error(
       { cause: redactText(String(cause)) },
-      'a request could not be refused',
+      'could not refuse a request',
     )
     received.exchange.reply.destroy()
   })

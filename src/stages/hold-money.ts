@@ -5,20 +5,20 @@ import type { MoneyRefusal } from '../ledger/reservation.ts'
 import type { Identified } from './identify.ts'
 import { ClientLeft } from './life.ts'
 
-/** The most that a request may cost. */
+/** The most that a request can cost. */
 export interface Amount {
   nano: bigint
   /**
-   * How the client can make such a request cost no more: an instruction without a full stop; undefined: it
-   * cannot.
+   * Returns how the client can lower the cost of such a request to `nano`, as an instruction without a full
+   * stop; undefined when it cannot.
    */
   advise(nano: bigint): string | undefined
-  /** Sentences that say why it is more than the client may expect. */
+  /** Sentences that say why the cost is higher than the client may expect. */
   reason?: string | undefined
 }
 
 /**
- * True when a request may run only while its worst case is held: its tenant, its group or its key has a
+ * True when a request may run only while its worst case is held, because its tenant, group or key has a
  * limit.
  */
 export function isMoneyLimited({ snapshot, identity, group }: Identified): boolean {
@@ -26,9 +26,9 @@ export function isMoneyLimited({ snapshot, identity, group }: Identified): boole
 }
 
 /**
- * Hold an amount for a request. Waits, up to `budgetWaitMs`, for money that running requests hold.
- * Rejects `insufficient_credit`, `rate_limited` or `unavailable`, and ClientLeft where the client leaves
- * meanwhile: then nothing is held.
+ * Holds an amount for a request. Waits up to `budgetWaitMs` for money that running requests hold. Rejects
+ * with `insufficient_credit`, `rate_limited` or `unavailable`, or with ClientLeft when the client leaves in
+ * the meantime, in which case nothing is held.
  */
 export async function holdMoney(
   { books, id, identity, life, row, startedAt, trace }: Identified,
@@ -93,7 +93,7 @@ function insufficient(
   return gatewayError('budget_used_up', { ...facts, resets, ways })
 }
 
-/** A sentence with what the client can do. */
+/** Returns a sentence with the client's options. */
 function choice(...ways: (string | undefined)[]): string {
   const [first = '', ...others] = ways.filter((way) => way !== undefined)
   const last = others.pop()
@@ -101,7 +101,7 @@ function choice(...ways: (string | undefined)[]): string {
   return `${all.slice(0, 1).toUpperCase()}${all.slice(1)}.`
 }
 
-/** What follows a sentence. */
+/** Returns text to append to a sentence. */
 function whyOf(reason: string | undefined): string {
   return reason === undefined ? '' : ` ${reason}`
 }
@@ -119,7 +119,7 @@ function sourceName(source: BudgetSource): string {
 
 const periodAdjectives = { day: 'daily', month: 'monthly', total: 'total' } as const
 
-/** A limit may be overspent: then nothing is left of it. */
+/** A limit may be overspent, in which case nothing is left. */
 function atLeastZero(nano: bigint): bigint {
   return nano < 0n ? 0n : nano
 }

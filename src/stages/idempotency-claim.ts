@@ -6,8 +6,8 @@ import type { ExchangeReply } from '../http/exchange.ts'
  * The claim of a first request on its Idempotency-Key, until its answer is kept or the key is free again. The
  * functions that send the answer also call `begin`, `write` and `finish` here.
  *
- * We keep an answer when its row says that the request succeeded and when the last byte has gone out. Any
- * other ending frees the key before the client sees the end, so that the client can try again at once.
+ * An answer is kept when its row says that the request succeeded and its last byte has been sent. Any other
+ * ending frees the key before the client sees the end, so that the client can try again immediately.
  */
 export class Claim {
   readonly #keys: IdempotencyKeys
@@ -18,7 +18,7 @@ export class Claim {
   /** Undefined when there is nothing to keep, or too much. */
   #chunks: Buffer[] | undefined = []
   #length = 0
-  /** Whether the whole answer went out. */
+  /** Whether the whole answer was sent. */
   #sent: 'whole' | 'cut' | undefined
   #succeeded = false
   #ended = false
@@ -30,16 +30,16 @@ export class Claim {
     reply.once('close', () => this.#noteSent('cut'))
   }
 
-  /** Call it with the head of the answer. */
+  /** Must be called with the head of the answer. */
   begin(status: number, headers: Readonly<Record<string, unknown>>): void {
     this.#status = status
     this.#headers = headers
   }
 
-  /** Call it with each chunk of the answer. */
+  /** Must be called with each chunk of the answer. */
   write(chunk: Uint8Array): void {
     if (this.#chunks === undefined) return
-    // A copy: a chunk may be a small part of a large buffer, or its memory may be reused.
+    // Copied, because a chunk may be a small part of a large buffer, or its memory may be reused.
     const bytes = Buffer.from(chunk)
     this.#length += bytes.length
     heldBytes += bytes.length
@@ -47,12 +47,12 @@ export class Claim {
     if (this.#length > this.#bytesMax || heldBytes > heldBytesMax) this.#dropChunks()
   }
 
-  /** Call it after the last byte. */
+  /** Must be called after the last byte. */
   finish(): void {
     this.#noteSent('whole')
   }
 
-  /** Call it with the outcome of the row. Resolves when the key is free for all, if nothing is kept. */
+  /** Must be called with the outcome of the row. If nothing is kept, resolves when the key is free again. */
   ended({ outcome }: { outcome: Outcome }): Promise<void> | undefined {
     if (this.#ended) return undefined
     if (outcome !== 'succeeded') return this.#release()
@@ -60,7 +60,9 @@ export class Claim {
     return this.#settle()
   }
 
-  /** Call it when the row cannot say that the request succeeded. Resolves when the key is free for all. */
+  /**
+   * Must be called when the row cannot say that the request succeeded. Resolves when the key is free again.
+   */
   async failed(): Promise<void> {
     if (!this.#ended) await this.#release()
   }
@@ -84,7 +86,8 @@ export class Claim {
       return this.#release()
     const body = Buffer.concat(this.#chunks, this.#length)
     this.#ended = true
-    // The chunks count here until `keep` has tried to write them. It counts those that wait longer itself.
+    // The chunks are counted here until `keep` has tried to write them. `keep` itself counts those that wait
+    // longer.
     void this.#keys
       .keep(this.#request, { status, headers: this.#keptHeaders(), body })
       .then(() => this.#dropChunks())
@@ -124,8 +127,8 @@ const keptHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Most bytes of answers that this process collects at a time. It does not keep an answer that would exceed
- * them.
+ * The most bytes of answers that this process collects at a time. An answer that would exceed them is not
+ * kept.
  */
 const heldBytesMax = 256 * 1024 * 1024
 let heldBytes = 0

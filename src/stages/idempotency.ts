@@ -13,27 +13,27 @@ import type { Received } from './received.ts'
 
 /**
  * Answers a repeat with the job that the first request became. `jobId` is the first request's id. The repeat
- * has a row of its own, which costs nothing: `end` it with `answeredEnding` before the last bytes. An error
- * that it throws becomes the answer.
+ * has its own row, which costs nothing: call `end` with `answeredEnding` before sending the last bytes. A
+ * thrown error becomes the answer.
  */
 export type ReplayJob = (received: Received, jobId: string) => Promise<void>
 
-/** Whether a request came with an Idempotency-Key. Only such requests use the rest of this file. */
+/** Whether a request has an Idempotency-Key. The rest of this file is only for such requests. */
 export function isKeyed({ exchange }: Received): boolean {
   return exchange.headers['idempotency-key'] !== undefined
 }
 
 /**
- * Call it for every POST that `isKeyed`, when its caller is known, its limits have room and its body is read,
- * before `admit`. True: the request is a repeat, which this function answered; it has its row. False: the
- * request is the first with its key; if it succeeds, `end` keeps its answer for repeats.
+ * Must be called for every POST that `isKeyed`, before `admit` and once its caller is known, its limits have
+ * room and its body is read. Resolves with true for a repeat, which is then answered and has its row.
+ * Resolves with false for the first request with its key; if it succeeds, `end` keeps its answer for repeats.
  *
- * `fingerprint`: of its path and body, as `fingerprintOf` makes it. An endpoint whose answer is a job gives
- * `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
+ * `fingerprint` is the result of `fingerprintOf` for its path and body. An endpoint whose answer is a job
+ * passes `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
- * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs,
- * `idempotency_mismatch` when the first request had another path or body, `rate_limited` where the storage of
- * the tenant is full, and `unavailable` while Postgres is down.
+ * Rejects with `invalid_request` for a wrong header, `request_in_progress` while the first request runs,
+ * `idempotency_mismatch` when the first request had another path or body, `rate_limited` when the tenant's
+ * storage is full, and `unavailable` while Postgres is down.
  */
 export async function answeredBefore(
   gateway: Gateway,
@@ -52,10 +52,10 @@ export async function answeredBefore(
     found = await gateway.idempotency.claim(keyed)
   } catch (cause) {
     const message =
-      'A request with an Idempotency-Key cannot run at the moment: the database does not answer, so nothing ensures that it runs only once. Try again shortly.'
+      'A request with an Idempotency-Key cannot run at the moment: the database is not responding, so nothing could ensure that it runs only once. Try again shortly.'
     throw gatewayError('database_away', { message }, { cause, retryAfterSeconds: 2 })
   }
-  // A request that goes no further counts against no limit, however often its client repeats it.
+  // A request that is not going to run counts against no limit, however often its client repeats it.
   if (found.state !== 'claimed') life.lease?.giveBack()
   switch (found.state) {
     case 'claimed': {
@@ -81,16 +81,16 @@ export async function answeredBefore(
 }
 
 /**
- * Call it when Postgres has accepted the job of a request. From now on its repeats get that job from
- * `replayJob`, and none of them runs, even if this process dies. Does nothing for a request without a key.
+ * Must be called when Postgres has accepted the job of a request. From then on, repeats get that job from
+ * `replayJob` and never run, even if this process dies. Does nothing for a request without a key.
  */
 export function answerIsJob({ life }: Received): void {
   life.claim?.keepAsJob()
 }
 
 /**
- * Whether an earlier request had this key: only reads. False while Postgres is down. Rejects
- * `invalid_request`.
+ * Whether an earlier request used this key. Only reads; resolves with false while Postgres is down. Rejects
+ * with `invalid_request`.
  */
 export async function isTaken(gateway: Gateway, identified: Identified): Promise<boolean> {
   return await gateway.idempotency.isTaken(keyOf(identified)).catch(() => false)
@@ -136,5 +136,5 @@ async function replay(
 }
 
 function noJobs(): Promise<void> {
-  throw new Error('an image job is the answer of an endpoint that knows none')
+  throw new Error('found an image job for an endpoint that has no jobs')
 }

@@ -7,18 +7,18 @@ import type { Gateway } from './gateway.ts'
 import { checkTags } from './labels.ts'
 import type { Received } from './received.ts'
 
-/** The second stage: we know the caller, and this process has room for the request. */
+/** The second stage: the caller is known, and this process has room for the request. */
 export interface Identified extends Received {
   readonly identity: Identity
   /** The group of its key. */
   readonly group: Group
-  /** The catalog at this moment. The request uses this one to its end. */
+  /** The catalog at this moment. The request uses this snapshot until it ends. */
   readonly snapshot: Snapshot
 }
 
 /**
- * Identify the caller. Returns no promise when the key is in memory.
- * Throws, or rejects with, `unauthenticated`, `permission_denied` or `unavailable`.
+ * Identifies the caller. Returns no promise when the key is in memory. Throws, or rejects with,
+ * `unauthenticated`, `permission_denied` or `unavailable`.
  */
 export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
   received.trace?.step('authenticate')
@@ -30,7 +30,8 @@ export function identify(gateway: Gateway, received: Received): Identified | Pro
 }
 
 /**
- * Note the caller of a request that we refuse anyway, so that its owner finds the row. Ignores a wrong key.
+ * Records the caller of a request that will be refused anyway, so that its owner finds the row. Ignores an
+ * invalid key.
  */
 export async function recognise(gateway: Gateway, received: Received): Promise<void> {
   try {
@@ -55,7 +56,7 @@ function identifyAs(
   snapshot: Snapshot,
   identity: Identity,
 ): Identified {
-  // Before the check, so that a request without room is a row of its key too.
+  // Set before the check, so that the row of a request that finds no room still names its key.
   received.row.identity = identity
   requireRoom(gateway, received)
   received.life.releases.push(takePlace(gateway, received, identity))
@@ -64,12 +65,12 @@ function identifyAs(
 }
 
 /**
- * One more request of the key runs until the returned function is called. Throws `rate_limited` when too many
- * do.
+ * Counts one more running request of the key until the returned function is called. Throws `rate_limited`
+ * when there are too many.
  */
 function takePlace({ bounds }: Gateway, { books }: Received, identity: Identity): () => void {
   const { keyRequests } = books
-  // Sub-keys share the place of their parent.
+  // Sub-keys count as their parent.
   const keyId = identity.parent?.keyId ?? identity.keyId
   const most = bounds.keyInFlightMax === 0 ? Math.ceil(bounds.inFlightMax / 2) : bounds.keyInFlightMax
   if (keyRequests.of(keyId) >= most) {
@@ -78,7 +79,7 @@ function takePlace({ bounds }: Gateway, { books }: Received, identity: Identity)
   return keyRequests.begin(keyId)
 }
 
-/** Throws `unavailable` when this process may begin no new request. */
+/** Throws `unavailable` when this process cannot begin a new request. */
 function requireRoom({ draining, bounds }: Gateway, { books }: Received): void {
   if (draining) {
     throw gatewayError('refused_while_draining', {}, { retryAfterSeconds: 1 })

@@ -3,8 +3,8 @@ import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
 /**
- * Have a thread do a job on the large body of a request. Rejects as the job throws, and at once when the
- * client leaves or the process must end.
+ * Runs a job on the large body of a request in a worker thread. Rejects with the job's error, or immediately
+ * when the client leaves or the process must end.
  */
 export async function inThread<Name extends JobName>(
   { bodyThreads }: Gateway,
@@ -15,7 +15,7 @@ export async function inThread<Name extends JobName>(
   life.running = {
     resume() {},
     abort(reason) {
-      // A thread may still read the bytes: their memory must not be reused.
+      // A thread may still be reading the bytes, so their memory must not be reused.
       life.slabs.length = 0
       running.abort(reason)
     },

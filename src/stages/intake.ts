@@ -11,7 +11,7 @@ import { arrive, newestOn, receive } from './received.ts'
 
 const pathCharactersMax = 128
 
-/** The intake that http/ needs: a request that http/ refuses, or cannot read, has its one row too. */
+/** The intake for http/. A request that http/ refuses or cannot read has exactly one row too. */
 export function intakeOf(gateway: Gateway, serve: Intake['serve']): Intake {
   return {
     serve,
@@ -34,5 +34,5 @@ export function intakeOf(gateway: Gateway, serve: Intake['serve']): Intake {
   }
 }
 
-/** We know neither path nor format. The answer is in OpenAI's format. */
+/** Neither the path nor the format is known. The answer is in OpenAI's format. */
 const unreadable = { ...formatAt(''), path: '(unreadable)', protocol: null }

@@ -7,9 +7,9 @@ import type { Received } from './received.ts'
 const webhookHeader = 'x-tollgate-webhook'
 
 /**
- * The webhook of a request that becomes a job. Its links begin with the origin that the client called. We
- * refuse here an address that a delivery would refuse; a delivery checks the addresses of a name. Throws
- * `invalid_request`.
+ * Returns the webhook of a request that becomes a job. Its links begin with the origin that the client
+ * called. An address that a delivery would refuse is refused here; what a host name resolves to is checked at
+ * delivery. Throws `invalid_request`.
  */
 export function jobWebhook(
   gateway: Pick<Gateway, 'privateWebhooks'>,
@@ -26,8 +26,8 @@ export function jobWebhook(
 }
 
 /**
- * The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the
- * end.
+ * Returns the origin of absolute links, without a trailing slash: `publicUrl`, or the origin that the client
+ * called.
  */
 export function originFor({ books, exchange }: Pick<Received, 'books' | 'exchange'>): string {
   return (books.publicUrl ?? exchange.origin).replace(/\/+$/, '')

@@ -2,25 +2,28 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import type { TurnIn } from '../kept/conversations.ts'
 import type { KeptState } from '../protocols/protocol.ts'
 
-/** How the gateway keeps the answer of a request, and what it sends again of kept answers. */
+/** How the gateway keeps the answer of a request, and which kept answers it sends again. */
 export interface Keeping extends KeptState {
-  /** The items or messages that the request adds, as JSON text without the brackets around them. */
+  /** The items or messages that the request adds, as JSON text without the surrounding brackets. */
   input: string
   /**
-   * Members that hold for all of a thread, as JSON text without the braces; undefined: it is not a first
-   * request of one.
+   * Members that apply to a whole thread, as JSON text without the braces; undefined unless this is the first
+   * request of a thread.
    */
   head: string | undefined
   /**
-   * The answer is kept even where a channel of its format answers: the channel never sees that it is asked
-   * to.
+   * True when the answer is kept even if a channel of its format answers, because the channel never sees the
+   * request to keep it.
    */
   always: boolean
-  /** The conversation that gets what the request and its answer add, whether or not we keep the answer. */
+  /** The conversation to which the request and its answer are added, whether or not the answer is kept. */
   turn?: TurnIn
-  /** What was sent instead of the id. */
+  /** Describes what was sent in place of the id. */
   notes: readonly TranslationNote[]
-  /** The request has a claim on the previous answer, which ends when its own answer is kept. */
+  /**
+   * The id of the request that has a claim on the previous answer. The claim ends when the request's own
+   * answer is kept.
+   */
   claimedFor?: string
   /** Called once when the answer is kept. */
   onKept?(): void

@@ -7,14 +7,14 @@ import type { OpenRecord } from '../ledger/record.ts'
 import { redactText } from '../redaction/redact.ts'
 import { sessionNameOf } from '../routing/session.ts'
 
-/** The end user, the session and the tags of a request, as the client named them. */
+/** The end user, the session and the tags that the client set for a request. */
 export type Labels = Pick<OpenRecord, 'endUser' | 'session' | 'tags'>
 
 const tagsHeader = 'x-tollgate-tags'
 
 /**
- * The labels of a request, without secrets. `named`: the names in its body. `exact`: secrets known by value.
- * Never throws: it leaves out tags that `checkTags` refuses.
+ * Returns the labels of a request, without secrets. `named` are the names in its body; `exact` are exact
+ * values of secrets. Never throws: tags that `checkTags` refuses are left out.
  */
 export function labelsOf(headers: Headers, named: Names = noNames, exact: readonly string[] = []): Labels {
   const session = sessionNameOf(headers, named.session)
@@ -27,12 +27,15 @@ export function labelsOf(headers: Headers, named: Names = noNames, exact: readon
   }
 }
 
-/** The name of an end user, as a row has it. */
+/** Returns the name of an end user as it appears in a row. */
 export function endUserText(named: string | undefined, exact: readonly string[] = []): string | null {
   return named === undefined ? null : redactText(named, exact, name.max)
 }
 
-/** Throws GatewayError `invalid_request`, which names the header, for too many or too long tags. */
+/**
+ * Throws a GatewayError `invalid_request` that names the header, when there are too many tags or one is too
+ * long.
+ */
 export function checkTags(headers: Headers): void {
   const { problem } = headerTags(headers)
   if (problem === undefined) return
@@ -60,7 +63,7 @@ function headerTags(headers: Headers): { tags: readonly string[]; problem?: stri
   }
 }
 
-/** The header as UTF-8, if its bytes are: Node reads all headers as latin1. */
+/** Decodes the header as UTF-8 if its bytes are valid UTF-8. Node reads all headers as Latin1. */
 function utf8(header: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is about bytes.
   if (/^[\x00-\x7f]*$/.test(header)) return header

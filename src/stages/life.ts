@@ -3,7 +3,7 @@ import type { Group } from '../catalog/snapshot.ts'
 import type { LimitLease } from '../limits/limits.ts'
 import type { Claim } from './idempotency-claim.ts'
 
-/** Thrown where a request goes no further because its client has left. Its exit writes the row. */
+/** Thrown when a request is abandoned because its client has left. The request's exit writes the row. */
 export class ClientLeft extends Error {
   constructor() {
     super('the client has left')
@@ -17,26 +17,26 @@ export function requireClient({ life }: { life: Pick<Life, 'clientGone'> }): voi
 
 /** The state of a running request. */
 export interface Life {
-  /** Its index in `RunningRequests`; -1: it does not run. */
+  /** Its index in `RunningRequests`; -1 when it is not running. */
   place: number
   ended: boolean
   clientGone: boolean
-  /** Its id, once its beginning is in the journal. */
+  /** Its id, once its first half is in the journal. */
   inJournal: string | undefined
-  /** Another process has recorded the request as orphaned, or may have: it ends with this error. */
+  /** Set when another process has, or may have, recorded the request as orphaned: it ends with this error. */
   cut: GatewayError | undefined
   shuttingDown: boolean
-  /** The upstream call, or the wait, of this moment. */
+  /** The current upstream call or wait. */
   running: Running | undefined
-  /** What to do with the upstream call when the client leaves; undefined: abort it. */
+  /** What to do with the upstream call when the client leaves; undefined means abort it. */
   whenClientLeaves: Group['clientGone'] | undefined
-  /** Its share of its limits. */
+  /** The request's lease of its limits. */
   lease: LimitLease | undefined
-  /** Its claim on its Idempotency-Key. */
+  /** The request's claim on its Idempotency-Key. */
   claim: Claim | undefined
-  /** Run at the end, such as to clear timers. */
+  /** Called at the end, for example to clear timers. */
   readonly releases: (() => void)[]
-  /** Run at the end, when nothing can still read the request's bytes: they return memory for reuse. */
+  /** Called at the end, when nothing can still read the request's bytes, to return memory for reuse. */
   readonly slabs: (() => void)[]
 }
 

@@ -43,7 +43,7 @@ function addAnthropic(
   headers[`anthropic-ratelimit-${name}-reset`] = new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
 }
 
-/** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the vendor writes durations as Go does. */
+/** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the vendor writes durations in the format of Go. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`
   const tenths = Math.ceil(ms / 100)

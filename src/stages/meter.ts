@@ -8,35 +8,35 @@ import { priceOthers } from '../ledger/price-others.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
 
-/** The usage and the cost of a request. `usageSource` says how far to trust them. */
+/** The usage and cost of a request. `usageSource` says how reliable they are. */
 export interface Metered {
   usage: Usage | null
   usageSource: UsageSource
-  /** Nano-USD; null: not known. */
+  /** In nano-USD; null when unknown. */
   costNano: bigint | null
   priceId: string | null
   priceMultiplier: string | null
-  /** The facts, besides the counts, that decided the cost. Absent: none. */
+  /** The facts, other than the counts, that determined the cost. Absent if there are none. */
   facts?: readonly CostFact[] | undefined
 }
 
-/** What an answer is priced by. */
+/** The facts that price an answer. */
 export interface Pricing {
-  /** Undefined: not known. */
+  /** Undefined when not known. */
   price: Price | undefined
   /** The multiplier of the caller's group. */
   multiplier: string
-  /** The moment of the request, in ms since the epoch. */
+  /** The time of the request, in milliseconds since the epoch. */
   at: number
-  /** The price of another model that worked on the answer, by the upstream's name. */
+  /** Returns the price of another model that worked on the answer, by the upstream's name for it. */
   priceOf(model: string): Price | undefined
-  /** False: the request cannot have used this much, whatever its upstream reports. */
+  /** Returns false when the request cannot have used this much, whatever its upstream reports. */
   isPlausible(usage: Usage): boolean
-  /** True: no more is charged than was held, so that an implausible cost does no harm. */
+  /** True when the charge is at most what was held, so an implausible cost does no harm. */
   isHeld: boolean
 }
 
-/** We paid no upstream. */
+/** No upstream was paid. */
 export const nothingMetered: Metered = {
   usage: null,
   usageSource: 'none',
@@ -45,23 +45,23 @@ export const nothingMetered: Metered = {
   priceMultiplier: null,
 }
 
-/** We may have paid an upstream, and cannot know how much. */
+/** An upstream may have been paid an unknown amount. */
 export const unknownMetered: Metered = { ...nothingMetered, costNano: null }
 
-/** The observation of an upstream that got no request, or refused it: it charges nothing. */
+/** The observation when the upstream received no request or refused it, and therefore charges nothing. */
 export const nothingSent: Observation = { ...nothingObserved }
 
-/** The observation of an answer that we did not decode: its tokens are estimated from its size. */
+/** The observation of an answer that was not decoded: its tokens are estimated from its size. */
 export function observeSize(bytes: number): Observation {
   return { ...nothingObserved, outputTokensEstimate: estimateTokens(bytes) }
 }
 
 /**
- * The one place that turns an answer into tokens and money, for every protocol. It takes the usage that the
- * upstream reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the
- * upstream goes on after its answer has ended (`goesOn`), usage and cost are unknown. They are unknown too
- * when the upstream reports more than the request can have used, unless the money held for it bounds its
- * charge: then the row shows what the upstream asks for.
+ * The one place that turns an answer into tokens and money, for every protocol. It uses the usage that the
+ * upstream reported. Without that, it estimates usage from the delivered bytes, and the row says so. Usage
+ * and cost are unknown when the upstream continues to work after its answer has ended (`goesOn`). They are
+ * also unknown when the upstream reports more than the request can have used, unless held money bounds the
+ * charge, in which case the row shows what the upstream reported.
  */
 export function meter(observation: Observation, bodyBytes: number, pricing: Pricing): Metered {
   if (observation === nothingSent) return nothingMetered
@@ -93,7 +93,7 @@ function sourceOf({ usage, complete, isPartial }: Observation): UsageSource {
 const noOthers = { total: 0n, each: [] }
 
 function estimate(observation: Observation, bodyBytes: number): Usage | undefined {
-  // No answer came: we cannot know whether the upstream charges for the input.
+  // No answer arrived, so it is unknown whether the upstream charges for the input.
   if (observation.outputTokensEstimate === 0 && !observation.complete) return undefined
   return {
     input: estimateTokens(bodyBytes),

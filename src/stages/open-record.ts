@@ -10,12 +10,15 @@ import type { Identified } from './identify.ts'
 import { endUserText, labelsOf } from './labels.ts'
 import type { Arrival, RowSoFar } from './received.ts'
 
-/** A collector takes a request of a few megabytes, with many spans in it. */
+/**
+ * Limits the body in a span, because a collector accepts requests of only a few megabytes, each with many
+ * spans.
+ */
 const tracedBodyBytesMax = 16 * 1024
 
 /**
- * Write the first half of the row to the journal. Resolves when the row survives what DURABILITY says.
- * Rejects `unavailable`.
+ * Writes the first half of the row to the journal. Resolves when the row is as durable as DURABILITY
+ * requires. Rejects with `unavailable`.
  */
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   identified.trace?.step('journal')
@@ -25,14 +28,14 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
   // The journal has written the body, and redaction reuses its memory.
   opened.body = null
   await standing
-  // From here on the request has a row, also when Postgres does not commit it in time.
+  // From here on the request has a row, even if Postgres does not commit it in time.
   identified.row.opened = opened
   identified.life.inJournal = opened.id
   await ledger.opened(opened)
   return opened
 }
 
-/** The first half of a row, with all that is known of the request so far. */
+/** Creates the first half of a row from everything known about the request so far. */
 export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
   const { row, endpoint, exchange } = arrival
   const { identity } = row
@@ -60,12 +63,12 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
   }
 }
 
-/** The session of a request, as its client named it. */
+/** The session that the client named for a request. */
 export function namedSession(row: RowSoFar, headers: Headers): string | undefined {
   return sessionNameOf(headers, namesOf(row).session)
 }
 
-/** The end user of a request, as its row has the name. */
+/** The end user of a request, as named in its row. */
 export function endUserOf(row: RowSoFar): string | null {
   return endUserText(namesOf(row).endUser)
 }

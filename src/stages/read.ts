@@ -19,18 +19,18 @@ import type { Keeping } from './keeping.ts'
 import { ClientLeft, requireClient } from './life.ts'
 import { takeLimits } from './take-limits.ts'
 
-/** The third stage: the body has come whole, and its format is right. */
+/** The third stage: the body has been received completely and has the right format. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
-  /** Whole, as it came. Do not read it after the end of the request. */
+  /** The complete body, unchanged. It must not be read after the end of the request. */
   readonly body: Buffer
-  /** Set for a large body: only threads may read all of it. */
+  /** Set for a large body, which only worker threads may read completely. */
   readonly large: LargeBody | undefined
   readonly facts: Facts
-  /** Present where the gateway keeps the answer, or sends kept turns again. */
+  /** Present when the gateway keeps the answer or sends kept turns again. */
   readonly kept?: Keeping
 }
 
-/** A large body that a thread has read. */
+/** The facts about a large body that a worker thread has read. */
 export interface LargeBody {
   readonly format: BodyFormat
   readonly hasEnvelopes: boolean
@@ -46,24 +46,24 @@ interface AskedFacts {
   stream: boolean
 }
 
-/** How to read a body that we made. */
+/** How to read a body that the gateway built. */
 export type MadeReading = Pick<Reading<RequestFacts>, 'decode' | 'format'>
 
-/** How to read a body: a small one here, a large one in a thread. */
+/** How to read a body: a small one here, a large one in a worker thread. */
 export interface Reading<Facts extends AskedFacts> {
   decode(body: Buffer): Facts
   format: BodyFormat
-  /** The facts that a thread has read. Throws as `decode` does. */
+  /** Returns the facts that a worker thread has read. Throws like `decode`. */
   factsFrom(result: ReadResult): Facts
-  /** Called with the facts at once. */
+  /** Called with the facts as soon as they are known. */
   onFacts?(facts: Facts): void
 }
 
 /**
- * Take a request and a place of the limits, read the body, and decode it. Resolves with undefined for a
- * repeat of an earlier request, which then has its answer and its row. `replayJob`: how to answer a repeat on
- * an endpoint whose answer is a job. Rejects ClientLeft, `rate_limited`, `invalid_request`,
- * `request_too_large`, `unavailable`, or as `answeredBefore` does.
+ * Charges a request to the limits, reads the body and decodes it. Resolves with undefined for a repeat of an
+ * earlier request, which has then been answered and has its row. `replayJob` answers a repeat on an endpoint
+ * whose answer is a job. Rejects with ClientLeft, `rate_limited`, `invalid_request`, `request_too_large` or
+ * `unavailable`, or like `answeredBefore`.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
@@ -89,22 +89,23 @@ export async function read<Facts extends AskedFacts>(
     const print = result?.fingerprint ?? fingerprintOf(endpoint.path, body)
     if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return undefined
   }
-  // The key of this repeat is free again, so it would run.
+  // The key of this repeat is free again, so it would run as a new request.
   if (refusal !== undefined) throw refusal
   const { format } = reading
   const large = result === undefined ? undefined : largeBodyOf(format, result)
   return Object.assign(identified, { body, large, facts })
 }
 
-/** What a thread has read of a large body. */
+/** Returns the facts that a worker thread has read from a large body. */
 function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
   const { hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState } = result
   return { format, hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState }
 }
 
 /**
- * The bytes of the body, until the end of the request. `mayBeLarge`: the caller gives a large body to a
- * thread. Rejects ClientLeft where the client left before all had come.
+ * Returns the bytes of the body, valid until the end of the request. `mayBeLarge` means that the caller
+ * passes a large body to a worker thread. Rejects with ClientLeft when the client leaves before the whole
+ * body has been received.
  */
 export async function readWhole(
   gateway: Gateway,
@@ -131,8 +132,8 @@ export async function readWhole(
 }
 
 /**
- * Read a body that we made from the client's, instead of it: kept turns come before what the client sent.
- * The row keeps the body as the client sent it. Rejects as `read` does.
+ * Reads a body that the gateway built from the client's, in place of the client's: kept turns come before
+ * what the client sent. The row keeps the client's body. Rejects like `read`.
  */
 export async function readInstead(
   gateway: Gateway,
@@ -155,8 +156,8 @@ export async function readInstead(
 }
 
 /**
- * As `readInstead`, for a body within the bounds; threads must be able to read a large one. What the row
- * shows of the client's body stays.
+ * Like `readInstead`, for a body within the bounds. A large one must be readable by worker threads. What the
+ * row shows of the client's body does not change.
  */
 export async function readMade(
   gateway: Gateway,
@@ -188,7 +189,7 @@ export async function readMade(
   }
 }
 
-/** Rejects `rate_limited` or `unavailable` when too many bodies wait for a thread. */
+/** Rejects with `rate_limited` or `unavailable` when too many bodies wait for a thread. */
 async function readInThread(
   gateway: Gateway,
   identified: Identified,
@@ -221,8 +222,8 @@ async function readInThread(
 }
 
 /**
- * The model that a request names. Throws `model_not_found`, or `permission_denied` where the key may not use
- * it.
+ * Returns the model that a request names. Throws `model_not_found`, or `permission_denied` when the key may
+ * not use it.
  */
 export function requireModel({ snapshot, identity }: Identified, name: string): Model {
   const model = findModel(snapshot, name)
@@ -234,10 +235,10 @@ export function requireModel({ snapshot, identity }: Identified, name: string): 
 }
 
 /**
- * Take a request and a place of the limits, before the body is read. Throws, or rejects with, `rate_limited`;
- * but for a repeat of an earlier request it resolves with that refusal: the repeat may get the first one's
- * answer, which counts against no limit. Throw the refusal when `answeredBefore` has not answered. Returns a
- * promise only where another process is asked.
+ * Charges a request to the limits before the body is read. Throws, or rejects with, `rate_limited`. For a
+ * possible repeat of an earlier request it resolves with that refusal instead, because a repeat may get the
+ * first one's answer, which counts against no limit. The caller throws the refusal when `answeredBefore` has
+ * not answered. Returns a promise only when another process must be asked.
  */
 function decideFirst(
   gateway: Gateway,

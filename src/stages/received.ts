@@ -19,63 +19,75 @@ import { type Life, newLife } from './life.ts'
 import { spanNameOf, traceArrival } from './trace-request.ts'
 
 /**
- * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add
- * properties to the same object: `Identified`, `Asked`, `Admitted`.
+ * The first stage: a request whose headers have arrived. From here on it gets exactly one row. Later stages
+ * add properties to the same object: `Identified`, `Asked`, `Admitted`.
  */
 export interface Received extends Arrival {
   readonly endpoint: PathFormat
   readonly exchange: Exchange
-  /** Undefined: a client sent it, with a key in its headers. */
+  /** Undefined when a client sent the request with a key in its headers. */
   readonly caller: InnerCaller | undefined
-  /** Our own response headers, such as rate limits. */
+  /** The gateway's own response headers, such as rate limits. */
   readonly headers: Record<string, string>
-  /** Present where a job makes an answer in the background: what the body has of us. */
+  /** Present when a job generates a background answer: the parts of the body that the gateway added. */
   readonly added?: BackgroundAdditions | undefined
 }
 
-/** The source of one row: a request, or bytes that we could not read as one. It has all that `end` needs. */
+/**
+ * The source of one row: a request, or bytes that could not be read as one. It has everything that `end`
+ * needs.
+ */
 export interface Arrival {
-  /** uuidv7; the client's x-request-id. */
+  /** A UUIDv7, sent to the client as x-request-id. */
   readonly id: string
-  /** `protocol` null: unknown, because we could not read the request. */
+  /** `protocol` is null when the request could not be read. */
   readonly endpoint: Omit<PathFormat, 'protocol'> & { protocol: PathFormat['protocol'] | null }
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly clientAddress: string | null
   readonly books: Books
-  /** Absent: we could not read the bytes as a request. */
+  /** Absent when the bytes could not be read as a request. */
   readonly exchange?: Exchange
-  /** The key that the client sent, whether we know it or not. */
+  /** The key that the client sent, whether it is known or not. */
   readonly token?: string | undefined
-  /** Undefined: traces are off, or we could not read the bytes as a request. */
+  /** Undefined when tracing is off, or when the bytes could not be read as a request. */
   readonly trace: Trace | undefined
   readonly row: RowSoFar
   readonly life: Life
 }
 
-/** The parts of the row that are known so far. Null: not known yet, or none. The row then has null too. */
+/** The parts of the row that are known so far. Null means unknown or none, and is null in the row too. */
 export interface RowSoFar {
   identity: Identity | null
   requestedModel: string | null
-  /** Where the body has the client's names. */
+  /** Where the body contains the client's names. */
   facts: NamePlaces | null
   stream: boolean
-  /** A small body, whole, as it came. Do not read it after the end of the request. Null for a large one. */
+  /**
+   * A small body, complete and unchanged; null for a large one. It must not be read after the end of the
+   * request.
+   */
   body: Buffer | null
-  /** What threads found in a large body for the row: the part that it keeps, and the client's names. */
+  /**
+   * What worker threads found in a large body for the row: the part that the row keeps, and the client's
+   * names.
+   */
   read: { captured: Buffer | null; names: Names } | null
   /** The account whose money is limited, from the moment a reservation may exist. */
   reservedAccountId: string | null
-  /** What is held for it, in nano-USD: it is charged no more. Null: its money is not limited. */
+  /**
+   * The amount held for the request, in nano-USD, which is also the most it is charged. Null when its money
+   * is not limited.
+   */
   heldNano: bigint | null
   /** Set when the request is in the journal. */
   opened: OpenRecord | null
   sentAt: number | null
   firstTokenAt: number | null
   readonly attempts: AttemptRecord[]
-  /** Credentials of the channels that we called: no text may show them. */
+  /** Credentials of the channels that were called. No text may show them. */
   readonly credentials: string[]
-  /** The target of `askUpstream`, whose answer or refusal the client gets. */
+  /** The target of `askUpstream`, whose answer or refusal is sent to the client. */
   asked: AskedTarget | null
   /** The notes of the request's last translation. */
   notes: readonly TranslationNote[] | null
@@ -84,11 +96,14 @@ export interface RowSoFar {
 /** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
-/** The newest request of each connection, until it has come whole and its answer has been sent. */
+/**
+ * The newest request of each connection, until it has been received completely and its answer has been sent.
+ */
 const newest = new WeakMap<Duplex, Received>()
 
 /**
- * Begin a request: give it an id, and count it as running until its end. Without `caller` it is a client's.
+ * Begins a request: gives it an id, and counts it as running until its end. Without `caller`, it is a
+ * client's request.
  */
 export function receive(
   gateway: Gateway,
@@ -141,12 +156,12 @@ function beginTrace(
   return trace
 }
 
-/** The last request that began on a connection; undefined when it is over. */
+/** Returns the last request that began on a connection; undefined when it is over. */
 export function newestOn(socket: Duplex): Received | undefined {
   return newest.get(socket)
 }
 
-/** Begin a row. This alone does not count as a running request. */
+/** Begins a row, without counting a running request. */
 export function arrive<Endpoint extends Arrival['endpoint']>(
   books: Books,
   startedAt: number,
@@ -187,7 +202,8 @@ function emptyRow(): RowSoFar {
 }
 
 /**
- * The client has left. Its group's policy decides whether we read the upstream to its end, and for how long.
+ * Handles a client that has left. Its group's policy decides whether the upstream's answer is read to its
+ * end, and for how long.
  */
 function leave({ life }: Received): void {
   if (life.ended) return
@@ -195,7 +211,7 @@ function leave({ life }: Received): void {
   const { running, whenClientLeaves } = life
   if (running === undefined) return
   const reason = gatewayError('upstream_call_abandoned')
-  // No policy: the call costs nothing, so its answer is not worth waiting for.
+  // Without a policy the call costs nothing, so its answer is not worth waiting for.
   if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort') {
     running.abort(reason)
     return

@@ -3,8 +3,8 @@ import { redactText } from '../redaction/redact.ts'
 import type { Arrival } from './received.ts'
 
 /**
- * An error without secrets, for the client, the row and the log: upstreams quote credentials in their errors.
- * Returns the same error when it has no secrets.
+ * Removes secrets from an error for the client, the row and the log, because upstreams quote credentials in
+ * their errors. Returns the same error if it contains none.
  */
 export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: GatewayError): GatewayError {
   return withoutSecrets(error, knownSecrets(arrival))
@@ -23,8 +23,8 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
 }
 
 /**
- * Secrets that no text of this request may show: its own key, and the credentials of the channels that we
- * called.
+ * Returns the secrets that no text of this request may show: its own key, and the credentials of the channels
+ * that were called.
  */
 export function knownSecrets({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
   return token === undefined ? row.credentials : [...row.credentials, token]

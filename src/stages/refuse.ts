@@ -11,27 +11,27 @@ import { type Metered, nothingMetered } from './meter.ts'
 import type { AskedTarget, Received } from './received.ts'
 import { knownSecrets, redactError } from './redact-error.ts'
 
-/** An upstream's own error answer. */
+/** An error answer of an upstream. */
 export interface UpstreamRefusal {
   status: number
   contentType: string
   body: Buffer
 }
 
-/** The result of all attempts, when none of them answered. */
+/** The result of all attempts when none of them succeeded. */
 export interface Unanswered {
   target: AskedTarget | null
   metered: Metered
-  /** The last target's own error answer: a client of the same format gets it unchanged. */
+  /** The last target's error answer, which a client of the same format gets unchanged. */
   refusal: UpstreamRefusal | undefined
-  /** An HTTP status for this failure, instead of the status of the error kind. */
+  /** An HTTP status for this failure, in place of the error kind's own. */
   ownStatus?: number
 }
 
-/** Statuses with which a client may see an upstream's refusal unchanged. */
+/** Statuses of an upstream's refusal that may be passed on unchanged. */
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422])
 
-/** Answer with an error: write the row, then send the error in the client's own format. */
+/** Answers with an error: writes the row, then sends the error in the client's own format. */
 export async function refuse(
   gateway: Gateway,
   received: Received,
@@ -52,8 +52,12 @@ export async function refuse(
     target,
     metered,
   }).catch((cause: unknown) => {
-    // The client gets its error in any case. The row waits for the disk, or another process has written it.
-    requestLog(gateway.log, id).warn({ cause: String(cause) }, 'the row of a refused request is not certain')
+    // The client gets its error in any case. Either the row is waiting for the disk, or another process has
+    // written it.
+    requestLog(gateway.log, id).warn(
+      { cause: String(cause) },
+      'could not confirm that the row of a refused request was written',
+    )
   })
   if (life.clientGone || reply.destroyed || reply.headersSent) return
   const body =
@@ -71,7 +75,7 @@ export async function refuse(
   if (isWaitedFor(reply)) cutWhenStalled(reply, gateway.bounds.clientStallMs)
 }
 
-/** The row of a body that is refused as it is read has what the body says about the request. */
+/** Sets the row's model and stream flag from a body that was refused while being read. */
 function seeRefused({ bounds }: Gateway, { row, endpoint }: Received): void {
   if (row.requestedModel !== null || row.body === null) return
   const { model, stream, places } = seenOfRefused(row.body, endpoint.protocol, bounds.jsonDepthMax)
@@ -84,7 +88,7 @@ function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamR
   return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
 }
 
-/** The relay has bounded it. */
+/** The length needs no further limit, because the relay has already bounded it. */
 function redactedWhole(body: Buffer, secrets: readonly string[]): string {
   return maskAccountIds(redactText(body.toString('utf8'), secrets, body.length))
 }
@@ -95,8 +99,7 @@ function logRefusal(
   error: GatewayError,
   secrets: readonly string[],
 ): void {
-  // What an upstream says is wrong with a request is the client's, but for ids of the operator's account in
-  // it.
+  // An upstream's verdict on a request is meant for the client, except for ids of the operator's account.
   if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
   const { kind, reason, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)

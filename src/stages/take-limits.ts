@@ -7,9 +7,9 @@ import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
 
 /**
- * The first decision, before the body is read: charge a request and a place to the limits of a key, of its
- * group and of its tenant, until the request ends. Throws, or rejects with, `rate_limited`. Returns a promise
- * only when some limits are set and other processes share them.
+ * The first decision, made before the body is read: charges a request and a concurrency slot to the limits of
+ * the key, its group and its tenant until the request ends. Throws, or rejects with, `rate_limited`. Returns
+ * a promise only when limits are set and shared with other processes.
  */
 export function takeLimits(gateway: Gateway, identified: Identified): Promise<void> | undefined {
   const scopes = scopesOf(identified)
@@ -21,8 +21,8 @@ export function takeLimits(gateway: Gateway, identified: Identified): Promise<vo
 }
 
 /**
- * The second decision, when the request is read: hold its tokens. A refusal gives back what the first
- * decision took. Without a limit on tokens it makes no call, and returns no promise.
+ * The second decision, made when the request has been read: holds its tokens. A refusal gives back what the
+ * first decision took. Without a token limit, it makes no call and returns no promise.
  */
 export function takeTokens(
   gateway: Gateway,
@@ -59,7 +59,7 @@ function keepLease(gateway: Gateway, identified: Identified, decision: Decision)
   requireGranted(gateway, identified, decision)
   if (!decision.granted) return
   const { life } = identified
-  // The request ended while Redis decided: nothing else will settle this decision.
+  // The request ended while Redis was deciding, and nothing else will settle this decision.
   if (life.ended) decision.settle(0)
   else life.lease = decision
 }
@@ -69,7 +69,7 @@ function requireGranted(gateway: Gateway, { books, headers, endpoint }: Identifi
   addLimitHeaders(headers, endpoint.protocol, decision, gateway.clock.now())
   if (decision.granted) return
   const { retryAfterMs } = decision
-  // Clients of both vendors prefer this header to retry-after, which has whole seconds only.
+  // SDKs of both vendors prefer this header to retry-after, which has only whole seconds.
   if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
   const { scope, limit, allowed } = decision
   const options = { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) }

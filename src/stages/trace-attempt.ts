@@ -8,19 +8,19 @@ import { operationOf, providerOf, set } from './trace-request.ts'
 
 type AttemptTarget = Pick<Candidate, 'channel' | 'protocol' | 'baseUrl'>
 
-/** The span of one upstream call, and the headers that the upstream gets for it. */
+/** The span of one upstream call, and the headers that are sent to the upstream for it. */
 export interface TracedAttempt {
   headers: readonly string[]
   /**
-   * The call is over, and its record is complete. A second end changes nothing. `firstTokenAt`: ms since the
-   * epoch.
+   * Ends the span when the call is over and its record is complete. A second call does nothing.
+   * `firstTokenAt` is in milliseconds since the epoch.
    */
   end(firstTokenAt?: number | null): Span | undefined
 }
 
 /**
- * Begin the span of an upstream call. `path`: of the endpoint that was asked. `before`: calls that the same
- * request made. Undefined: the request has no trace.
+ * Begins the span of an upstream call. `path` is the endpoint that the client called. `before` is the number
+ * of calls that the same request has already made. Returns undefined when the request has no trace.
  */
 export function traceAttempt(
   { traces }: Pick<Gateway, 'traces'>,
@@ -74,7 +74,7 @@ interface Place {
   port: number
 }
 
-/** Base URLs come from the catalog, so there are few. */
+/** Base URLs come from the catalog, so there are few of them. */
 const places = new Map<string, Place>()
 const placesMax = 1_000
 

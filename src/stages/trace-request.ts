@@ -9,8 +9,8 @@ import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 
 /**
- * End the trace of a request that has a row. Spans have what the row has, so no secret that the row must not
- * have.
+ * Ends the trace of a request that has a row. Spans contain only what the row contains, so no secret that the
+ * row must not contain.
  */
 export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): void {
   if (trace.isSampled) {
@@ -21,7 +21,7 @@ export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): vo
   trace.end({ isStranger: open.keyId === null })
 }
 
-/** End the trace of a request that has no row, or not yet: `response` has its status. */
+/** Ends the trace of a request that has no row, or none yet. `response` has its status. */
 export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number): void {
   if (trace === undefined) return
   const { root } = trace
@@ -40,7 +40,7 @@ export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number
   trace.end({ isStranger: identity === null })
 }
 
-/** What is known of a request when its headers have come. */
+/** Records what is known about a request when its headers have arrived. */
 export function traceArrival(
   { isSampled, root }: Trace,
   { endpoint, exchange }: { endpoint: Named; exchange: { method: string; isEncrypted: boolean } },
@@ -52,17 +52,20 @@ export function traceArrival(
   if (endpoint.isUnrouted !== true) set(root.attributes, named.route, endpoint.path)
 }
 
-/** What a job keeps of the trace of its request, so that its worker continues it. */
+/** Returns the trace context that a job stores so that its worker can continue the trace of the request. */
 export function traceparentOf({ trace }: Pick<Traced, 'trace'>): { traceparent?: string } {
   return trace === undefined ? {} : { traceparent: trace.parentHeader() }
 }
 
-/** The span's name of a request. An unknown path is not in it: anybody can make up any number of those. */
+/**
+ * Returns the span name of a request. An unknown path is left out, because anyone can make up any number of
+ * paths.
+ */
 export function spanNameOf({ method }: { method: string }, { path, isUnrouted }: Named): string {
   return isUnrouted === true ? method : `${method} ${path}`
 }
 
-/** What the trace of a request knows about it. */
+/** The facts about a request that its trace uses. */
 interface Traced {
   id: string
   trace: Trace | undefined
@@ -101,7 +104,7 @@ function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
   return attributes
 }
 
-/** The convention counts cached tokens among the input, and reasoning among the output. */
+/** The convention counts cached tokens as input and reasoning as output. */
 export function setUsage(
   attributes: Attributes,
   names: typeof usageOfCall | typeof usageOfRow,
@@ -116,7 +119,7 @@ export function setUsage(
   if (reasoning > 0) set(attributes, names.reasoning, reasoning)
 }
 
-/** Null and undefined are left out. Texts are bounded. */
+/** Leaves out null and undefined, and bounds the length of texts. */
 export function set(
   attributes: Attributes,
   name: string,
@@ -126,17 +129,17 @@ export function set(
   attributes[name] = typeof value === 'string' ? boundedText(value) : value
 }
 
-/** As long as the longest name in a row. */
+/** The length of the longest name in a row. */
 const charactersMax = 512
 
 /** Upstreams choose some texts, which may be as long as an answer, and thousands of spans wait in memory. */
 function boundedText(text: string): string {
   if (text.length <= charactersMax) return text
-  // A copy: V8 keeps all of a text while a part of it is in use.
+  // Copied, because V8 keeps the whole string while a part of it is in use.
   return Buffer.from(text.slice(0, charactersMax)).toString('utf8')
 }
 
-/** The convention's word for what an endpoint does. */
+/** The convention's name for the operation of an endpoint. */
 export function operationOf(path: string): string {
   if (path.startsWith('/v1/images/')) return 'generate_content'
   if (path === '/v1/embeddings') return 'embeddings'
@@ -144,7 +147,7 @@ export function operationOf(path: string): string {
   return path === '/v1/moderations' ? 'moderation' : 'chat'
 }
 
-/** The convention's word for whose format the upstream speaks: who runs the upstream is not known. */
+/** The convention's name for the upstream's format. Who runs the upstream is not known. */
 export function providerOf(protocol: ProtocolName | null): string | undefined {
   switch (protocol) {
     case 'openai-chat':

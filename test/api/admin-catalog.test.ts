@@ -132,7 +132,7 @@ test('a channel is called by WebSocket where it says so and speaks the protocol'
     protocols: { 'openai-responses': null, 'openai-chat': gateway.upstream.url },
   })
   expect(refused.status).toBe(400)
-  expect(refused.body.detail).toContain('websocket: needs "openai-responses" among the protocols')
+  expect(refused.body.detail).toContain('websocket: requires "openai-responses" among the protocols')
   expect(await websocketAfter({ websocket: null })).toBe(false)
 })
 
@@ -221,7 +221,7 @@ test('a row of gateway.yaml is refused with its file and line', async () => {
   ] as const) {
     const answer = await admin(method, path, body)
     expect(answer.status, path).toBe(409)
-    expect(answer.body.detail).toMatch(/gateway\.yaml:\d+ manages (channel "scripted"|model "main")/)
+    expect(answer.body.detail).toMatch(/(channel "scripted"|model "main") is managed by .*gateway\.yaml:\d+/)
   }
 })
 

@@ -82,11 +82,13 @@ describe('without PRIVATE_ADDRESSES', () => {
     const config = readConfig({ DATABASE_URL: bed.databaseUrl, SECRET_KEY: 'x'.repeat(32) })
     const findings = await checkChannelRows(config, await readStoredRows(config))
     const beyond = findings.filter(({ code }) => code === 'channels.beyond_private_addresses')
-    expect(beyond.map(({ what }) => what)).toEqual([expect.stringContaining(`${made.name} may call more`)])
+    expect(beyond.map(({ what }) => what)).toEqual([
+      expect.stringContaining(`${made.name} can call private addresses`),
+    ])
     // Two tenants reach all channels.
     expect(
       findings.filter(({ code }) => code === 'channels.shared_state').map(({ what }) => what),
-    ).toContainEqual(expect.stringContaining('several tenants reach scripted'))
+    ).toContainEqual(expect.stringContaining('several tenants can use scripted'))
     expect((await call('PATCH', path, { allow_private_address: false })).status).toBe(200)
   })
 
@@ -144,7 +146,7 @@ describe('with PRIVATE_ADDRESSES', () => {
       ...{ base_url: 'http://169.254.169.254/v1', vendor: 'vllm', api_keys: [''] },
       allow_private_address: ['169.254.0.0/16'],
     })
-    expect(asked.text).toContain('never called')
+    expect(asked.text).toContain('can never be an upstream')
   })
 
   test('a channel of the API calls what it may, and its proxy too', async () => {

@@ -81,7 +81,7 @@ describe('a wrong command line is exit code 2, names what is wrong, and prints n
     [['import', 'kong', 'x'], 'FORMAT must be one of new-api, litellm, gateway-yaml, not "kong"'],
     [['apply', '/no/such/file'], '/no/such/file cannot be read'],
     [['start', 'now'], "too many arguments for 'start'"],
-    [['--env-file', '/no/such/file', 'ledger', 'verify'], '--env-file: /no/such/file cannot be read'],
+    [['--env-file', '/no/such/file', 'ledger', 'verify'], '--env-file: cannot read /no/such/file'],
   ])('%j', async (args, said) => {
     const { code, stdout, stderr } = await run(args, { TOLLGATE_TOKEN: 'a-token' })
     expect(stderr).toContain(said)

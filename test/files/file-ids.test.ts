@@ -133,7 +133,7 @@ test('a picture does for a file, and a file for no picture', async () => {
     image_url: `data:image/png;base64,${png.toString('base64')}`,
   })
   await expect(formats.responses('via-responses', 'png', paper)).rejects.toThrow(
-    /input\[0\]\.content\[1\]\.file_id: the file is application\/pdf, and no image/,
+    /input\[0\]\.content\[1\]\.file_id: expected an image, got a file of type application\/pdf/,
   )
 })
 
@@ -201,7 +201,7 @@ test('what does not fit into a body, and too many places, are refused before any
   await ask(3, small)
   await expect(ask(4, small)).rejects.toMatchObject({
     status: 400,
-    message: expect.stringContaining('in 3 places'),
+    message: expect.stringContaining('at most 3 references'),
   })
   expect(bed.seen.length).toBe(before + 1)
 })
@@ -265,7 +265,7 @@ test('files in the results of tools are read too', async () => {
   await bed.openai().responses.create(computer(picture))
   expect(bed.seen.at(-1)).toContain(png.toString('base64'))
   const paper = await upload(bed.openai(), pdf, 'paper.pdf')
-  await expect(bed.openai().responses.create(computer(paper))).rejects.toThrow('and no image')
+  await expect(bed.openai().responses.create(computer(paper))).rejects.toThrow('expected an image')
 })
 
 test('a kept turn names its file, whose bytes are sent again with the next turn', async () => {
@@ -281,7 +281,9 @@ test('a kept turn names its file, whose bytes are sent again with the next turn'
   await client.responses.create(next)
   expect(bed.seen.at(-1)).toContain(pdf.toString('base64'))
   await client.files.delete(id)
-  await expect(client.responses.create(next)).rejects.toThrow(/input\[0\]\.content\[0\]\.file_id: no file/)
+  await expect(client.responses.create(next)).rejects.toThrow(
+    /input\[0\]\.content\[0\]\.file_id: you have no stored file/,
+  )
 })
 
 test('limited money covers what the file may cost, before anything is sent', async () => {

@@ -43,7 +43,7 @@ interface Refused {
 
 const nameRule = /^file: its name must have at most 255 characters, none of them a control character$/
 const notAForm = /^body: expected a complete multipart\/form-data form with the parts "file" and "purpose"$/
-const unknown = /: no part of an upload has this name; expected "file", "purpose", /
+const unknown = /: unknown part of an upload. Expected "file", "purpose", /
 const unknownType = /^file: this gateway cannot store files of this type/
 const twice = /: given more than once$/
 const reasons: readonly [RegExp, Reason][] = [
@@ -92,17 +92,17 @@ const refusals: Record<string, Refused> = {
   'a long name of a field': { body: [field('n'.repeat(5000), 'x'), file(), purpose, end], says: unknown },
   'an unknown purpose': {
     body: [file(), field('purpose', 'batch'), end],
-    says: /^purpose: "batch" is not kept/,
+    says: /^purpose: expected .*, got "batch"/,
   },
   'a long purpose': {
     body: [file(), field('purpose', 'p'.repeat(900)), end],
-    says: /^purpose: "p{40}\.\.\." is not/,
+    says: /^purpose: expected .*, got "p{40}\.\.\."/,
   },
   'no purpose': { body: [file(), end], says: /^purpose: required: "user_data"/ },
   'two purposes': { body: [purpose, purpose, file(), end], says: twice },
   'a field that is too long': {
     body: [field('user', 'u'.repeat(1025)), file(), purpose, end],
-    says: /^user: has more than 1024 bytes$/,
+    says: /^user: expected at most 1024 bytes$/,
   },
   'nine fields': { body: [...times(9, field('user', 'u')), file(), purpose, end], says: twice },
   'eleven parts': {

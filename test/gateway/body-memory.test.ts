@@ -66,7 +66,7 @@ test('unfinished bodies of one key are refused beyond its bound, others are serv
   expect(refused.json).toMatchObject({
     error: {
       code: 'rate_limit_exceeded',
-      message: expect.stringContaining("The bodies of this key's running requests take 130000 bytes"),
+      message: expect.stringContaining("The bodies of this key's running requests take up 130000 bytes"),
     },
   })
   expect(await bed.row(refused.headers.get('x-request-id'))).toMatchObject({

@@ -190,7 +190,7 @@ const refusals: [
     {
       status: 404,
       code: 'unknown_url',
-      says: /use POST \/v1\/chat\/completions.*Leave \/v1 out/,
+      says: /Use POST \/v1\/chat\/completions.*Remove \/v1 from/,
       kind: 'unknown_path',
     },
   ],
@@ -200,7 +200,7 @@ const refusals: [
     {
       status: 404,
       code: 'unknown_url',
-      says: /use POST \/v1\/chat\/completions.*end in \/v1/,
+      says: /Use POST \/v1\/chat\/completions.*end in \/v1/,
       kind: 'unknown_path',
     },
   ],
@@ -214,7 +214,7 @@ const refusals: [
     'a wrong method',
     () =>
       fetch(`${bed.tollgate.url}/v1/chat/completions`, { headers: { authorization: `Bearer ${freeKey}` } }),
-    { status: 404, code: 'unknown_url', says: /called with POST/, kind: 'unknown_path' },
+    { status: 404, code: 'unknown_url', says: /does not support GET. Use POST/, kind: 'unknown_path' },
   ],
 ]
 

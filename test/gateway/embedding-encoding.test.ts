@@ -45,7 +45,7 @@ test.each([
   ])
   expect(JSON.parse(text).usage).toEqual({ prompt_tokens: 3, total_tokens: 3 })
   expect(note).toBe('openai-chat; mapped=answer.data[].embedding')
-  expect(JSON.stringify(row.notes)).toContain(`another encoding than ${encoding}`)
+  expect(JSON.stringify(row.notes)).toContain(`did not use the requested encoding, ${encoding}`)
   expect(row).toMatchObject({ usage_source: 'upstream', input_tokens: 3 })
 })
 

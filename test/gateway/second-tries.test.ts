@@ -197,7 +197,7 @@ test.each([
   expect(second).toBe(first?.replaceAll(`,${JSON.stringify(sealed)}`, ''))
   expect(asked.headers.get('x-tollgate-translation')).toBe('openai-responses; dropped=input')
   const row = await bed.row(asked.id)
-  expect(String(row.notes)).toContain('as foreign')
+  expect(String(row.notes)).toContain('sealed by another account or model')
   expect(await bed.attemptsOf(asked.id)).toMatchObject([
     { status: 400 },
     { status: 200, reason: 'again without foreign reasoning, only candidate' },

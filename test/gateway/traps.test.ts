@@ -209,7 +209,7 @@ test.each(clients)('$path, translated: a whole answer beyond the bound is an err
   const response = await post(client)
   expect(response.status).toBe(502)
   expect(parseObject(await response.text())).toMatchObject({
-    error: { message: expect.stringContaining(`more than ${watchedAnswerBytesMax} bytes`) },
+    error: { message: expect.stringContaining(`larger than the limit of ${watchedAnswerBytesMax} bytes`) },
   })
 })
 
@@ -223,7 +223,7 @@ test.each(clients)(
     }
     bed.upstream.script((seen) => ({ chunks: endless(begun(seen, []).chunks as string[]), ending: 'end' }))
     const text = await (await post(client, { stream: true })).text()
-    expect(text).toContain(`more than ${watchedAnswerBytesMax} bytes`)
+    expect(text).toContain(`larger than the limit of ${watchedAnswerBytesMax} bytes`)
     await bed.upstream.requests[0]?.closed
     expect(bed.upstream.requests[0]?.closedEarly).toBe(true)
   },
@@ -239,7 +239,7 @@ test('/v1/responses, translated: bytes that are held until an item is whole have
   bed.upstream.script(() => ({ chunks: endless(), ending: 'end' }))
   const [, client] = clients
   const response = await post(client, { stream: true, tools: [{ type: 'custom', name: 'patch' }] })
-  expect(await response.text()).toContain(`more than ${watchedAnswerBytesMax} bytes`)
+  expect(await response.text()).toContain(`larger than the limit of ${watchedAnswerBytesMax} bytes`)
   await bed.upstream.requests[0]?.closed
 })
 

@@ -133,22 +133,22 @@ test.each([
     { tools: [tool], tool_choice: 'required' },
     'tool_choice',
     'does not support forced tool calls',
-    'may: "blind", "blind-too", "both", "code", "half"',
+    'might: "blind", "blind-too", "both", "code", "half"',
   ],
   [
     'schemaless',
     { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
     'response_format',
     'does not support JSON Schemas for answers',
-    'may: "blind", "blind-too", "both", "code", "half"',
+    'might: "blind", "blind-too", "both", "code", "half"',
   ],
-  ['whole', { stream: true }, 'stream', 'does not support streaming', 'may: '],
+  ['whole', { stream: true }, 'stream', 'does not support streaming', 'might: '],
   [
     'mute',
     { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
     'modalities',
     'does not produce audio',
-    'may: ',
+    'might: ',
   ],
 ])('%s: %o', async (model, body, path, lacks, others) => {
   const asked = await bed.ask(model, body)
@@ -165,7 +165,7 @@ test('reasons that differ are said channel by channel', async () => {
   expect(asked.status).toBe(400)
   expect(errorOf(asked)).toMatchObject({
     message:
-      'messages[0].content[1]: model "split" does not accept images (messages[0].content[1]) on "half", and does not support tools (tools[0]) on "other-half". Models of this key that take all of this: "split-all".',
+      'messages[0].content[1]: model "split" does not accept images (messages[0].content[1]) on "half", and does not support tools (tools[0]) on "other-half". Models of this key that support all of this: "split-all".',
     param: 'messages[0].content[1]',
   })
   expect(bed.upstream.requests).toEqual([])
@@ -270,7 +270,7 @@ test('a model whose vendor serves it in no format of its channel is refused', as
     ),
   })
   expect(await bed.attemptsOf(asked.id)).toMatchObject([
-    { channel: 'chat', passed_over: true, reason: 'its vendor serves the model only in openai-responses' },
+    { channel: 'chat', passed_over: true, reason: 'the vendor serves this model only in openai-responses' },
   ])
 })
 
@@ -285,10 +285,12 @@ test('a hosted tool without a counterpart is refused with the models that run it
   expect({ param, code }).toEqual({ param: 'tools[0]', code: 'unsupported_parameter' })
   expect(message).toContain('code_interpreter')
   expect(message).toContain(
-    'Model "unknown" is reached in the format openai-chat ("other-half"), so the request is translated.',
+    'Model "unknown" is called in the format openai-chat ("other-half"), so the request is translated.',
   )
-  expect(message).toContain('Models of this key that take it untranslated: "both", "code", "managed".')
-  expect(message).toContain('This model takes requests untranslated on /v1/chat/completions.')
+  expect(message).toContain(
+    'Models of this key that accept it without translation: "both", "code", "managed".',
+  )
+  expect(message).toContain('This model accepts requests without translation on /v1/chat/completions.')
 })
 
 test('a context that its vendor shall manage goes to a channel of the format, or is refused by name', async () => {
@@ -306,7 +308,7 @@ test('a context that its vendor shall manage goes to a channel of the format, or
   const { message, param, code } = errorOf(refused)
   expect({ param, code }).toEqual({ param: 'context_management', code: 'unsupported_parameter' })
   expect(message).toContain('compact with POST /v1/responses/compact')
-  expect(message).toContain('take it untranslated: "both", "code", "managed".')
+  expect(message).toContain('accept it without translation: "both", "code", "managed".')
   expect(bed.upstream.requests).toHaveLength(1)
 })
 

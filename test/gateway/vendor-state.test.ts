@@ -131,7 +131,9 @@ test('a row says why a channel was left out', async () => {
   const row = await bed.row(id)
   expect(row).toMatchObject({ status: 400, error_kind: 'unsupported_parameter' })
   const attempts = await bed.database.sql`SELECT reason FROM attempts WHERE request_id = ${id}`
-  expect(attempts.map(({ reason }) => reason).join()).toContain('input[0].id names what its vendor keeps')
+  expect(attempts.map(({ reason }) => reason).join()).toContain(
+    'input[0].id refers to data kept by its vendor',
+  )
 })
 
 test('a channel is shared from the first key of a second tenant on, and no longer after its last one', async () => {

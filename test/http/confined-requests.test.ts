@@ -45,7 +45,7 @@ test('a request whose listener throws has its connection closed, and others are 
       /well$/,
     )
   }
-  expect(lines.filter((line) => line.includes('a request could not be begun'))).toHaveLength(requests.length)
+  expect(lines.filter((line) => line.includes('could not begin a request'))).toHaveLength(requests.length)
 })
 
 test('a stream that is broken off gives its error to who reads it, and ends nothing where no one does', async () => {

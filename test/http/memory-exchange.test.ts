@@ -173,7 +173,7 @@ describe('a fetch in memory', () => {
       '',
     )
     const response = await ask('/cut', call)
-    await expect(response.text()).rejects.toThrow('the answer was cut')
+    await expect(response.text()).rejects.toThrow('the answer was cut off')
   })
 
   test('a caller that aborts has left, before the answer and in the middle of it', async () => {

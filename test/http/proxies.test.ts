@@ -302,7 +302,7 @@ test('TRUSTED_PROXIES takes addresses and blocks, and names a part that is neith
     '::1/128',
   ])
   expect(() => readConfig({ TRUSTED_PROXIES: '10.0.0.1,nginx' })).toThrow(
-    /TRUSTED_PROXIES: .*"nginx" is not one/,
+    /TRUSTED_PROXIES: .*"nginx" is neither/,
   )
 })
 

@@ -102,7 +102,7 @@ describe('connections beyond CONNECTIONS_MAX', () => {
     expect(await heardFrom(connect(bed.tollgate.port, '127.0.0.1'))).toBe('')
     worker?.write(`${head}connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
     expect(worker === undefined ? [] : statusesOf(await heardFrom(worker))).toEqual([200])
-    expect(bed.tollgate.stderr()).toContain('connections are dropped')
+    expect(bed.tollgate.stderr()).toContain('dropping connections')
     expect(await ended).toEqual(idle.map(() => ''))
     expect((await bed.chat({ model: 'any', messages })).status).toBe(200)
   })

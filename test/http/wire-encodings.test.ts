@@ -215,7 +215,7 @@ test.for(names.flatMap((name) => [true, false].map((asks) => ({ name, asks }))))
     const response = await bed.chat({ model: 'm', messages, stream: asks })
     const text = await response.text().catch(() => '')
     expect(text.length).toBeLessThan(answerBytesMax + 1_000)
-    if (asks) expect(text).toContain(`more than ${answerBytesMax} bytes`)
+    if (asks) expect(text).toContain(`larger than the limit of ${answerBytesMax} bytes`)
     await ended.promise
     expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
       outcome: 'failed',
@@ -344,7 +344,7 @@ test.for(['gzip, gzip', 'br,gzip', 'compress', 'gzip;q=1', 'identity, gzip'])(
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({
       error: {
-        message: expect.stringMatching(/gzip, deflate, br, zstd, or unencoded/),
+        message: expect.stringMatching(/gzip, deflate, br, zstd, or send the body unencoded/),
         param: 'content-encoding',
       },
     })

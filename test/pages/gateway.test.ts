@@ -187,10 +187,10 @@ describe('the API beside the pages', () => {
   afterAll(() => bed?.close())
 
   test.each([
-    ['GET', '/models', { authorization: `Bearer ${freeKey}` }, 'use GET /v1/models'],
-    ['GET', '/models', { accept: 'application/json' }, 'use GET /v1/models'],
+    ['GET', '/models', { authorization: `Bearer ${freeKey}` }, 'Use GET /v1/models'],
+    ['GET', '/models', { accept: 'application/json' }, 'Use GET /v1/models'],
     ['POST', '/console', {}, 'There is no POST /console.'],
-    ['POST', '/chat/completions', {}, 'use POST /v1/chat/completions'],
+    ['POST', '/chat/completions', {}, 'Use POST /v1/chat/completions'],
     ['GET', '/consolex', { accept: '*/*' }, 'There is no GET /consolex.'],
     ['GET', '/assets/none.js', { accept: '*/*' }, 'There is no GET /assets/none.js.'],
     ['GET', '/v1/nothing', { accept }, 'There is no GET /v1/nothing.'],

@@ -151,7 +151,7 @@ test('a request whose answer is too large is sent once, and opens no breaker', a
   for (let i = 0; i < 4; i++) {
     const { status, text } = await bed.ask('huge', asking)
     expect(status).toBe(502)
-    expect(text).toContain(`more than ${answerBytesMax} bytes`)
+    expect(text).toContain(`larger than the limit of ${answerBytesMax} bytes`)
   }
   expect(bed.asked('huge')).toHaveLength(4)
   expect(bed.asked('huge-2')).toHaveLength(0)
@@ -185,7 +185,7 @@ test("if the channel's format cannot express a request, the error names the reas
   expect(headers.get('x-tollgate-route')).toBe(`"unsaid";passed_over="${reason}"`)
   // The client learns more: what would do.
   expect(JSON.parse(text).error.message).toMatch(
-    /^n: the Messages format returns only one answer: send several requests\. Model "unsaid" is reached in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that take it untranslated: "[^"]+"(, "[^"]+"){4}\./,
+    /^n: the Messages format returns only one answer: send several requests\. Model "unsaid" is called in the format anthropic-messages \("unsaid"\), so the request is translated\. Models of this key that accept it without translation: "[^"]+"(, "[^"]+"){4}\./,
   )
   expect(await bed.row(id)).toMatchObject({ channel: null, attempt_count: 0, cost_nano: '0' })
 })

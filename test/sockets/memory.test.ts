@@ -79,7 +79,7 @@ test('60 connections of one key, each with a frame of 30 MB that does not end, h
       await send(socket, 3 * MiB)
     }),
   )
-  const refused = () => heard.filter((text) => text().includes("this key's running requests take"))
+  const refused = () => heard.filter((text) => text().includes("this key's running requests take up"))
   await until(() => sockets.filter(({ destroyed }) => destroyed).length > 40)
   expect(refused().length).toBeGreaterThan(0)
   expect(most).toBeLessThanOrEqual(keyBytesMax)

@@ -33,8 +33,6 @@ const searchedDays = 30
 /** Image jobs of all tenants, or of a member's own. */
 export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint[] {
   const { database, jobs } = context
-  const linksFor = (request: IncomingMessage) =>
-    linkerFor(context, context.publicUrl ?? calledOrigin(request))
   return [
     adminEndpoint({
       method: 'GET',
@@ -72,7 +70,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           { owner: 'admin', signal },
         )
         const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
-        const linkTo = linksFor(request)
+        const linkTo = linksFor(context, request)
         return {
           body: {
             ...page,
@@ -92,7 +90,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       async handle({ actor, request, params: { id } }) {
         const job = await ownJob(id, actor)
         return {
-          body: adminJobJson(job, linksFor(request), seesRouting(context, actor)),
+          body: adminJobJson(job, linksFor(context, request), seesRouting(context, actor)),
         }
       },
     }),
@@ -118,7 +116,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           after: { status: cancelled.state },
         })
         return {
-          body: adminJobJson(cancelled, linksFor(request), seesRouting(context, actor)),
+          body: adminJobJson(cancelled, linksFor(context, request), seesRouting(context, actor)),
         }
       },
     }),
@@ -137,4 +135,8 @@ function adminJobJson(job: Job, linkTo: LinkTo, showsRouting: boolean): z.output
   const { tenantId, keyId, groupId } = job
   const shown = jobJson(job, { position: null, linkTo, showsRouting })
   return { ...shown, tenant_id: tenantId, key_id: keyId, group_id: groupId }
+}
+
+function linksFor(context: AdminImagesContext, request: IncomingMessage): LinkTo {
+  return linkerFor(context, context.publicUrl ?? calledOrigin(request))
 }

@@ -107,19 +107,19 @@ interface Play {
   request: object
   signal: AbortSignal
   identity: Identity
-  /** Where links to images begin. */
+  /** The origin of links to images. */
   publicUrl: string
   wires: WireListener
 }
 
 /**
- * One request under a key. It goes the way of all: limits, money, routing, the row. Resolves when the answer
- * is complete. When the admin leaves, the request ends as for a client that leaves. `wires` does not see how
- * a worker makes images.
+ * Makes one request under a key. It is handled like any other: limits, money, routing, the row. Resolves when
+ * the answer is complete. When the admin leaves, the request ends as when a client leaves. `wires` does not
+ * see how a worker generates images.
  */
 async function play(gateway: ImageGateway, play: Play, say: Say): Promise<void> {
   const { endpoint, identity, signal } = play
-  // Those of the channels that were called: no text may show them.
+  // The secrets of the channels that were called, which no text may show.
   const secrets: string[] = []
   const upstreams = overheard(gateway.upstreams, play.wires, secrets)
   const caller = { identity, books: booksWith(gateway, { publicUrl: play.publicUrl, upstreams }) }
@@ -144,7 +144,7 @@ async function play(gateway: ImageGateway, play: Play, say: Say): Promise<void> 
         say('client.start', {
           status,
           content_type: textOf(headers['content-type']),
-          // Who leaves in the middle finds the row by it.
+          // An admin who leaves early finds the row by this id.
           request_id: id,
           headers: shownHeaders(headers, secrets),
         })
@@ -164,7 +164,7 @@ async function play(gateway: ImageGateway, play: Play, say: Say): Promise<void> 
   const serve = endpoint.kind === 'image' ? images(gateway, endpoint) : chat(gateway, endpoint)
   await serve(exchange, caller)
   signal.removeEventListener('abort', leave)
-  if (!isWhole) throw new Error('the answer was cut')
+  if (!isWhole) throw new Error('the answer was cut off')
   say('client.end', {})
   say('end', { request_id: id })
 }
@@ -185,7 +185,7 @@ function shownHeaders(headers: OutgoingHttpHeaders, secrets: readonly string[]):
   )
 }
 
-/** Before the request is made: it costs money. */
+/** Checked before the request is made, because the request costs money. */
 async function noteRun(
   database: Database,
   { actor, request, requestId }: { actor: Actor; request: IncomingMessage; requestId: string },

@@ -6,7 +6,7 @@ type Upstreams = Gateway['upstreams']
 type Call = Parameters<Upstreams['call']>
 type Listener = Call[2]
 
-/** Receives what goes to channels and comes back. The texts have no secrets. */
+/** Receives what is sent to channels and what they answer. The texts contain no secrets. */
 export interface WireListener {
   request(
     attempt: number,
@@ -14,13 +14,13 @@ export interface WireListener {
   ): void
   start(attempt: number, status: number): void
   data(attempt: number, text: string): void
-  /** `error`: why the answer is not whole. */
+  /** `error` says why the answer is incomplete. */
   end(attempt: number, error: string | undefined): void
 }
 
 /**
- * The upstreams, with a listener to all calls. What is sent and how it is answered stays the same. Adds the
- * secrets of each call to `known`: an upstream may repeat them to the client.
+ * Wraps the upstreams with a listener to all calls, without changing what is sent and received. Adds the
+ * secrets of each call to `known`, because an upstream may repeat them to the client.
  */
 export function overheard(upstreams: Upstreams, wires: WireListener, known: string[]): Upstreams {
   let attempts = 0
@@ -67,7 +67,10 @@ function overhear(listener: Listener, attempt: number, text: WireText, wires: Wi
   }
 }
 
-/** Bytes as text without secrets. A part ends with a line, so that no secret lies across two of them. */
+/**
+ * Shows bytes as text without secrets. Text is passed on in whole lines, so that no secret is split across
+ * two parts.
+ */
 export class WireText {
   readonly secrets: readonly string[]
   readonly #write: (part: string) => void
@@ -105,5 +108,5 @@ export class WireText {
   }
 }
 
-/** Of one wire that is shown. */
+/** The most characters shown of one call. */
 const charactersMax = 4 * 1024 * 1024

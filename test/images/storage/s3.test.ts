@@ -105,7 +105,9 @@ test('one of the two credentials alone is refused', async () => {
   await expect(s3Storage({ ...server.options, secretAccessKey: undefined })).rejects.toThrow(
     'Set both or neither',
   )
-  await expect(s3Storage({ ...server.options, accessKeyId: undefined })).rejects.toThrow('Set both or neither')
+  await expect(s3Storage({ ...server.options, accessKeyId: undefined })).rejects.toThrow(
+    'Set both or neither',
+  )
 })
 
 test('requests use no checksum but Content-MD5, which all services know', async () => {

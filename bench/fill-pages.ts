@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import { countBackfill } from '../src/ledger/rollups.ts'
+import { countBackfill } from '../src/usage/rollups.ts'
 import { tenantNames } from './log-people.ts'
 
 /**

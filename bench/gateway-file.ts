@@ -2,7 +2,7 @@ import { applyGatewayFile, checkGatewayFile } from '../src/access/apply-gateway-
 import { gatewaySource } from '../src/catalog/gateway-source.ts'
 import { openConnections } from '../src/db/connections.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
-import { SecretKeeper } from '../src/secret-key.ts'
+import { SecretKeeper } from '../src/secrets/secret-key.ts'
 import { tableOf } from './table.ts'
 import { startTemporary } from './temporary-postgres.ts'
 import { helpIfAsked } from './usage.ts'

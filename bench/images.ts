@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
-import { verifyLedger } from '../src/ledger/verify.ts'
+import { verifyLedger } from '../src/ledger-tools/verify.ts'
 import { connections, type ImageDrive } from './image-load.ts'
 import { idleCells, sampleCells, tableOfSamples } from './image-report.ts'
 import { type ImageRig, type ImageRigOptions, imageConcurrency, startImageRig } from './image-rig.ts'

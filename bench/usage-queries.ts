@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import { clientSettings } from '../src/db/connections.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
+import { relayLog } from '../src/telemetry/relay-log.ts'
 import {
   findRequest,
   listRequests,
@@ -8,8 +9,7 @@ import {
   type RequestFilter,
   type RowScope,
   summariseRequests,
-} from '../src/ledger/queries.ts'
-import { relayLog } from '../src/telemetry/relay-log.ts'
+} from '../src/usage/queries.ts'
 import { percentile } from './percentile.ts'
 import { startTemporary } from './temporary-postgres.ts'
 import { helpIfAsked } from './usage.ts'

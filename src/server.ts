@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { execArgv } from 'node:process'
-import { compiledCode } from './compiled-code.ts'
+import { compiledCode } from './runtime/compiled-code.ts'
 
 /**
  * Flags that V8 reads only when a process starts. Chunks of streams and bodies live outside V8's heap and are
@@ -29,9 +29,9 @@ function restartWithFlags(): void {
 
 restartWithFlags()
 enableCompileCache(compiledCode)
-const { runProcesses } = await import('./processes.ts')
+const { runProcesses } = await import('./process/processes.ts')
 // This is the only import of the workers in src, so a process that does not run them does not load them.
 await runProcesses(nodeArgs, async (supervisor) => {
-  const { serve } = await import('./serve.ts')
+  const { serve } = await import('./process/serve.ts')
   await serve(async (context) => (await import('../workers/main.ts')).startWorkers(context), supervisor)
 })

@@ -10,7 +10,7 @@ import { readSources, sourceOf } from './support/sources.ts'
  * an async handler that may reject; a stream, server, process or thread that we make and that nothing listens to.
  *
  * It does not see a value that is another one than its type says, a handler that comes as an argument, a callback of a library, a promise
- * that is dropped, or a stream that a library makes. What comes of these reaches `onUncaught` of src/end-signals.ts.
+ * that is dropped, or a stream that a library makes. What comes of these reaches `onUncaught` of src/process/end-signals.ts.
  */
 
 const code = new Code(readSources().filter(({ file }) => /^(src|workers)\//.test(file)))
@@ -115,7 +115,7 @@ function loudEnds(of: Code): string[] {
     const isLoud = /\.destroy$/.test(name)
       ? first !== undefined
       : /\.emit$/.test(name) && nameOf(first) === 'error'
-    return isLoud && file !== 'src/confine.ts' ? [`${of.place(file, node)}: ${name}`] : []
+    return isLoud && file !== 'src/runtime/confine.ts' ? [`${of.place(file, node)}: ${name}`] : []
   })
 }
 

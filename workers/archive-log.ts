@@ -1,8 +1,8 @@
-import { archiverOf } from '../src/archive/open-archive.ts'
-import { startPass } from '../src/archive/start-archiver.ts'
-import type { Context } from '../src/context.ts'
+import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
+import { archiverOf } from '../src/usage/archive/open-archive.ts'
+import { startPass } from '../src/usage/archive/start-archiver.ts'
 
 /** How often a process checks whether a pass is due. */
 const lookMs = 30_000

@@ -7,11 +7,11 @@ import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-e
 import type { ImageGateway } from '../src/images/image-gateway.ts'
 import type { Job } from '../src/jobs/job.ts'
 import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
+import { asGatewayError } from '../src/pipeline/ending.ts'
+import { traceRow } from '../src/pipeline/trace-request.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { pauseAfter } from '../src/runtime/backoff.ts'
-import { asGatewayError } from '../src/stages/ending.ts'
-import { traceRow } from '../src/stages/trace-request.ts'
 import { holdLease } from './hold-lease.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 

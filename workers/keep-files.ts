@@ -1,4 +1,4 @@
-import type { Context } from '../src/context.ts'
+import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 

@@ -1,5 +1,5 @@
-import type { Context } from '../src/context.ts'
-import type { JobQueue } from '../src/queue/queue.ts'
+import type { JobQueue } from '../src/jobs/queue/queue.ts'
+import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { enqueue } from './generate-image.ts'

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { Context } from '../src/context.ts'
+import type { JobQueue } from '../src/jobs/queue/queue.ts'
 import { probedProtocols } from '../src/probes/probed-offer.ts'
 import { addRuns, deleteRunsBefore, newestRuns, placeOf, waitingRuns } from '../src/probes/queries.ts'
-import type { JobQueue } from '../src/queue/queue.ts'
+import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 

@@ -1,4 +1,4 @@
-import type { Context } from '../src/context.ts'
+import type { Context } from '../src/process/context.ts'
 import { Opened } from '../src/runtime/opened.ts'
 import { archiveLog } from './archive-log.ts'
 import { alertRunner } from './deliver-alert.ts'

@@ -12,19 +12,19 @@ import {
 import type { AnswerEnding, KeptRequest } from '../src/background/background-answers.ts'
 import { GatewayError, gatewayError } from '../src/canonical/error.ts'
 import { isRecord, type Json, parseObject } from '../src/canonical/json.ts'
-import type { Context } from '../src/context.ts'
+import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
+import type { Job, Lease } from '../src/jobs/job.ts'
+import { rowErrorOf } from '../src/journal/record.ts'
 import {
   type BackgroundResult,
   type BackgroundRun,
   makeInBackground,
-} from '../src/gateway/make-in-background.ts'
-import { itemsIn } from '../src/gateway/turn-items.ts'
-import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
-import type { Job, Lease } from '../src/jobs/job.ts'
-import { keptDaysOf } from '../src/kept/kept-answers.ts'
-import { rowErrorOf } from '../src/ledger/record.ts'
+} from '../src/pipeline/make-in-background.ts'
+import { itemsIn } from '../src/pipeline/turn-items.ts'
+import type { Context } from '../src/process/context.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { keptDaysOf } from '../src/state/kept/kept-answers.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { enqueue, pauseOf } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'

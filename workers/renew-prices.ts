@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { renewalDue } from '../src/catalog/library/renew.ts'
 import type { FromRenewalThread, RenewalTask } from '../src/catalog/library/renewal-thread.ts'
-import type { Context } from '../src/context.ts'
+import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { startThread } from '../src/runtime/start-thread.ts'

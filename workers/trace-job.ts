@@ -1,6 +1,6 @@
 import type { Job } from '../src/jobs/job.ts'
-import type { Gateway } from '../src/stages/gateway.ts'
-import { set } from '../src/stages/trace-request.ts'
+import type { Gateway } from '../src/pipeline/gateway.ts'
+import { set } from '../src/pipeline/trace-request.ts'
 import { own } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'

@@ -4,7 +4,7 @@ import { storedChannel } from '../catalog/change-entries.ts'
 import { openedConnection } from '../catalog/connection.ts'
 import { channelOut, connectionWords, modelWords } from '../catalog/entry-out.ts'
 import { libraryWords } from '../catalog/library/admin-library.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { groupWords, keyWords, tenantOut } from './access-out.ts'
 import type { ExportRows } from './export-queries.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { changeRows, putGroup, readGroups } from '../catalog/queries.ts'
 import type { Connections } from '../db/connections.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import { addKeys, addTenants, hasTenants } from './queries.ts'

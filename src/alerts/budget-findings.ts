@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { nanoFromUsd } from '../catalog/usd.ts'
-import { usd } from '../ledger/price.ts'
+import { usd } from '../money/price.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 

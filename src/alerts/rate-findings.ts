@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { nanoFromUsd, usd } from '../catalog/usd.ts'
-import { type Summary, type SummaryGroup, type Sums, summarise } from '../ledger/rollup-queries.ts'
+import { type Summary, type SummaryGroup, type Sums, summarise } from '../usage/rollup-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 

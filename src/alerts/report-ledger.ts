@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Database } from '../db/database.ts'
-import type { LedgerState } from '../ledger/ledger-watch.ts'
 import { repeatedly } from '../runtime/repeatedly.ts'
+import type { LedgerState } from '../shipping/ledger-watch.ts'
 
 export interface LedgerReporter {
   database: Pick<Database, 'state'>

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { firstIdAt } from '../db/first-id.ts'
-import { momentOf } from '../ledger/tuple.ts'
+import { momentOf } from '../journal/tuple.ts'
 import { networkOf } from './network.ts'
 
 /** The number of rows per step, and the maximum number of steps per pass. */

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import { type ClientFile, type FileScope, fileScopeOf, isFileId, purposes } from '../files/file.ts'
-import type { FileGateway } from '../files/file-gateway.ts'
-import { receiveUpload } from '../files/receive-upload.ts'
 import { endAnswer, writeTo } from '../http/event-stream.ts'
+import { end } from '../pipeline/end.ts'
+import { answeredEnding } from '../pipeline/ending.ts'
+import type { Identified } from '../pipeline/identify.ts'
 import { redactText } from '../redaction/redact.ts'
-import { end } from '../stages/end.ts'
-import { answeredEnding } from '../stages/ending.ts'
-import type { Identified } from '../stages/identify.ts'
+import { type ClientFile, type FileScope, fileScopeOf, isFileId, purposes } from '../state/files/file.ts'
+import type { FileGateway } from './file-gateway.ts'
 import {
   messagesFile,
   messagesFileDeleted,
@@ -18,6 +17,7 @@ import {
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { oneOfWords, text, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
+import { receiveUpload } from './receive-upload.ts'
 import { speaksMessages } from './speaks-messages.ts'
 
 const path = '/v1/files'

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import type { Gateway } from '../pipeline/gateway.ts'
+import type { Ledger } from '../shipping/ledger.ts'
+import type { LedgerStatus, LedgerWatch } from '../shipping/ledger-watch.ts'
 
 /**
  * `GET /healthz` and `/health`, the default of some load balancers and test tools: 200 while the process

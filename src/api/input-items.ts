@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
-import { shownItemOf } from '../kept/conversation-items.ts'
-import { itemsOf, type KeptTurn } from '../kept/kept-answers.ts'
+import { shownItemOf } from '../state/kept/conversation-items.ts'
+import { itemsOf, type KeptTurn } from '../state/kept/kept-answers.ts'
 import { oneOfWords } from './parameter.ts'
 
 const listQuery = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ClientFile } from '../files/file.ts'
+import type { ClientFile } from '../state/files/file.ts'
 
 // Files in the form used by clients of the Messages format.
 // https://platform.claude.com/docs/en/api/beta/files and @anthropic-ai/sdk 1.12.0, read 2026-11-28

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type Modality, modalities, type Traits } from '../canonical/traits.ts'
 import type { ListedModel } from '../catalog/listed-models.ts'
 import type { Group, Model, Offer } from '../catalog/snapshot.ts'
+import type { OfferTraits, TraitVerdict } from '../catalog/traits/offer-traits.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { translatable } from '../routing/candidates.ts'
-import type { OfferTraits, TraitVerdict } from '../traits/offer-traits.ts'
 
 const yesOrNo = z.boolean().nullable()
 const words = z.array(z.string()).nullable()

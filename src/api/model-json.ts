@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
 import type { Group, Model, Offer, Price, Rates } from '../catalog/snapshot.ts'
-import { parseMultiplier } from '../ledger/price.ts'
-import { endpointsOf } from '../stages/served-on.ts'
+import { parseMultiplier } from '../money/price.ts'
+import { endpointsOf } from '../pipeline/served-on.ts'
 import {
   capabilitiesOf,
   provedAt,

@@ -1,7 +1,7 @@
 import { alertWebhook } from '../alerts/alert-webhook.ts'
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/job-json.ts'
-import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
+import { type Endpoint, formatAt, type ModelEndpoint } from '../pipeline/endpoints.ts'
 import type { AdminEndpoint } from './admin/endpoint.ts'
 import { membersOf, referenceTo } from './json-schemas.ts'
 import { limitHeaderRefs, refsTo } from './openapi-components.ts'

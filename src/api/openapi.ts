@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Json } from '../canonical/json.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
-import type { ModelEndpoint } from '../stages/endpoints.ts'
+import type { ModelEndpoint } from '../pipeline/endpoints.ts'
 import type { AdminEndpoint } from './admin/endpoint.ts'
 import { idOf, namedSchemas } from './json-schemas.ts'
 import { errorResponses, headers, parameters, securitySchemes } from './openapi-components.ts'

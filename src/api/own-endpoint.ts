@@ -2,9 +2,9 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
-import type { Endpoint } from '../stages/endpoints.ts'
-import type { Identified } from '../stages/identify.ts'
-import type { Received } from '../stages/received.ts'
+import type { Endpoint } from '../pipeline/endpoints.ts'
+import type { Identified } from '../pipeline/identify.ts'
+import type { Received } from '../pipeline/received.ts'
 
 /**
  * An entry that defines an endpoint of our own API, which no model answers. Its route, its checks and its

@@ -1,6 +1,6 @@
 import { gatewayError } from '../canonical/error.ts'
 import type { Terms } from '../db/pool.ts'
-import type { Identified } from '../stages/identify.ts'
+import type { Identified } from '../pipeline/identify.ts'
 
 /**
  * Queries Postgres for a tenant for as long as its client waits. `read` receives the terms of the query. If

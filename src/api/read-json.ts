@@ -2,10 +2,10 @@ import { gatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { isLarge } from '../http/body.ts'
+import type { Gateway } from '../pipeline/gateway.ts'
+import type { Identified } from '../pipeline/identify.ts'
+import { readWhole } from '../pipeline/read.ts'
 import { scanBody } from '../protocols/scan-facts.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import type { Identified } from '../stages/identify.ts'
-import { readWhole } from '../stages/read.ts'
 
 /**
  * Reads the body as a JSON object, within the limits for a chat, and records it in the row. The scan refuses

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Column, Shown } from '../ledger/column.ts'
+import type { Column, Shown } from '../journal/column.ts'
 import { translationNote } from './translation-note.ts'
 
 /** Groups of members that are null as a whole if one of these columns is null. */

@@ -2,12 +2,12 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { traitsInWords } from '../catalog/trait-entry.ts'
-import { outputTokensDefault } from '../gateway/output-tokens.ts'
-import { translate } from '../gateway/translate.ts'
+import type { Gateway } from '../pipeline/gateway.ts'
+import { outputTokensDefault } from '../pipeline/output-tokens.ts'
+import { translate } from '../pipeline/translate.ts'
 import { withoutEmptyTools } from '../protocols/empty-tools.ts'
 import { clientSide, upstreamSide } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { Gateway } from '../stages/gateway.ts'
 
 interface Asked {
   from: ProtocolName

@@ -1,4 +1,4 @@
-import type { Identified } from '../stages/identify.ts'
+import type { Identified } from '../pipeline/identify.ts'
 
 /** The version header of the Messages format selects that vendor's response format. */
 export function speaksMessages({ exchange }: Pick<Identified, 'exchange'>): boolean {

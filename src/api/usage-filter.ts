@@ -1,6 +1,6 @@
 import type { Identity } from '../access/identity.ts'
-import type { AdminFilter, Condition } from '../ledger/log/filter.ts'
-import type { RequestFilter } from '../ledger/queries.ts'
+import type { AdminFilter, Condition } from '../usage/log/filter.ts'
+import type { RequestFilter } from '../usage/queries.ts'
 import { filterFrom, filterParameters } from './admin/log-filter.ts'
 
 /** The admin filters that make sense for a tenant: none for other tenants, groups or the upstream. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { attemptColumns } from '../ledger/attempt-row.ts'
-import { requestColumns } from '../ledger/row.ts'
+import { attemptColumns } from '../journal/attempt-row.ts'
+import { requestColumns } from '../journal/row.ts'
 import { rowSchema } from './row-schema.ts'
 
 const nano = z.string().describe('Nano-USD as decimal digits.')

@@ -4,9 +4,9 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { Database } from '../db/database.ts'
 import type { Job, JobError, JobState, Lease } from '../jobs/job.ts'
 import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs/jobs.ts'
-import type { NewKeptRow } from '../kept/kept-queries.ts'
-import type { CloseRecord, OnRow } from '../ledger/record.ts'
-import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
+import type { CloseRecord, OnRow } from '../journal/record.ts'
+import { attemptRowsJson, jsonText, requestRowJson } from '../journal/row-json.ts'
+import type { NewKeptRow } from '../state/kept/kept-queries.ts'
 
 export interface BackgroundOptions {
   database: Pick<Database, 'jobs' | 'reads'>

@@ -1,4 +1,4 @@
-import type { AnswerRecord } from '../ledger/answer-record.ts'
+import type { AnswerRecord } from '../journal/answer-record.ts'
 import type { ClientAnswerFormat } from './answer-choices.ts'
 import { AnswerCopy, type CopiedAnswer } from './answer-copy.ts'
 import type { BodyThreads } from './body-threads.ts'

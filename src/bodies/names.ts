@@ -1,5 +1,5 @@
 import { parseObject } from '../canonical/json.ts'
-import { tagList } from '../ledger/column.ts'
+import { tagList } from '../journal/column.ts'
 import type { ByteRange } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 

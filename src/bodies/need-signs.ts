@@ -1,5 +1,5 @@
+import type { NeedName } from '../catalog/traits/needs.ts'
 import { mediaWords } from '../protocols/body-marks.ts'
-import type { NeedName } from '../traits/needs.ts'
 
 /** A need that can be detected in the bytes of a body. */
 export type SignedNeed = Exclude<NeedName, 'streaming'>

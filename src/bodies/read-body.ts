@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ImageRequest } from '../canonical/image.ts'
-import { name } from '../ledger/column.ts'
+import { name } from '../journal/column.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
 import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import {

@@ -1,9 +1,9 @@
 import type { Block, ChatRequest } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
+import type { Need, NeedName } from '../catalog/traits/needs.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { ClientSide } from '../protocols/protocol.ts'
-import type { Need, NeedName } from '../traits/needs.ts'
 
 /**
  * Returns the capabilities that a request needs from an offer, each once with the first place that needs it.

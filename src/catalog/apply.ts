@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import {
   byFile,

@@ -1,7 +1,5 @@
 import { protocolNames } from '../protocols/protocol.ts'
-import type { SecretKeeper } from '../secret-key.ts'
-import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
-import { type VendorName, vendorNames } from '../traits/vendors.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { boundAddresses, openConnection } from './connection.ts'
 import { ChannelPrices } from './library/channel-prices.ts'
@@ -10,6 +8,8 @@ import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import { priceFromRow } from './price-from-row.ts'
 import type { CatalogRows, ChannelRow } from './queries.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Snapshot } from './snapshot.ts'
+import { OfferTraits, type TraitVerdict } from './traits/offer-traits.ts'
+import { type VendorName, vendorNames } from './traits/vendors.ts'
 
 /**
  * Builds a snapshot from the rows. Pure, except that it logs each channel whose credentials cannot be

@@ -1,6 +1,6 @@
 import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type ProtocolName, protocolNames } from '../protocols/protocol.ts'
-import { type VendorName, vendorNames, vendors } from '../traits/vendors.ts'
+import { type VendorName, vendorNames, vendors } from './traits/vendors.ts'
 
 type BaseUrls = Partial<Record<ProtocolName, string>>
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EncryptedCredential, SecretKeeper } from '../secret-key.ts'
+import type { EncryptedCredential, SecretKeeper } from '../secrets/secret-key.ts'
 import type { ChannelRow } from './queries.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Connections } from '../db/connections.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { applyCatalog } from './apply.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { unlimited } from './limit-columns.ts'

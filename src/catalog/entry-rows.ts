@@ -1,4 +1,4 @@
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { connectionColumns } from './connection.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
 import type { ChannelRow } from './queries.ts'

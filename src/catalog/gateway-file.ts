@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { protocolNames } from '../protocols/protocol.ts'
-import { vendorNames } from '../traits/vendors.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
 import type { ConnectionEntry } from './connection.ts'
 import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
@@ -22,6 +21,7 @@ import {
   wholeNumber,
 } from './setting.ts'
 import { traitEntry } from './trait-entry.ts'
+import { vendorNames } from './traits/vendors.ts'
 
 /**
  * A checked gateway.yaml, with our own property names. Money is in nano-USD; absent settings have their

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
-import { vendors } from '../traits/vendors.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
 import { libraryVersion } from './library/bundled.ts'
 import { namedFilesIn, readNamedFile } from './named-file.ts'
 import type { TimeoutBounds } from './read-connection.ts'
+import { vendors } from './traits/vendors.ts'
 
 /** A gateway.yaml that has been read from disk but not yet checked. */
 export interface GatewaySource {

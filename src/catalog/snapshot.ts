@@ -1,8 +1,8 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { OfferTraits } from '../traits/offer-traits.ts'
-import type { VendorName } from '../traits/vendors.ts'
 import type { Connection } from './connection.ts'
+import type { OfferTraits } from './traits/offer-traits.ts'
+import type { VendorName } from './traits/vendors.ts'
 
 /** Models, channels, offers, groups and prices at one moment. Immutable: a change creates a new snapshot. */
 export interface Snapshot {

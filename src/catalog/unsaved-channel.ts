@@ -1,5 +1,5 @@
 import type { Json } from '../canonical/json.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { checkChannel } from './check-entry.ts'
 import { boundAddresses, connectionColumns, openConnection } from './connection.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Manifest, Method } from '../backup/manifest.ts'
 import { methods } from '../backup/manifest.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
 import { copyFailure, showProgress, sizeText } from './backup-output.ts'
 import { command } from './command.ts'

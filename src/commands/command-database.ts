@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config/config.ts'
 import type { Connections } from '../db/connections.ts'
 import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
 import { silentLog } from '../telemetry/relay-log.ts'

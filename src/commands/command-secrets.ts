@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import { resolveSecretKey } from '../secret-key.ts'
+import type { Config } from '../config/config.ts'
 import type { SecretKeys } from '../secrets/open-masters.ts'
+import { resolveSecretKey } from '../secrets/secret-key.ts'
 import { messageWithCauses } from './command-database.ts'
 import { wrongUsage } from './exit-codes.ts'
 

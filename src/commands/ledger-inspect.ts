@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Inspection } from '../ledger/inspection.ts'
+import type { Inspection } from '../ledger-tools/inspection.ts'
 import { command } from './command.ts'
 import { commandConfig, messageWithCauses } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
@@ -32,8 +32,8 @@ export const ledgerInspect = command({
     }
     const [{ embeddedUrl }, { inspectionJson }, { inspectionText }] = await Promise.all([
       import('../db/embedded.ts'),
-      import('../ledger/inspection-json.ts'),
-      import('../ledger/inspection-text.ts'),
+      import('../ledger-tools/inspection-json.ts'),
+      import('../ledger-tools/inspection-text.ts'),
     ])
     const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
     const inspection = await terminal.during('reading the journals', () => inspect(root, url))
@@ -48,8 +48,8 @@ export const ledgerInspect = command({
 
 async function shownRow(root: string, id: string): Promise<unknown> {
   const [{ findSetAside }, { mendableOf }] = await Promise.all([
-    import('../ledger/set-aside-folders.ts'),
-    import('../ledger/mended-row.ts'),
+    import('../journal/set-aside-folders.ts'),
+    import('../ledger-tools/mended-row.ts'),
   ])
   try {
     return mendableOf(findSetAside(root, id, Date.now())).mended
@@ -61,7 +61,7 @@ async function shownRow(root: string, id: string): Promise<unknown> {
 async function inspect(root: string, url: string | undefined): Promise<Inspection> {
   const [{ openConnections }, { inspectLedger }] = await Promise.all([
     import('../db/connections.ts'),
-    import('../ledger/inspection.ts'),
+    import('../ledger-tools/inspection.ts'),
   ])
   if (url === undefined) return await inspectLedger(root, Date.now(), undefined, 'DATABASE_URL is not set.')
   const connections = openConnections(url, {

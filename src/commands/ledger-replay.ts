@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
-import type { Replay } from '../ledger/replay.ts'
-import type { SetAsideFolder } from '../ledger/set-aside-folders.ts'
+import type { SetAsideFolder } from '../journal/set-aside-folders.ts'
+import type { Replay } from '../ledger-tools/replay.ts'
 import { command } from './command.ts'
 import { commandConfig, messageWithCauses, withDatabase } from './command-database.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
@@ -25,7 +25,7 @@ export const ledgerReplay = command({
   },
   arguments: { ids: several('ID', 'the id of a frame or of its request, or the path of its folder') },
   async run({ options: { json, ...mending }, arguments: { ids }, terminal, env }) {
-    const { findSetAside } = await import('../ledger/set-aside-folders.ts')
+    const { findSetAside } = await import('../journal/set-aside-folders.ts')
     if (mending.row !== undefined && ids.length > 1)
       throw wrongUsage('--row applies to a single frame. Name only that frame.')
     const root = join(resolve(commandConfig(env).dataDir), 'journal')
@@ -73,9 +73,9 @@ async function replayOne(sql: Sql, frame: SetAsideFolder, { set, row, force }: M
   if (frame.replayedAt !== undefined) return { verdict: 'there' }
   const [{ mendableOf, mendedFrom, withChange }, { problemWith, replay }, { markReplayed }] =
     await Promise.all([
-      import('../ledger/mended-row.ts'),
-      import('../ledger/replay.ts'),
-      import('../ledger/set-aside-folders.ts'),
+      import('../ledger-tools/mended-row.ts'),
+      import('../ledger-tools/replay.ts'),
+      import('../journal/set-aside-folders.ts'),
     ])
   try {
     const { content, mended: shown } = mendableOf(frame)

@@ -17,7 +17,7 @@ export const ledgerVerify = command({
   },
   arguments: {},
   async run({ options: { since, json }, terminal, ...call }) {
-    const { verifyLedger } = await import('../ledger/verify.ts')
+    const { verifyLedger } = await import('../ledger-tools/verify.ts')
     const verification = await withDatabase('ledger verify', { terminal, ...call }, ({ connections }) =>
       terminal.during('recomputing the ledger', () => verifyLedger(connections.sql, since)),
     )

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
-import { compiledCode } from '../compiled-code.ts'
-import { onEndSignal } from '../end-signals.ts'
+import { onEndSignal } from '../process/end-signals.ts'
+import { compiledCode } from '../runtime/compiled-code.ts'
 
 /** The entry point of `tollgate`. runtime.cjs runs it under Node 24. */
 

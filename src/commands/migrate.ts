@@ -61,7 +61,7 @@ async function prepare({ config, url }: CommandDatabase, { isFormer }: Migration
   if (isFormer) await opening(async () => (await import('../db/take-over.ts')).takeOver(url))
   await opening(() => prepareDatabase(url))
   if (config.redisUrl !== undefined) return
-  const { prepareQueueSchema } = await import('../queue/postgres.ts')
+  const { prepareQueueSchema } = await import('../jobs/queue/postgres.ts')
   await opening(() => prepareQueueSchema(url))
 }
 

@@ -21,7 +21,7 @@ export const pricesCheck = command({
         import('../catalog/gateway-source.ts'),
         import('../catalog/library/bundled.ts'),
         import('../catalog/library/compare-prices.ts'),
-        import('../ledger/price.ts'),
+        import('../money/price.ts'),
       ])
     const amountOf = (nano: bigint | undefined) => (nano === undefined ? null : usd(nano))
     const cells = ({ model, channel, part, file, library, source }: PriceDifference) => ({

@@ -83,7 +83,7 @@ async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Pro
 
 async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise<Done> {
   const [{ idOfSecret }, { dropOtherWrappings, liveProcesses }, { processName }] = await Promise.all([
-    import('../secret-key.ts'),
+    import('../secrets/secret-key.ts'),
     import('../secrets/master-key-queries.ts'),
     import('../secrets/new-master.ts'),
   ])

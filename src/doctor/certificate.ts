@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { readCertificate } from '../http/tls.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 

@@ -1,5 +1,5 @@
 import { isCovered } from '../address-blocks.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Finding, findingsOf } from './finding.ts'
 import type { CheckedChannel, StoredRows } from './stored-rows.ts'
 

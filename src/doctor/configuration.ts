@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Config, readConfig, variableNames, wrongVariables } from '../config.ts'
+import { type Config, readConfig, variableNames, wrongVariables } from '../config/config.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('configuration')

@@ -13,9 +13,9 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config.ts'
-import { journalOwner, listJournals } from '../ledger/journal-directory.ts'
-import { isSetAside } from '../ledger/set-aside-folders.ts'
+import type { Config } from '../config/config.ts'
+import { journalOwner, listJournals } from '../journal/journal-directory.ts'
+import { isSetAside } from '../journal/set-aside-folders.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { pooledPurposes } from '../db/database.ts'
 import { planMigration } from '../db/migration-plan.ts'
 import { FormerSchemaError } from '../db/schema-version.ts'

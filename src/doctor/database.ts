@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { openConnections } from '../db/connections.ts'
 import { embeddedUrl } from '../db/embedded.ts'
 import { embeddedBinaries } from '../db/embedded-home.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { areFresh, whyNotBuilt } from '../pages/build.ts'
 import { inTime } from '../runtime/in-time.ts'
 import { checkCertificate } from './certificate.ts'

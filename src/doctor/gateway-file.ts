@@ -1,7 +1,7 @@
 import { counted } from '../canonical/counted.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')

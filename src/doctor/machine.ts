@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { ownMigrations } from '../db/migrate.ts'
 import { knownMigrations } from '../db/schema-version.ts'
 import { sizeOf } from './data-dir.ts'

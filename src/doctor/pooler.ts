@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { checkPooler, PoolerError } from '../db/pooler.ts'
 import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'

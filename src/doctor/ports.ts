@@ -4,7 +4,7 @@ import { get as getSecurely } from 'node:https'
 import { createServer } from 'node:net'
 import { basename } from 'node:path'
 import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Finding, findingsOf, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('network')

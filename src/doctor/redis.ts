@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import { type RedisState, readRedisState } from '../queue/redis-state.ts'
+import type { Config } from '../config/config.ts'
+import { type RedisState, readRedisState } from '../jobs/queue/redis-state.ts'
 import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 

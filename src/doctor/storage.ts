@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Config } from '../config.ts'
-import type { Bucket } from '../images/storage/s3-bucket.ts'
+import type { Config } from '../config/config.ts'
+import type { Bucket } from '../storage/s3-bucket.ts'
 import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
@@ -38,7 +38,7 @@ async function checkBucket(
         docs,
       }),
     ]
-  const { openBucket } = await import('../images/storage/s3-bucket.ts')
+  const { openBucket } = await import('../storage/s3-bucket.ts')
   const bucket = await openBucket({
     bucket: name,
     endpoint,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Sql } from 'postgres'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Connections, openConnections } from '../db/connections.ts'
 import { embeddedUrl } from '../db/embedded.ts'
 import { inTime } from '../runtime/in-time.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /**
  * Adds CORS headers to the answer for a page of another origin. Returns true when the request was a

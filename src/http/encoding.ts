@@ -8,7 +8,7 @@ import {
   createZstdDecompress,
   type Zlib,
 } from 'node:zlib'
-import { adopt, breakOff } from '../confine.ts'
+import { adopt, breakOff } from '../runtime/confine.ts'
 
 /** A content encoding that can be decoded. */
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd'

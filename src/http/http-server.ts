@@ -8,7 +8,7 @@ import {
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Bounds, Config } from '../config.ts'
+import type { Bounds, Config } from '../config/config.ts'
 import type { Log } from '../telemetry/log.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'

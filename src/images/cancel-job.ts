@@ -1,5 +1,5 @@
 import { hasEnded, type Job } from '../jobs/job.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import type { Gateway } from '../pipeline/gateway.ts'
 import { cancelledEnding } from './image-ending.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { gatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 import { Base64Extractor, type ExtractorStep } from '../protocols/base64-extractor.ts'
-import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
-import type { ImageStorage } from './storage/storage.ts'
+import { type ImageReceiver, type ReceivedImage, receiveImage } from '../storage/receive.ts'
+import type { ImageStorage } from '../storage/storage.ts'
 
 /** Extracts the images from an upstream response while it arrives, and stores them. */
 export class ExtractedImages {

@@ -1,10 +1,10 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { asGatewayError } from '../pipeline/ending.ts'
 import type { Target } from '../routing/candidates.ts'
-import { asGatewayError } from '../stages/ending.ts'
+import { type ReceivedImage, receiveImage } from '../storage/receive.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { Generation } from './generation.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
  * Stores an image to which an upstream returned a link, because that link may expire before ours. The host of

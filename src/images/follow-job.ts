@@ -1,5 +1,5 @@
 import { hasEnded, type Job } from '../jobs/job.ts'
-import type { Gateway } from '../stages/gateway.ts'
+import type { Gateway } from '../pipeline/gateway.ts'
 
 /**
  * Waits for a job to end. Resolves with the job, or with undefined if the signal aborts first. Calls

@@ -4,12 +4,12 @@ import type { ImageRequest } from '../canonical/image.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Job, JobPartial } from '../jobs/job.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
+import type { AttemptRecord } from '../journal/record.ts'
 import type { Target } from '../routing/candidates.ts'
+import type { ReceivedImage } from '../storage/receive.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { CallAnswer } from './image-call.ts'
-import type { ReceivedImage } from './storage/receive.ts'
 
 /** The state of a worker while it generates a job's images. */
 export interface Generation {

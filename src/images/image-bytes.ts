@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { gatewayError } from '../canonical/error.ts'
-import { adopt } from '../confine.ts'
 import { endAnswer, writeTo } from '../http/event-stream.ts'
 import type { ExchangeReply } from '../http/exchange.ts'
-import { sniff, sniffBytes } from './storage/sniff.ts'
-import type { ImageStorage, StoredImage } from './storage/storage.ts'
+import { adopt } from '../runtime/confine.ts'
+import { sniff, sniffBytes } from '../storage/sniff.ts'
+import type { ImageStorage, StoredImage } from '../storage/storage.ts'
 
 /**
  * Rejects with `unknown_path` if the image is no longer stored. Any other error is a failure of the storage,

@@ -1,9 +1,9 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
+import { asGatewayError } from '../pipeline/ending.ts'
 import type { ImageContext, ImageSide } from '../protocols/image-protocol.ts'
 import { imageSide } from '../protocols/index.ts'
 import type { Candidate } from '../routing/candidates.ts'
-import { asGatewayError } from '../stages/ending.ts'
 
 /**
  * Returns the first target's encoding error if no target can encode the request. Undefined if one can, or if

@@ -1,14 +1,14 @@
 import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
 import type { ExchangeReply } from '../http/exchange.ts'
 import type { JobResult } from '../jobs/job.ts'
+import { originFor } from '../pipeline/job-webhook.ts'
+import type { Received } from '../pipeline/received.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
-import { originFor } from '../stages/job-webhook.ts'
-import type { Received } from '../stages/received.ts'
+import type { StoredImage } from '../storage/storage.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
 import type { ImageGateway } from './image-gateway.ts'
 import { linkerFor } from './job-answer.ts'
-import type { StoredImage } from './storage/storage.ts'
 
 /** Sends all images of a job in one body. `first` is the result of `openFirst`. */
 export async function sendImages(

@@ -4,7 +4,7 @@ import { type KeyRow, readKeys } from '../access/queries.ts'
 import type { FileKind } from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readAllRows, readTenants, type Transaction } from '../catalog/queries.ts'
-import type { SecretKeeper } from '../secret-key.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { PlanLine } from './plan.ts'
 
 /** The lines of rows that an import cannot change. */

@@ -1,7 +1,7 @@
 import type { Reason } from '../canonical/reasons/catalogue.ts'
 import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Price } from '../catalog/snapshot.ts'
-import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import type { AttemptRecord, OpenRecord } from '../journal/record.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 

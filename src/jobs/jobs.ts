@@ -3,9 +3,9 @@ import type { z } from 'zod'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
-import type { RowScope } from '../ledger/queries.ts'
-import type { AttemptRecord, CloseRecord, OnRow } from '../ledger/record.ts'
-import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
+import type { AttemptRecord, CloseRecord, OnRow } from '../journal/record.ts'
+import { attemptRowsJson, jsonText, requestRowJson } from '../journal/row-json.ts'
+import type { RowScope } from '../usage/queries.ts'
 import type {
   Job,
   JobError,

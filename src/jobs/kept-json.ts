@@ -3,7 +3,7 @@ import { optionalMember } from '../canonical/checked.ts'
 import { reasonWords } from '../canonical/reasons/catalogue.ts'
 import { errorKinds } from '../canonical/reasons/kinds.ts'
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
+import type { AttemptRecord } from '../journal/record.ts'
 import { protocolNames } from '../protocols/protocol.ts'
 import type { JobError, JobOpened, JobPartial, JobQuote, JobResult } from './job.ts'
 

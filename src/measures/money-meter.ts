@@ -1,4 +1,4 @@
-import type { Reservations } from '../ledger/reservations.ts'
+import type { Reservations } from '../money/reservations.ts'
 import { declared } from '../telemetry/metrics/declarations.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
 

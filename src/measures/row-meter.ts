@@ -7,7 +7,7 @@ import {
   chargeOf,
   type OnRow,
   type OpenRecord,
-} from '../ledger/record.ts'
+} from '../journal/record.ts'
 import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
 import { type Cell, type Distribution, none, other } from '../telemetry/metrics/family.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import type { Log } from '../telemetry/log.ts'
 import { buildPages, whyNotBuilt } from './build.ts'

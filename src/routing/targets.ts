@@ -1,5 +1,5 @@
 import type { Channel, Model } from '../catalog/snapshot.ts'
-import type { Need } from '../traits/needs.ts'
+import type { Need } from '../catalog/traits/needs.ts'
 import type { Candidate, Target } from './candidates.ts'
 import type { CredentialCooldown } from './cooldowns.ts'
 import { type Credential, credentialsOf, everyCredentialOf } from './credentials.ts'

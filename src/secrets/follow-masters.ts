@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
-import { idOfSecret, type SecretKeeper } from '../secret-key.ts'
 import { noteKnown, readMasters } from './master-key-queries.ts'
 import { openMasters, type SecretKeys } from './open-masters.ts'
+import { idOfSecret, type SecretKeeper } from './secret-key.ts'
 
 export interface FollowedMastersOptions {
   database: Pick<Database, 'state'>

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { idOfSecret } from '../secret-key.ts'
 import {
   addMaster,
   askProcesses,
@@ -11,6 +10,7 @@ import {
   useMaster,
 } from './master-key-queries.ts'
 import { openMasters, type SecretKeys, wrappingsOf } from './open-masters.ts'
+import { idOfSecret } from './secret-key.ts'
 
 /**
  * Makes a new master key and has all processes seal with it. Each process first learns the key for reading

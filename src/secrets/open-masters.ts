@@ -1,6 +1,5 @@
 import type { Sql } from 'postgres'
 import { isUnknownName } from '../db/failures.ts'
-import { idOfSecret, type MasterSecret, SecretKeeper, unwrapMaster, wrapMaster } from '../secret-key.ts'
 import {
   addMaster,
   addWrappings,
@@ -9,6 +8,7 @@ import {
   readMasters,
   sealersOfCredentials,
 } from './master-key-queries.ts'
+import { idOfSecret, type MasterSecret, SecretKeeper, unwrapMaster, wrapMaster } from './secret-key.ts'
 
 /** The keys that the operator provides: SECRET_KEY, and the previous one while it is being replaced. */
 export interface SecretKeys {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { resolveSecretKey } from '../secret-key.ts'
 import type { SecretKeys } from './open-masters.ts'
+import { resolveSecretKey } from './secret-key.ts'
 
 /** The settings that determine where SECRET_KEY is stored. */
 interface Place {

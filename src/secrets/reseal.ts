@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
-import type { SecretKeeper } from '../secret-key.ts'
 import { readSealed, replaceSealed, type SealedColumn, sealedColumns } from './reseal-queries.ts'
+import type { SecretKeeper } from './secret-key.ts'
 
 /** The number of values in a column that were resealed, and of those that no master key opens. */
 export interface Resealed {

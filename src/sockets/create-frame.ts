@@ -1,10 +1,10 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { orElse } from '../confine.ts'
 import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanMembers } from '../protocols/json-scan.ts'
 import { removeMembers } from '../protocols/remove-members.ts'
 import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
 import { splice } from '../protocols/splice.ts'
+import { orElse } from '../runtime/confine.ts'
 
 /** The request in one frame. */
 export interface CreateFrame {

@@ -1,5 +1,5 @@
 import { gatewayError } from '../canonical/error.ts'
-import type { Bounds } from '../config.ts'
+import type { Bounds } from '../config/config.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
 
 /** The methods of a connection that end it. */

@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { gatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/connection.ts'
-import { breakOff } from '../confine.ts'
+import { breakOff } from '../runtime/confine.ts'
 import { openTunnel } from './tunnel.ts'
 
 /**

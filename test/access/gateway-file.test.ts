@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { applyGatewayFile, checkGatewayFile, type FileOutcome } from '../../src/access/apply-gateway-file.ts'
 import { logFileOutcome } from '../../src/access/gateway-file-log.ts'
 import { gatewaySource } from '../../src/catalog/gateway-source.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, emptyDatabase, freshDatabase, openDatabase } from '../support/database.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { IdempotencyKeys, type KeyedRequest, type KeyState } from '../../src/access/idempotency-keys.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { patienceMs } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hashPassword, isPassword } from '../../src/access/users/password.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 
 test('a hash keeps its cost, so passwords work after SIGN_IN_HASH_COST has changed', async () => {
   const stored = await hashPassword('correct horse battery', { signInHashCost: 10 })

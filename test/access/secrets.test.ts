@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
 import { makeUserSecret, prefixes } from '../../src/access/users/secrets.ts'
+import { newWebhookKey, secretOf } from '../../src/alerts/webhooks/signature.ts'
 import { ownSecrets } from '../../src/canonical/own-secrets.ts'
 import { redactText } from '../../src/redaction/redact.ts'
-import { resolveSecretKey, SecretKeeper } from '../../src/secret-key.ts'
-import { newWebhookKey, secretOf } from '../../src/webhooks/signature.ts'
+import { resolveSecretKey, SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { sourcesIn } from '../support/sources.ts'
 
 describe('a generated key', () => {
@@ -141,7 +141,7 @@ describe('SECRET_KEY', () => {
   })
 
   test('is the same for processes that start together', async () => {
-    const source = `import('./src/secret-key.ts').then(({ resolveSecretKey }) => console.log(
+    const source = `import('./src/secrets/secret-key.ts').then(({ resolveSecretKey }) => console.log(
       resolveSecretKey({ secretKey: undefined, dataDir: ${JSON.stringify(dataDir)}, embedded: true })))`
     const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', source])
     const made = await Promise.all(Array.from({ length: 4 }, start))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { evaluateRules } from '../../src/alerts/evaluate.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeTransitions } from '../../src/alerts/transition.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
 import { resealAll } from '../../src/secrets/reseal.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { reportBreaker } from '../support/report-breaker.ts'
 import { operator } from '../support/serve-admin.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
 import { cursorAt } from '../../src/api/admin/list.ts'
 import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { aRow, startedDatabase, tenants, workOf } from '../ledger/rollups-bed.ts'
 import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
 

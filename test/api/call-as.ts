@@ -1,6 +1,6 @@
 import type { Actor } from '../../src/access/actor.ts'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
-import type { Context } from '../../src/context.ts'
+import type { Context } from '../../src/process/context.ts'
 import { serveAdmin } from '../support/serve-admin.ts'
 
 /** Call one endpoint of the admin API over HTTP, as this actor. */

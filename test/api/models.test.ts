@@ -5,7 +5,7 @@ import { modelsEndpoints } from '../../src/api/models.ts'
 import type { Traits } from '../../src/canonical/traits.ts'
 import { type ListedModel, type ModelLists, noLists } from '../../src/catalog/listed-models.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
-import { OfferTraits } from '../../src/traits/offer-traits.ts'
+import { OfferTraits } from '../../src/catalog/traits/offer-traits.ts'
 import { anyGroup, emptySnapshot, identity, serve } from './serve.ts'
 
 const channel = (name: string, protocols: Channel['protocols']): Channel => ({

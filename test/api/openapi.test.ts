@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
-import { modelEndpoints } from '../../src/stages/endpoints.ts'
+import { modelEndpoints } from '../../src/pipeline/endpoints.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 let bed: Testbed

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { adviceOn } from '../../src/api/unknown-path.ts'
-import { modelEndpoints } from '../../src/stages/endpoints.ts'
+import { modelEndpoints } from '../../src/pipeline/endpoints.ts'
 
 /** A 404 says what to change where a client's base URL is wrong. */
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { checkChannelRows } from '../../src/doctor/channel-rows.ts'
 import { readStoredRows } from '../../src/doctor/stored-rows.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RunningExports } from '../../src/ledger/log/running-exports.ts'
+import { RunningExports } from '../../src/usage/log/running-exports.ts'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { adminRows } from '../../src/archive/admin-filter.ts'
-import { archivePass } from '../../src/archive/archive-pass.ts'
-import type { AddressTest } from '../../src/ledger/log/address-test.ts'
-import type { Condition } from '../../src/ledger/log/filter.ts'
+import { adminRows } from '../../src/usage/archive/admin-filter.ts'
+import { archivePass } from '../../src/usage/archive/archive-pass.ts'
+import type { AddressTest } from '../../src/usage/log/address-test.ts'
+import type { Condition } from '../../src/usage/log/filter.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { archivePass } from '../../src/archive/archive-pass.ts'
-import type { RequestFilter } from '../../src/ledger/queries.ts'
+import { archivePass } from '../../src/usage/archive/archive-pass.ts'
+import type { RequestFilter } from '../../src/usage/queries.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ObjectCache, type StoredPart } from '../../src/archive/object-cache.ts'
-import type { ArchiveStore } from '../../src/archive/store.ts'
+import { ObjectCache, type StoredPart } from '../../src/usage/archive/object-cache.ts'
+import type { ArchiveStore } from '../../src/usage/archive/store.ts'
 import { until } from '../support/until.ts'
 
 /** Local copies of files of a bucket. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { Archive } from '../../src/archive/archive.ts'
-import { olderDays } from '../../src/archive/older-days.ts'
-import type { PartInForce } from '../../src/archive/parts-in-force.ts'
-import { ArchiveReader } from '../../src/archive/reader.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
+import { Archive } from '../../src/usage/archive/archive.ts'
+import { olderDays } from '../../src/usage/archive/older-days.ts'
+import type { PartInForce } from '../../src/usage/archive/parts-in-force.ts'
+import { ArchiveReader } from '../../src/usage/archive/reader.ts'
 
 const reason = (word: string) => expect.objectContaining({ reason: word })
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { archivePass, withArchiver } from '../../src/archive/archive-pass.ts'
-import { rewriteWithout } from '../../src/archive/rewrite-day.ts'
-import { startRewrite } from '../../src/archive/start-archiver.ts'
-import { condition } from '../../src/archive/where.ts'
+import { archivePass, withArchiver } from '../../src/usage/archive/archive-pass.ts'
+import { rewriteWithout } from '../../src/usage/archive/rewrite-day.ts'
+import { startRewrite } from '../../src/usage/archive/start-archiver.ts'
+import { condition } from '../../src/usage/archive/where.ts'
 import { aBed } from './archive-bed.ts'
 import { dayOf, midnight, seedDay } from './seeded-log.ts'
 

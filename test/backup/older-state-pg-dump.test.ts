@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { freeKey, plentifulYaml, secretKey } from '../support/gateway-yaml.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Catalog, findModel } from '../../src/catalog/catalog.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { vendorByHost } from '../../src/catalog/channel-protocols.ts'
 import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
-import { vendorNames, vendors } from '../../src/traits/vendors.ts'
+import { vendorNames, vendors } from '../../src/catalog/traits/vendors.ts'
 import { makeCertificate } from '../support/certificate.ts'
 
 /** `vendor`, and how a channel is reached, in gateway.yaml. */

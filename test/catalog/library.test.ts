@@ -13,7 +13,7 @@ import { matcherOf, patternOf } from '../../src/catalog/library/match.ts'
 import { providersOf } from '../../src/catalog/library/providers-of.ts'
 import { type LibraryProvider, readLibrary } from '../../src/catalog/library/read-library.ts'
 import type { Price } from '../../src/catalog/snapshot.ts'
-import { priceRequest } from '../../src/ledger/price.ts'
+import { priceRequest } from '../../src/money/price.ts'
 import { seeded } from '../support/random.ts'
 
 const path = createRequire(import.meta.url)

@@ -8,7 +8,7 @@ import {
   type RefusalEvidence,
   rememberRefusal,
 } from '../../src/catalog/verdict-queries.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../console/src/pages/settings/erasure-words.ts'
 import { libraryOf, pricesOf } from '../../console/src/pages/settings/library-choice.ts'
 import { grouped, groupOf, matches, settingWords } from '../../console/src/pages/settings/setting-groups.ts'
-import { readConfig, variableOf } from '../../src/config.ts'
+import { readConfig, variableOf } from '../../src/config/config.ts'
 
 const { bounds, ...config } = readConfig({})
 const names = [...Object.keys(config), ...Object.keys(bounds)].map(variableOf)

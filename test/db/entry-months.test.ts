@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { keepEntryMonths } from '../../src/db/entry-months.ts'
 import { prepareDatabase } from '../../src/db/migrate.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { idAt, moneyOf } from '../ledger/money-bed.ts'
 import { type Database, emptyDatabase, openDatabase } from '../support/database.ts'
 import { entryTables, midMonth, monthAt, tableOf } from '../support/entry-months.ts'

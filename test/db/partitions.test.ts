@@ -1,9 +1,9 @@
 import type { TransactionSql } from 'postgres'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { prepareDatabase } from '../../src/db/migrate.ts'
-import { keepPartitions, rollPartitions } from '../../src/ledger/partitions.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { keepPartitions, rollPartitions } from '../../src/usage/partitions.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { amount } from '../support/amount.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'

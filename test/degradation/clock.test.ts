@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { testClock } from '../support/clock.ts'
 import { patienceMs, until } from '../support/until.ts'
 import { chatStream } from '../support/upstream-plans.ts'

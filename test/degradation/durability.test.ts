@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { patienceMs } from '../support/until.ts'
 import { chatBody, chatPath, type DegradationBed, expectRows, paidKey, startDegradationBed } from './bed.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { amount } from '../support/amount.ts'
 import { patienceMs } from '../support/until.ts'
 import {

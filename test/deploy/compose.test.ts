@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { readConfig, variableOf } from '../../src/config.ts'
+import { readConfig, variableOf } from '../../src/config/config.ts'
 import { toolsPath } from '../support/machine.ts'
 import { patienceMs } from '../support/until.ts'
 

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { freeKey } from '../support/gateway-yaml.ts'

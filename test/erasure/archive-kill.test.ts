@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { archivedTables } from '../../src/archive/options.ts'
+import { archivedTables } from '../../src/usage/archive/options.ts'
 import { killSteps } from '../support/kill-steps.ts'
 import { until } from '../support/until.ts'
 import { archiveBeside } from './archive-beside.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { contentOf } from '../../src/ledger/column.ts'
-import { requestColumns } from '../../src/ledger/row.ts'
+import { contentOf } from '../../src/journal/column.ts'
+import { requestColumns } from '../../src/journal/row.ts'
 import { archiveBeside } from './archive-beside.ts'
 import { erasureBed } from './erasure-bed.ts'
 

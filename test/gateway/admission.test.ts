@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'

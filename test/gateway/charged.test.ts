@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { absurdCounts, countedAnswer, type Format, failureOf, formats } from '../support/counted-answers.ts'
 import { metricsUrl, scrape } from '../support/metrics.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'

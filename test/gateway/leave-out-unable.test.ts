@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { leaveOutUnable } from '../../src/gateway/leave-out-unable.ts'
+import type { Gateway } from '../../src/pipeline/gateway.ts'
+import { leaveOutUnable } from '../../src/pipeline/leave-out-unable.ts'
+import type { Asked } from '../../src/pipeline/read.ts'
 import type { ModelCandidates } from '../../src/routing/targets.ts'
-import type { Gateway } from '../../src/stages/gateway.ts'
-import type { Asked } from '../../src/stages/read.ts'
 
 /** A large body whose thread ends without an answer. */
 function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {

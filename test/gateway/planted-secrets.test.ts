@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDuck } from '../../src/archive/duck.ts'
-import { columnsOf, extractPartition } from '../../src/archive/extract.ts'
-import { archivedTables } from '../../src/archive/options.ts'
+import { openDuck } from '../../src/usage/archive/duck.ts'
+import { columnsOf, extractPartition } from '../../src/usage/archive/extract.ts'
+import { archivedTables } from '../../src/usage/archive/options.ts'
 import {
   type PlantedSecret,
   plantedAssignments,

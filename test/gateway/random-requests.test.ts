@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { modelEndpoints } from '../../src/stages/endpoints.ts'
+import { modelEndpoints } from '../../src/pipeline/endpoints.ts'
 import { amount } from '../support/amount.ts'
 import { anyAnswer, mutatedBytes } from '../support/chance.ts'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'

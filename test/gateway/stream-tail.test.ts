@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { StreamTail } from '../../src/gateway/stream-tail.ts'
+import { StreamTail } from '../../src/pipeline/stream-tail.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'

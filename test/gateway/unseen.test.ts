@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { patienceMs } from '../support/until.ts'
 import { errorAnswer } from '../support/upstream-plans.ts'

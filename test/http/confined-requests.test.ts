@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { adopt, breakOff, confined } from '../../src/confine.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { listen, makeServer } from '../../src/http/http-server.ts'
 import type { Intake } from '../../src/http/intake.ts'
+import { adopt, breakOff, confined } from '../../src/runtime/confine.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 
 /** What throws where a request begins ends that request, and the server serves on. */

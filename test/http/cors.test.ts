@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 

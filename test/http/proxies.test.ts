@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'

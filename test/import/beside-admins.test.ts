@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { runImport } from '../support/run-import.ts'
 import { importBed, secretKey } from './import-bed.ts'

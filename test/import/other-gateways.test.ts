@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { startGateway } from '../support/gateway.ts'
 import { runImport } from '../support/run-import.ts'

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/images/cancel-job.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { aClose } from '../support/records.ts'
 import { aChannel, anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
 

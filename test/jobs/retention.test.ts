@@ -47,7 +47,7 @@ test('a deleted image is reported as deleted, and its job can still be read', as
   const job = await bed.ended(id)
   const url = job.result?.data[0]?.url ?? ''
   expect((await fetch(url)).status).toBe(200)
-  const { fileStorage } = await import('../../src/images/storage/files.ts')
+  const { fileStorage } = await import('../../src/storage/files.ts')
   const storage = fileStorage({ directory: join(bed.api.dataDir, 'images') })
   expect(await storage.removeBefore(new Date(Date.now() + 48 * 3_600_000))).toBe(1)
   expect((await fetch(url)).status).toBe(404)

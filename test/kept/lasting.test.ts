@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { deleteExpiredAnswers } from '../../src/kept/kept-queries.ts'
+import { deleteExpiredAnswers } from '../../src/state/kept/kept-queries.ts'
 import { freshDatabase } from '../support/database.ts'
 import { fourUpstreamsYaml, keepingKey, limitedKey, startFourUpstreams } from '../support/four-upstreams.ts'
 import { secretKey } from '../support/gateway-yaml.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteKeysOlderThan } from '../../src/access/idempotency-queries.ts'
-import { deleteExpiredAnswers } from '../../src/kept/kept-queries.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
+import { deleteExpiredAnswers } from '../../src/state/kept/kept-queries.ts'
 import { type FourUpstreams, keepingKey, otherKey, startFourUpstreams } from '../support/four-upstreams.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checksum } from '../../src/ledger/checksum.ts'
+import { checksum } from '../../src/journal/checksum.ts'
 
 function of(bytes: Buffer, start = 0, end = bytes.length): string {
   return checksum(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), start, end).toString(16)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { keepEntryIndexes } from '../../src/ledger/entry-indexes.ts'
+import { keepEntryIndexes } from '../../src/money/entry-indexes.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { freshDatabase } from '../support/database.ts'
 import { patienceMs } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { firstIdAt } from '../../src/db/first-id.ts'
-import { Fence } from '../../src/ledger/fence.ts'
+import { Fence } from '../../src/shipping/fence.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 /** What a process does that was frozen: until Postgres has answered, its older requests send nothing. */

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { keepLogIndexes, logIndexes } from '../../src/ledger/log/indexes.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
+import { keepLogIndexes, logIndexes } from '../../src/usage/log/indexes.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** The indexes of closed days. */

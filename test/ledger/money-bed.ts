@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 export const instance = randomUUIDv7()

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { patienceMs } from '../support/until.ts'
 import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { countBackfill, foldRollups } from '../../src/ledger/rollups.ts'
+import { countBackfill, foldRollups } from '../../src/usage/rollups.ts'
 import { idAt, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
 /** What a new budget counts of the time before it. */

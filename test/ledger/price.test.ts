@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
-import { boundedUsage } from '../../src/ledger/bounded-usage.ts'
+import { boundedUsage } from '../../src/money/bounded-usage.ts'
 import {
   costNanoMax,
   dearestImageNano,
@@ -12,7 +12,7 @@ import {
   priceRequest as priceRequestAt,
   worstCaseImagesNano,
   worstCaseNano,
-} from '../../src/ledger/price.ts'
+} from '../../src/money/price.ts'
 import { seeded } from '../support/random.ts'
 
 const usd = 1_000_000_000n

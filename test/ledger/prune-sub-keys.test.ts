@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pruneSubKeys } from '../../src/ledger/prune-sub-keys.ts'
+import { pruneSubKeys } from '../../src/usage/prune-sub-keys.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 let drop: () => Promise<void>

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
-import { RefusalAggregator } from '../../src/ledger/refusal-aggregator.ts'
+import type { CloseRecord, OpenRecord } from '../../src/journal/record.ts'
+import { RefusalAggregator } from '../../src/journal/refusal-aggregator.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { aClose, anOpen } from '../support/records.ts'
 

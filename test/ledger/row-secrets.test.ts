@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { attemptColumns } from '../../src/ledger/attempt-row.ts'
-import { type Column, jsonOf, writeColumns } from '../../src/ledger/column.ts'
-import { requestColumns } from '../../src/ledger/row.ts'
-import { TupleWriter } from '../../src/ledger/tuple.ts'
+import { attemptColumns } from '../../src/journal/attempt-row.ts'
+import { type Column, jsonOf, writeColumns } from '../../src/journal/column.ts'
+import { requestColumns } from '../../src/journal/row.ts'
+import { TupleWriter } from '../../src/journal/tuple.ts'
 import {
   leak,
   plantedAssignments,

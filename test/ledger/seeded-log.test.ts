@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillLog } from '../../bench/fill-log.ts'
 import { fillAttempts, fillMoney, fillSums } from '../../bench/fill-pages.ts'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { freshDatabase } from '../support/database.ts'
 
 /** The log that `npm run bench:seed-log` makes, in small. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { SharedRuns } from '../../src/ledger/shared-runs.ts'
+import { SharedRuns } from '../../src/journal/shared-runs.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 
 /** Runs whose beginnings and ends, and the pauses between them, the test decides. */

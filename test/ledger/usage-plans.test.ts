@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clientSettings } from '../../src/db/connections.ts'
-import { listRequests, type Position, type RequestFilter } from '../../src/ledger/queries.ts'
+import { listRequests, type Position, type RequestFilter } from '../../src/usage/queries.ts'
 import { freshDatabase } from '../support/database.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { usd } from '../../src/ledger/price.ts'
+import { usd } from '../../src/money/price.ts'
 
 test('nano-USD become the shortest exact decimal', () => {
   const amounts = [

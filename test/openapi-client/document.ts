@@ -1,7 +1,7 @@
 import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { openapiDocument } from '../../src/api/openapi.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
-import { modelEndpoints } from '../../src/stages/endpoints.ts'
+import { modelEndpoints } from '../../src/pipeline/endpoints.ts'
 import { unused } from '../support/unused.ts'
 
 /** What a gateway without PUBLIC_URL answers to GET /openapi.json, without one. */

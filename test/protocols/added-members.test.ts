@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { traitChange } from '../../src/catalog/traits/trait-change.ts'
 import { allAddedMembers } from '../../src/protocols/added-members.ts'
 import { clientSide, upstreamSide } from '../../src/protocols/index.ts'
 import { plainReader } from '../../src/protocols/openai-chat/plain-request.ts'
 import { requestForAnswer } from '../../src/protocols/openai-responses/background.ts'
 import { addedMembers } from '../../src/protocols/patch-request.ts'
 import type { RequestFacts, RequestPatch } from '../../src/protocols/protocol.ts'
-import { traitChange } from '../../src/traits/trait-change.ts'
 
 /** The members that the gateway adds to the bytes of a client: each is taken back where an upstream refuses it. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
 import type { Json } from '../../src/canonical/json.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { readRequest } from '../../src/protocols/openai-chat/request.ts'
 import { BodySpans, patchedPieces, patchRequest } from '../../src/protocols/patch-request.ts'
 import { type Random, seeded } from '../support/random.ts'

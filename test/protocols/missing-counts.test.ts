@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Usage } from '../../src/canonical/usage.ts'
+import { meter } from '../../src/pipeline/meter.ts'
 import { upstreamSide } from '../../src/protocols/index.ts'
 import { EventObserver } from '../../src/protocols/observe.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import { meter } from '../../src/stages/meter.ts'
 
 /** Upstreams that leave out a count. It is the rest of the total, or an estimate that says so, and never 0. */
 

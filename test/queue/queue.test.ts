@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { prepareQueueSchema } from '../../src/queue/postgres.ts'
+import { prepareQueueSchema } from '../../src/jobs/queue/postgres.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startStopwatch } from '../support/stopwatch.ts'

@@ -332,6 +332,9 @@ const shapes: readonly (readonly [string, RegExp, RegExp])[] = [
   ['databricks-token', /(?<![A-Za-z0-9])dap$/, /i[0-9a-f]{32}(?:-[0-9])?/],
 ]
 
+/** Without one of these, a text is not searched for the tokens of Discord, which begin with M, N or O. */
+const discordSigns = /dapi|dp\.|login|[MNO][\w-]{22}/
+
 function tokenAt(text: string, at: number): SecretSpan | undefined {
   for (const { form, pattern } of patterns) {
     const { kind, start, trigger, characters } = form
@@ -351,6 +354,7 @@ function tokenAt(text: string, at: number): SecretSpan | undefined {
   }
   if (!/[:.vp]/.test(text[at - 1] ?? '')) return undefined
   for (const [kind, before, behind] of shapes) {
+    if (kind === 'discord-token' && !discordSigns.test(text)) continue
     if (exec(behind, text, at) === null) continue
     // The letter of a JSON escape, and the digits of one of a URL, are not a part of the secret.
     const head = text

@@ -1,7 +1,6 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { openConnections } from '../../src/db/connections.ts'
 import { prepareDatabase } from '../../src/db/migrate.ts'
-import { idOfSecret, SecretKeeper } from '../../src/secret-key.ts'
 import {
   addMaster,
   dropOtherWrappings,
@@ -9,6 +8,7 @@ import {
   useMaster,
 } from '../../src/secrets/master-key-queries.ts'
 import { prepareKeeper, readKeeper, wrappingsOf } from '../../src/secrets/open-masters.ts'
+import { idOfSecret, SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 
 const keyNumber = (digit: number) => `secret-key-number-${digit}-of-32-characters`

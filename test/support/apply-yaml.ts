@@ -2,7 +2,7 @@ import { applyGatewayFile } from '../../src/access/apply-gateway-file.ts'
 import type { GeneratedKey } from '../../src/access/apply-tenants.ts'
 import { gatewaySource } from '../../src/catalog/gateway-source.ts'
 import type { Connections } from '../../src/db/connections.ts'
-import type { SecretKeeper } from '../../src/secret-key.ts'
+import type { SecretKeeper } from '../../src/secrets/secret-key.ts'
 
 /** Apply a gateway.yaml with this text, as a start does. Returns the keys that it generated. */
 export async function applyYaml(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
 import * as product from '../../src/db/database.ts'
 import { administer } from './administer.ts'

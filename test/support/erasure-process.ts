@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { runErasure } from '../../src/erasure/run-erasure.ts'
 

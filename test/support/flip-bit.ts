@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readFrame } from '../../src/ledger/frame.ts'
-import { listSegments, segmentName } from '../../src/ledger/journal-directory.ts'
+import { readFrame } from '../../src/journal/frame.ts'
+import { listSegments, segmentName } from '../../src/journal/journal-directory.ts'
 import type { Random } from './random.ts'
 
 /**

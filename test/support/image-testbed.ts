@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import { verifyLedger } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import type { Reached, Start } from './bed.ts'
 import { type Database, freshDatabase, openDatabase } from './database.ts'
 import { type Gateway, startGateway } from './gateway.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { fileStorage } from '../../src/images/storage/files.ts'
+import { fileStorage } from '../../src/storage/files.ts'
 import type { Reached } from './bed.ts'
 import type { ImageTestbed } from './image-testbed.ts'
 import { png } from './image-upstream.ts'

@@ -16,7 +16,7 @@ export interface Made {
   immediates: number
   /** Statements that this thread has sent to Postgres for them. */
   statements: number
-  /** Where each was made, most first: `2 promise at admit (src/stages/admit.ts:28:9)`. */
+  /** Where each was made, most first: `2 promise at admit (src/pipeline/admit.ts:28:9)`. */
   places(): string[]
 }
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
+import type { AttemptRecord, CloseRecord, OpenRecord } from '../../src/journal/record.ts'
 
 /** The open record of a chat request without a tenant. */
 export function anOpen(changes: Partial<OpenRecord> = {}): OpenRecord {

@@ -1,9 +1,9 @@
 // A process that removes the content of a tenant from an archived day, and ends itself with SIGKILL after a step:
 // `node rewrite-process.ts OPTIONS DAY TENANT STEP`. Steps count from 1, over all tables.
 
-import { withArchiver } from '../../src/archive/archive-pass.ts'
-import { rewriteWithout } from '../../src/archive/rewrite-day.ts'
-import { condition } from '../../src/archive/where.ts'
+import { withArchiver } from '../../src/usage/archive/archive-pass.ts'
+import { rewriteWithout } from '../../src/usage/archive/rewrite-day.ts'
+import { condition } from '../../src/usage/archive/where.ts'
 
 const [options = '', day = '', tenant = '', step = ''] = process.argv.slice(2)
 let reached = 0

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addKeptAnswer, claimAnswer, endClaim } from '../../src/kept/kept-queries.ts'
+import { addKeptAnswer, claimAnswer, endClaim } from '../../src/state/kept/kept-queries.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Threads that the gateway holds itself, before a channel of the Messages format. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { traitsInWords } from '../../src/catalog/trait-entry.ts'
+import { vendorNames, vendors } from '../../src/catalog/traits/vendors.ts'
 import { protocolNames } from '../../src/protocols/protocol.ts'
-import { vendorNames, vendors } from '../../src/traits/vendors.ts'
 
 /** Compares docs/reference/models.md with the data, so that it stays true. */
 

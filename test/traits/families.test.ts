@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { mergeTraits, type Traits } from '../../src/canonical/traits.ts'
-import { families } from '../../src/traits/families.ts'
-import type { Family } from '../../src/traits/family.ts'
-import { builtInTraits } from '../../src/traits/offer-traits.ts'
-import { vendorNames, vendors } from '../../src/traits/vendors.ts'
+import { families } from '../../src/catalog/traits/families.ts'
+import type { Family } from '../../src/catalog/traits/family.ts'
+import { builtInTraits } from '../../src/catalog/traits/offer-traits.ts'
+import { vendorNames, vendors } from '../../src/catalog/traits/vendors.ts'
 import { knownModels } from './known-models.ts'
 
 /** The table itself. `vitest -u` writes the fixtures again, and a reviewer reads the difference. */

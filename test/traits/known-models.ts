@@ -1,5 +1,5 @@
+import type { VendorName } from '../../src/catalog/traits/vendors.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import type { VendorName } from '../../src/traits/vendors.ts'
 
 /** Names of models as upstreams write them, for the fixture of what is known of them. */
 export const knownModels: readonly { model: string; protocol: ProtocolName; vendor?: VendorName }[] = [

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Traits } from '../../src/canonical/traits.ts'
-import { type KnownOfOffer, OfferTraits, type TraitVerdict } from '../../src/traits/offer-traits.ts'
+import { type KnownOfOffer, OfferTraits, type TraitVerdict } from '../../src/catalog/traits/offer-traits.ts'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { mergeTraits, type Traits } from '../../src/canonical/traits.ts'
+import { refusedMembers } from '../../src/catalog/traits/refused-members.ts'
+import { sentMembers } from '../../src/catalog/traits/sent-members.ts'
+import { traitChange } from '../../src/catalog/traits/trait-change.ts'
 import { upstreamSide } from '../../src/protocols/index.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import { refusedMembers } from '../../src/traits/refused-members.ts'
-import { sentMembers } from '../../src/traits/sent-members.ts'
-import { traitChange } from '../../src/traits/trait-change.ts'
 import { errorOfKind } from '../support/error-of-kind.ts'
 
 /** Real refusals, as users reported them, and the traits that follow. All read on 2026-11-22. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { isRecord, type Json, recordsOf } from '../../src/canonical/json.ts'
+import { OfferTraits } from '../../src/catalog/traits/offer-traits.ts'
+import type { VendorName } from '../../src/catalog/traits/vendors.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide, upstreamSide } from '../../src/protocols/index.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import { OfferTraits } from '../../src/traits/offer-traits.ts'
-import type { VendorName } from '../../src/traits/vendors.ts'
 
 /** Rules of vendors about thinking, tools and formats, as a request of each client meets them. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRecord, type Json, recordsOf } from '../../src/canonical/json.ts'
+import type { VendorName } from '../../src/catalog/traits/vendors.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
-import type { VendorName } from '../../src/traits/vendors.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { optionalParameters } from '../../src/canonical/traits.ts'
 import { traitEntry, traitsInWords } from '../../src/catalog/trait-entry.ts'
-import { families } from '../../src/traits/families.ts'
-import { builtInTraits } from '../../src/traits/offer-traits.ts'
-import { vendors } from '../../src/traits/vendors.ts'
+import { families } from '../../src/catalog/traits/families.ts'
+import { builtInTraits } from '../../src/catalog/traits/offer-traits.ts'
+import { vendors } from '../../src/catalog/traits/vendors.ts'
 import { knownModels } from './known-models.ts'
 
 /**

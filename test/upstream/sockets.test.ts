@@ -5,7 +5,7 @@ import { type ConnectionEntry, connectionColumns, openConnection } from '../../s
 import type { Channel } from '../../src/catalog/snapshot.ts'
 import { responsesFrames } from '../../src/protocols/openai-responses/frames.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
-import { SecretKeeper } from '../../src/secret-key.ts'
+import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import type { AllowedAddresses, Lookup } from '../../src/upstream/allowed-addresses.ts'
 import { type ResponseHeaders, type UpstreamCall, Upstreams } from '../../src/upstream/upstreams.ts'
 import { makeCertificate } from '../support/certificate.ts'

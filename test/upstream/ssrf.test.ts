@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type AllowedAddresses, addressRefusal, type Lookup } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openQueues } from '../../src/queue/open.ts'
-import { prepareQueueSchema } from '../../src/queue/postgres.ts'
-import type { Queues } from '../../src/queue/queue.ts'
+import { openQueues } from '../../src/jobs/queue/open.ts'
+import { prepareQueueSchema } from '../../src/jobs/queue/postgres.ts'
+import type { Queues } from '../../src/jobs/queue/queue.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { amount } from '../support/amount.ts'
 import {

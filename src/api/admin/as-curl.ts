@@ -1,5 +1,5 @@
+import { modelEndpoints } from '../../pipeline/endpoints.ts'
 import type { ProtocolName } from '../../protocols/protocol.ts'
-import { modelEndpoints } from '../../stages/endpoints.ts'
 
 /** A stored request. */
 export interface CurlRequest {

@@ -22,7 +22,7 @@ import {
 import type { TimeoutBounds } from '../../catalog/read-connection.ts'
 import { referrersOfChannel } from '../../catalog/referrers.ts'
 import type { Database } from '../../db/database.ts'
-import type { SecretKeeper } from '../../secret-key.ts'
+import type { SecretKeeper } from '../../secrets/secret-key.ts'
 import { oneOfWords, text } from '../parameter.ts'
 import { channelAnswer, channelEtag, channelJson } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { Database } from '../../db/database.ts'
-import { dropAnswer, type ListedAnswer, listAnswers } from '../../kept/answer-list-queries.ts'
+import { dropAnswer, type ListedAnswer, listAnswers } from '../../state/kept/answer-list-queries.ts'
 import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, placeAt } from './list.ts'

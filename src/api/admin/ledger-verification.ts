@@ -6,8 +6,8 @@ import {
   readVerification,
   type StoredVerification,
   unwantVerification,
-} from '../../ledger/verification-queries.ts'
-import type { Verifications } from '../../ledger/verifications.ts'
+} from '../../ledger-tools/verification-queries.ts'
+import type { Verifications } from '../../ledger-tools/verifications.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { conflict } from './refusals.ts'
 

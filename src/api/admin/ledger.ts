@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Database } from '../../db/database.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { holdAges } from '../../ledger/ledger-state-queries.ts'
-import type { LedgerWatch } from '../../ledger/ledger-watch.ts'
+import type { Ledger } from '../../shipping/ledger.ts'
+import { holdAges } from '../../shipping/ledger-state-queries.ts'
+import type { LedgerWatch } from '../../shipping/ledger-watch.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 
 export interface AdminLedgerContext {

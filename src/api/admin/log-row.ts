@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { LogRow } from '../../ledger/log/filter.ts'
-import type { NamesOf } from '../../ledger/log/names-queries.ts'
-import { requestColumns } from '../../ledger/row.ts'
+import { requestColumns } from '../../journal/row.ts'
+import type { LogRow } from '../../usage/log/filter.ts'
+import type { NamesOf } from '../../usage/log/names-queries.ts'
 import { rowSchema } from '../row-schema.ts'
 import { requestJson, withoutChannel } from '../usage-json.ts'
 

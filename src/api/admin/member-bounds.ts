@@ -7,7 +7,7 @@ import {
   limitColumns,
 } from '../../catalog/limit-columns.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
-import { usd } from '../../ledger/price.ts'
+import { usd } from '../../money/price.ts'
 import type { GroupRow } from './group-queries.ts'
 import { type KeyWithNames, readPeers } from './key-queries.ts'
 

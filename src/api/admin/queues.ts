@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
-import type { QueuePages, Queues } from '../../queue/queue.ts'
+import type { QueuePages, Queues } from '../../jobs/queue/queue.ts'
 import { inTime } from '../../runtime/in-time.ts'
 import type { AdminToken } from './token.ts'
 

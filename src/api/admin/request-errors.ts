@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { groupErrors, messagesOf } from '../../ledger/log/error-groups.ts'
+import { groupErrors, messagesOf } from '../../usage/log/error-groups.ts'
 import { wholeNumber } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BudgetColumns, LimitColumns } from '../../catalog/limit-columns.ts'
-import { usd } from '../../ledger/price.ts'
+import { usd } from '../../money/price.ts'
 import { oneOfWords, text } from '../parameter.ts'
 
 // Settings that several resources show, and filters that several lists have.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { LatencyJson } from '../../ledger/latency-histogram.ts'
-import type { Sums } from '../../ledger/rollup-queries.ts'
+import type { LatencyJson } from '../../usage/latency-histogram.ts'
+import type { Sums } from '../../usage/rollup-queries.ts'
 
 const count = z.number().int()
 

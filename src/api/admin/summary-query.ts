@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
-import { allParts, type PartFilter } from '../../ledger/summary-pieces.ts'
+import { allParts, type PartFilter } from '../../usage/summary-pieces.ts'
 import {
   dayMs,
   type Granularity,
@@ -9,7 +9,7 @@ import {
   minuteMs,
   type Part,
   type TimeRange,
-} from '../../ledger/summary-range.ts'
+} from '../../usage/summary-range.ts'
 import { moment, oneOfWords, text, wholeNumber } from '../parameter.ts'
 import { listParameters, uuidText } from './list.ts'
 

@@ -8,9 +8,9 @@ import {
   type SummarySort,
   summarise,
   timeline,
-} from '../../ledger/rollup-queries.ts'
-import { partColumns } from '../../ledger/summary-pieces.ts'
-import type { Part, TimeRange } from '../../ledger/summary-range.ts'
+} from '../../usage/rollup-queries.ts'
+import { partColumns } from '../../usage/summary-pieces.ts'
+import type { Part, TimeRange } from '../../usage/summary-range.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
 import { listedTenant } from './permit.ts'

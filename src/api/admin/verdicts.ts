@@ -9,7 +9,7 @@ import {
   type VerdictRow,
 } from '../../catalog/verdict-queries.ts'
 import type { Database } from '../../db/database.ts'
-import { usd } from '../../ledger/price.ts'
+import { usd } from '../../money/price.ts'
 import { text, wholeNumber } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { isStorable } from './list.ts'

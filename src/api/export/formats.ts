@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../../ledger/column.ts'
+import type { ColumnKind } from '../../journal/column.ts'
 import type { ExportColumn, RowEncoder } from './row-encoder.ts'
 
 export const exportFormats = ['csv', 'ndjson', 'parquet'] as const

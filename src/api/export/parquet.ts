@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
-import type { ColumnKind } from '../../ledger/column.ts'
+import type { ColumnKind } from '../../journal/column.ts'
 import type { ExportColumn, RowEncoder } from './row-encoder.ts'
 
 type ParquetType = 'BOOLEAN' | 'INT32' | 'INT64' | 'STRING' | 'JSON' | 'TIMESTAMP'

@@ -1,4 +1,4 @@
-import type { ColumnKind } from '../../ledger/column.ts'
+import type { ColumnKind } from '../../journal/column.ts'
 
 /** A column of an export. */
 export interface ExportColumn {

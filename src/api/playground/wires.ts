@@ -1,6 +1,6 @@
+import type { Gateway } from '../../pipeline/gateway.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { secretsOf } from '../../routing/credentials.ts'
-import type { Gateway } from '../../stages/gateway.ts'
 
 type Upstreams = Gateway['upstreams']
 type Call = Parameters<Upstreams['call']>

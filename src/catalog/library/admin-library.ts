@@ -1,7 +1,7 @@
 import type { Json } from '../../canonical/json.ts'
-import { vendorNames } from '../../traits/vendors.ts'
 import type { ChannelEntry, GatewayFile } from '../gateway-file.ts'
 import type { AllRows, Transaction } from '../queries.ts'
+import { vendorNames } from '../traits/vendors.ts'
 import { addProviders, applyLibrary, type LibrarySetting } from './apply-library.ts'
 import { bundledLibrary } from './bundled.ts'
 import { readPriceLibrary, setLibraryProviders } from './library-queries.ts'

@@ -1,4 +1,4 @@
-import type { VendorName } from '../../traits/vendors.ts'
+import type { VendorName } from '../traits/vendors.ts'
 import type { BundledLibrary } from './bundled.ts'
 import type { LibraryProvider } from './read-library.ts'
 

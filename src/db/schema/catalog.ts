@@ -137,7 +137,7 @@ export const channels = pgTable('channels', {
   imagesPerMinute: integer('images_per_minute'),
   /** Paths of request members for which its vendor adds no input. */
   plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
-  /** A name from src/traits/vendors.ts; NULL: not stated. */
+  /** A name from src/catalog/traits/vendors.ts; NULL: not stated. */
   vendor: text('vendor'),
   /**
    * Providers in `library_prices` that sell what it serves, in this order; NULL: library prices do not apply.

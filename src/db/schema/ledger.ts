@@ -21,7 +21,7 @@ import { bytea, moment, nano } from './types.ts'
 /**
  * The usage log: one row per client call, append-only. The migration creates RANGE partitions by day on
  * created_at, and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone
- * identifies its partition. ledger/row.ts documents the meaning, limit and source of each column.
+ * identifies its partition. journal/row.ts documents the meaning, limit and source of each column.
  */
 export const requests = pgTable(
   'requests',
@@ -161,7 +161,7 @@ export const attempts = pgTable(
 /**
  * Immutable money movements. A charge has the id and the time of its request, so it cannot be booked twice.
  * The upkeep moves the table into RANGE partitions by month on created_at, and a default one; each has `id`
- * as its own primary key, and the index from ledger/entry-indexes.ts.
+ * as its own primary key, and the index from money/entry-indexes.ts.
  */
 export const entries = pgTable('entries', {
   id: uuid('id').primaryKey(),

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fileStorage } from '../../../src/images/storage/files.ts'
+import { fileStorage } from '../../../src/storage/files.ts'
 
 let above = ''
 let directory = ''
@@ -88,8 +88,8 @@ test('a process that stores images as files never loads the SDK of S3', () => {
     import { registerHooks } from 'node:module'
     const asked = []
     registerHooks({ resolve: (name, context, next) => (asked.push(name), next(name, context)) })
-    const { fileStorage } = await import('./src/images/storage/files.ts')
-    const { s3Storage } = await import('./src/images/storage/s3.ts')
+    const { fileStorage } = await import('./src/storage/files.ts')
+    const { s3Storage } = await import('./src/storage/s3.ts')
     await fileStorage({ directory: ${JSON.stringify(directory)} }).check()
     const before = asked.some((name) => name.includes('aws-sdk'))
     await s3Storage({ bucket: 'b', region: 'r', prefix: '', endpoint: 'http://127.0.0.1:1' })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { GatewayError } from '../../../src/canonical/error.ts'
-import { ImageLinks } from '../../../src/images/storage/links.ts'
+import { ImageLinks } from '../../../src/storage/links.ts'
 
 const now = Date.parse('2026-11-21T12:00:00.900Z')
 const file = `2026-11-21/${'a1'.repeat(16)}`

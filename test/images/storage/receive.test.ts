@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/canonical/error.ts'
-import { fileStorage } from '../../../src/images/storage/files.ts'
-import { receiveImage } from '../../../src/images/storage/receive.ts'
+import { fileStorage } from '../../../src/storage/files.ts'
+import { receiveImage } from '../../../src/storage/receive.ts'
 
 let directory = ''
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { s3Storage } from '../../../src/images/storage/s3.ts'
-import type { ImageStorage } from '../../../src/images/storage/storage.ts'
+import { s3Storage } from '../../../src/storage/s3.ts'
+import type { ImageStorage } from '../../../src/storage/storage.ts'
 import { type S3Server, startS3 } from '../../support/s3.ts'
 
 const MiB = 1024 * 1024

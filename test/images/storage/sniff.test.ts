@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sniff, sniffBytes } from '../../../src/images/storage/sniff.ts'
+import { sniff, sniffBytes } from '../../../src/storage/sniff.ts'
 
 const images: [string, string, Buffer][] = [
   ['a PNG', 'image/png', Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')],

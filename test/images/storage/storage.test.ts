@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileStorage } from '../../../src/images/storage/files.ts'
-import { s3Storage } from '../../../src/images/storage/s3.ts'
-import type { ImageStorage } from '../../../src/images/storage/storage.ts'
+import { fileStorage } from '../../../src/storage/files.ts'
+import { s3Storage } from '../../../src/storage/s3.ts'
+import type { ImageStorage } from '../../../src/storage/storage.ts'
 import { startS3 } from '../../support/s3.ts'
 
 /** The contract of both storages, files and buckets. */
@@ -39,7 +39,7 @@ async function startFiles(): Promise<Place> {
   }
   return {
     storage: fileStorage({ directory }),
-    code: `(await import('./src/images/storage/files.ts')).fileStorage(${JSON.stringify({ directory })})`,
+    code: `(await import('./src/storage/files.ts')).fileStorage(${JSON.stringify({ directory })})`,
     everything: paths,
     putForeign: () => writeFile(join(directory, 'notes'), 'mine'),
     async bytesGone() {
@@ -55,7 +55,7 @@ async function startBucket(): Promise<Place> {
   const storage = await s3Storage(server.options)
   return {
     storage,
-    code: `await (await import('./src/images/storage/s3.ts')).s3Storage(${JSON.stringify(server.options)})`,
+    code: `await (await import('./src/storage/s3.ts')).s3Storage(${JSON.stringify(server.options)})`,
     everything: async () => [...(await server.objects()), ...(await server.uploads())],
     putForeign: () => server.put('tollgate/2001-01-01/notes', 'mine'),
     bytesGone: async () => server.bytesArrived(),

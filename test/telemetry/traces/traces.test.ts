@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { traceRow } from '../../../src/stages/trace-request.ts'
+import { traceRow } from '../../../src/pipeline/trace-request.ts'
 import { silentLog } from '../../../src/telemetry/relay-log.ts'
 import type { SamplerName } from '../../../src/telemetry/traces/sampling.ts'
 import { kinds } from '../../../src/telemetry/traces/span.ts'

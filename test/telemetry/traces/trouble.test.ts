@@ -126,7 +126,7 @@ test.for([
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1'],
   [{ OTEL_EXPORTER_OTLP_HEADERS: 'no-value' }, 'OTEL_EXPORTER_OTLP_HEADERS: must have the form key=value'],
 ] as const)('a wrong value ends the start: %j', async ([env, message]) => {
-  const { readConfig } = await import('../../../src/config.ts')
+  const { readConfig } = await import('../../../src/config/config.ts')
   expect(() => readConfig(env)).toThrow(message)
 })
 

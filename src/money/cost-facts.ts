@@ -1,0 +1,93 @@
+import { countOf, recordsOf, textOf } from '../canonical/json.ts'
+import { type RefinedCount, refined, type Usage } from '../canonical/usage.ts'
+import { name } from '../journal/column.ts'
+import { redactText } from '../redaction/redact.ts'
+import type { PricedModel } from './price-others.ts'
+
+/** A fact about an answer that affects its cost, in addition to the counts in the usage log. */
+export type CostFact =
+  | { part: CountedPart; count: number }
+  /** The tier that served the request, as named by the vendor. */
+  | { part: 'service_tier'; name: string }
+  /** Another model that worked on the answer. Its cost is in nano-USD; null if unknown. */
+  | {
+      part: 'model'
+      name: string
+      tokens: { input: number; cache_read: number; cache_write: number; output: number; reasoning: number }
+      cost_nano_usd: string | null
+      price_id: string | null
+    }
+
+type CountedPart = (typeof counted)[number][0]
+
+const counted = [
+  ['cache_write_1h', 'cacheWrite1h'],
+  ['audio_input', 'audioInput'],
+  ['audio_output', 'audioOutput'],
+  ['web_searches', 'webSearches'],
+] as const satisfies [string, RefinedCount][]
+
+/** Undefined for most answers, which have nothing but the counts. */
+export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostFact[] | undefined {
+  const facts: CostFact[] = []
+  for (const [part, member] of counted) {
+    const count = usage[member]
+    if (count !== undefined) facts.push({ part, count })
+  }
+  const { serviceTier } = usage
+  if (serviceTier !== undefined && !usual.has(serviceTier.toLowerCase())) {
+    facts.push({ part: 'service_tier', name: serviceTier })
+  }
+  for (const { model, usage, cost, priceId } of others.slice(0, modelsMax)) {
+    facts.push({
+      part: 'model',
+      // An upstream can send any name, and a fact that does not fit into the row would be lost.
+      name: redactText(model, [], name.max),
+      tokens: {
+        input: usage.input,
+        cache_read: usage.cacheRead,
+        cache_write: usage.cacheWrite,
+        output: usage.output,
+        reasoning: usage.reasoning,
+      },
+      cost_nano_usd: cost === undefined ? null : String(cost),
+      price_id: priceId ?? null,
+    })
+  }
+  return facts.length === 0 ? undefined : facts
+}
+
+/** The tiers of ordinary requests, which are left out because nearly every answer has one. */
+const usual = new Set(['default', 'standard', 'auto'])
+
+/** The maximum number of other models that a row lists for one answer. */
+const modelsMax = 20
+
+/** Reads the facts stored in a row. `others` is in nano-USD, and undefined if a cost is unknown. */
+export function readCostFacts(facts: unknown): {
+  refinements: Pick<Usage, RefinedCount | 'serviceTier'>
+  others: bigint | undefined
+} {
+  const lines = recordsOf(facts)
+  const counts = new Map(lines.map(({ part, count }) => [part, count]))
+  const serviceTier = textOf(lines.find(({ part }) => part === 'service_tier')?.name)
+  const countAt = (part: CountedPart) => countOf(counts.get(part))
+  let others: bigint | undefined = 0n
+  for (const line of lines) {
+    if (line.part !== 'model' || others === undefined) continue
+    const cost = textOf(line.cost_nano_usd)
+    others = cost !== undefined && /^\d+$/.test(cost) ? others + BigInt(cost) : undefined
+  }
+  return {
+    refinements: {
+      ...refined({
+        cacheWrite1h: countAt('cache_write_1h'),
+        audioInput: countAt('audio_input'),
+        audioOutput: countAt('audio_output'),
+        webSearches: countAt('web_searches'),
+      }),
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+    },
+    others,
+  }
+}

@@ -1,0 +1,71 @@
+import type { Identity } from '../access/identity.ts'
+import { cancelledAnswer, unmadeRow } from '../background/answer-ending.ts'
+import type { Json } from '../canonical/json.ts'
+import { hasEnded, type Job } from '../jobs/job.ts'
+import { background } from '../protocols/index.ts'
+import { keptScopeOf } from '../state/kept/kept-answers.ts'
+import type { Gateway } from './gateway.ts'
+
+/**
+ * The longest wait for the worker of a cancelled answer. After that, the client gets the answer in its
+ * current state.
+ */
+const cancelMs = 10_000
+
+/**
+ * Returns the job of a background answer, or undefined when this caller has no such answer. Rejects with
+ * `unavailable`.
+ */
+export async function backgroundJobOf(
+  { jobs }: Pick<Gateway, 'jobs'>,
+  identity: Identity,
+  answerId: string,
+): Promise<Job | undefined> {
+  const id = background.requestIdOfAnswer(answerId)
+  const [job] = id === undefined ? [] : await jobs.read([id])
+  const { tenantId, keyId } = keptScopeOf(identity, 'openai-responses')
+  const isTheirs = job?.tenantId === tenantId && (keyId === undefined || job.keyId === keyId)
+  return job?.kind === 'answer' && isTheirs ? job : undefined
+}
+
+/** Returns the current state of the answer as its client sees it, or undefined when the answer is gone. */
+export async function answerNow(
+  { backgroundAnswers }: Pick<Gateway, 'backgroundAnswers'>,
+  { id, state }: Pick<Job, 'id' | 'state'>,
+): Promise<Json | undefined> {
+  const answer = await backgroundAnswers.answerOf(id)
+  return answer?.status === 'queued' && state === 'running' ? { ...answer, status: 'in_progress' } : answer
+}
+
+/**
+ * Cancels an answer: immediately if it is still queued, otherwise as soon as its worker notices. An answer
+ * that has ended does not change.
+ */
+export async function cancelAnswer(
+  { jobs, jobWatch, backgroundAnswers: answers }: Pick<Gateway, 'jobs' | 'jobWatch' | 'backgroundAnswers'>,
+  id: string,
+): Promise<void> {
+  for (;;) {
+    const [job] = await jobs.read([id])
+    if (job === undefined || hasEnded(job)) return
+    // Each statement does nothing if a worker claimed the job, or put it back, in between. The next round
+    // then tries the other one.
+    if (job.state === 'queued') {
+      const row = unmadeRow(job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
+      const answer = (await answers.answerOf(id)) ?? {}
+      const unmade = { job, answer, first: job.events, pending: [], output: [] }
+      await answers.finish({ id, fence: job.fence }, 'queued', job, cancelledAnswer(unmade, row))
+    } else if (await jobs.askToCancel(id)) break
+  }
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timeout)
+      unwatch()
+      resolve()
+    }
+    const timeout = setTimeout(end, cancelMs)
+    const unwatch = jobWatch.watch(id, (job) => {
+      if (hasEnded(job)) end()
+    })
+  })
+}

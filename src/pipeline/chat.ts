@@ -1,0 +1,207 @@
+import { mayUse } from '../access/permitted.ts'
+import { factsFrom } from '../bodies/read-body.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Model } from '../catalog/snapshot.ts'
+import { type Candidate, planRoute, translatable } from '../routing/candidates.ts'
+import { type Session, sessionOf } from '../routing/session.ts'
+import type { ModelCandidates } from '../routing/targets.ts'
+import { acceptBackground, asBackground, repeatBackground } from './accept-background.ts'
+import { admit } from './admit.ts'
+import { continueKept } from './continue-kept.ts'
+import { deliver } from './deliver.ts'
+import { bodyFormatOf, formatOf, type ModelEndpoint } from './endpoints.ts'
+import type { Gateway } from './gateway.ts'
+import { handleRequest } from './handle-request.ts'
+import { isMoneyLimited } from './hold-money.ts'
+import { holdersOf } from './holders.ts'
+import { identify } from './identify.ts'
+import { inlineFiles } from './inline-files.ts'
+import { leaveOutUnable } from './leave-out-unable.ts'
+import { Preparation } from './prepare.ts'
+import { type Asked, read, requireModel } from './read.ts'
+import type { Received } from './received.ts'
+import { recordPassedOver } from './record-passed-over.ts'
+import { noModelCan, withEndpoints } from './refusals-that-help.ts'
+import { isCostBounded, worstCaseOf } from './worst-case.ts'
+
+/**
+ * Handles a text request from its first byte to its row: identifies the caller, reads the request, plans its
+ * targets and holds its cost, then calls one target after another until the client has an answer. `plain`
+ * endpoints do the same without translation.
+ */
+export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
+  const format = formatOf(endpoint)
+  const bodyFormat = bodyFormatOf(endpoint)
+  const others = endpoint.kind === 'text' ? translatable : []
+  const upstreamPath =
+    endpoint.kind === 'plain'
+      ? endpoint.upstreamPath
+      : endpoint.kind === 'text'
+        ? endpoint.compactsAt
+        : undefined
+  const replayJob = (repeat: Received, jobId: string) => repeatBackground(gateway, repeat, jobId)
+  return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
+    const found = identify(gateway, received)
+    const identified = found instanceof Promise ? await found : found
+    format.client.checkHeaders?.(received.exchange.headers)
+    const reading = {
+      decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
+      format: bodyFormat,
+    }
+    const asked = await read(
+      gateway,
+      identified,
+      {
+        ...reading,
+        factsFrom,
+        onFacts: (facts) => {
+          received.row.facts = facts
+        },
+      },
+      replayJob,
+    )
+    if (asked === undefined) return
+    const background =
+      asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
+    asked.trace?.step('route')
+    // Most requests continue nothing and name no file, so they do not wait here.
+    const continuing = continueKept(gateway, asked, reading)
+    if (continuing !== undefined) await continuing
+    const inlining = inlineFiles(gateway, asked, reading)
+    if (inlining !== undefined) await inlining
+    const model = requireModel(identified, asked.facts.model)
+    const findSession = once(() =>
+      sessionOf(asked.identity.tenantId, asked.exchange.headers, asked.body, asked.facts),
+    )
+    const plan = { model, others, findSession }
+    const planned =
+      endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
+    const preparation = new Preparation(gateway, asked, upstreamPath)
+    const worstCase = () => {
+      const models = answeringModels(planned)
+      const ahead = preparation.translateAhead(models)
+      return ahead === undefined
+        ? worstCaseOf(asked, models, preparation)
+        : ahead.then(() => worstCaseOf(asked, models, preparation))
+    }
+    if (background !== undefined) return await acceptBackground(gateway, asked, background, worstCase)
+    const admitted = await admit(gateway, asked, worstCase)
+    await deliver(gateway, admitted, { planned, findSession, preparation })
+  })
+}
+
+function answeringModels(planned: readonly ModelCandidates[]) {
+  return planned.flatMap(({ model, candidates }) =>
+    candidates.length === 0
+      ? []
+      : { model, candidates, translated: candidates.filter(({ native }) => !native) },
+  )
+}
+
+interface Plan {
+  model: Model
+  /** The protocols that the request may be translated into. */
+  others: typeof translatable
+  findSession: () => Session | undefined
+}
+
+/**
+ * Like `planModels`, but without candidates that lack something the request needs. Rejects when none is left.
+ */
+async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<readonly ModelCandidates[]> {
+  const planned = await planModels(gateway, asked, plan)
+  const able = await leaveOutUnable(gateway, asked, planned)
+  if (able.some(({ candidates }) => candidates.length > 0)) return able
+  for (const each of able) {
+    for (const { candidate, reason } of each.leftOut ?? []) recordPassedOver(asked, each, candidate, reason)
+  }
+  throw noModelCan(gateway, asked, able)
+}
+
+/**
+ * Returns the models that may answer: the requested one, then its fallbacks. A request that continues a kept
+ * answer has no fallbacks.
+ */
+async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
+  const { facts } = asked
+  const { model } = plan
+  if (facts.heldId !== undefined) {
+    const planned = candidatesOf(asked, plan, model, facts.model)
+    const candidates = await holdersOf(gateway, asked, facts.heldId, planned, asked.endpoint.protocol)
+    return [{ model, candidates, fallback: undefined }]
+  }
+  const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(asked, plan, fallback))
+  try {
+    const candidates = candidatesOf(asked, plan, model, facts.model)
+    return withSummaries(asked, plan, [{ model, candidates, fallback: undefined }, ...fallbacks])
+  } catch (error) {
+    // No channel of the model can answer on this endpoint, but a fallback can.
+    if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
+    throw withEndpoints(asked, model, error)
+  }
+}
+
+/**
+ * If the group has a model for summaries, puts channels with their own compaction first, then that model. If
+ * the key may not use that model, or the cost there has no bound that could be held, the requested model
+ * writes the summary.
+ */
+function withSummaries(asked: Asked, plan: Plan, planned: ModelCandidates[]): ModelCandidates[] {
+  const { compactModel } = asked.group
+  if (asked.endpoint.compacts !== true || compactModel === undefined || compactModel === plan.model.id)
+    return planned
+  const summaries = only(false, planFallback(asked, plan, compactModel))
+  return summaries.some(({ candidates }) => candidates.length > 0)
+    ? [...only(true, planned), ...summaries]
+    : planned
+}
+
+function only(native: boolean, planned: readonly ModelCandidates[]): ModelCandidates[] {
+  return planned.map((each) => ({
+    ...each,
+    candidates: each.candidates.filter((candidate) => candidate.native === native),
+  }))
+}
+
+/**
+ * Returns the candidates of a fallback, or the reason why it has none; empty when the model no longer exists.
+ */
+function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidates[] {
+  const { snapshot, identity } = asked
+  const model = snapshot.models.get(fallback)
+  if (model === undefined) return []
+  const channel = model.offers[0]?.channel
+  const refuse = (reason: string): ModelCandidates[] => [
+    { model, candidates: [], fallback, refused: { channel, reason } },
+  ]
+  if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
+  let candidates: Candidate[]
+  try {
+    candidates = candidatesOf(asked, plan, model, fallback)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return refuse(error.kind)
+  }
+  if (isMoneyLimited(asked)) {
+    // Without a bound, the cost could not be held.
+    if (candidates.some(({ price }) => price === undefined)) return refuse('it has no price')
+    if (!isCostBounded(asked, { model, candidates })) return refuse('its cost is not bounded')
+  }
+  return [{ model, candidates, fallback }]
+}
+
+function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan, model: Model, name: string) {
+  const candidates = planRoute(model, name, group, endpoint.protocol, { others, sessionOf: findSession })
+  if (endpoint.compacts !== true) return candidates
+  // A channel of the client's format without its own compaction can still be asked to write a summary.
+  return candidates.flatMap((each) => (each.native ? [each, { ...each, native: false }] : [each]))
+}
+
+/** Calls `find` when its result is first needed, and caches the result. */
+function once<T>(find: () => T): () => T {
+  let found: { value: T } | undefined
+  return () => {
+    found ??= { value: find() }
+    return found.value
+  }
+}

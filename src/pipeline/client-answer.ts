@@ -1,0 +1,112 @@
+import type { AnswerCopy } from '../bodies/answer-copy.ts'
+import type { GatewayError } from '../canonical/error.ts'
+import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import type { ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
+import type { Admitted } from './admit.ts'
+import { beginAnswer, finishAnswer, writeAnswer } from './answer.ts'
+import { answerHeaders } from './answer-headers.ts'
+import { redactError } from './redact-error.ts'
+
+/** The head of an upstream's answer, as far as the client's answer depends on it. */
+interface UpstreamHead {
+  status: number
+  headers: ResponseHeaders
+  /** Whether the upstream streams. */
+  streams: boolean
+  /** The content type for the client, if it differs from the upstream's. */
+  contentType: string | undefined
+}
+
+/** Begins a copy of the answer, or returns undefined when the answer is not captured. */
+export type CaptureAnswer = (streams: boolean) => Pick<AnswerCopy, 'take' | 'end'> | undefined
+
+/** The answer to the client: its head, its bytes with backpressure, and its end. */
+export class ClientAnswer {
+  readonly #admitted: Admitted
+  readonly #stallMs: number
+  readonly #capture: CaptureAnswer
+  /** Undefined when the answer is not captured. */
+  #copy: ReturnType<CaptureAnswer>
+  #head: UpstreamHead | undefined
+  #begun = false
+  /** True while the client has unread bytes and the upstream is paused. */
+  #blocked = false
+
+  /** `stallMs`: see `cutWhenStalled`. */
+  constructor(admitted: Admitted, stallMs: number, capture: CaptureAnswer) {
+    this.#admitted = admitted
+    this.#stallMs = stallMs
+    this.#capture = capture
+  }
+
+  /** True when the client may have seen part of the answer. */
+  get hasBegun(): boolean {
+    return this.#begun
+  }
+
+  /** Sets the head, which is sent with the first bytes. Must be called before `write`. */
+  setHead(head: UpstreamHead): void {
+    this.#head = head
+    this.#copy = this.#capture(isEventStream(head))
+  }
+
+  /**
+   * Writes bytes, and pauses the upstream until the client has read them. Does nothing when the client has
+   * left.
+   */
+  write(upstream: UpstreamCall, chunk: Buffer): void {
+    const { exchange, life } = this.#admitted
+    if (life.clientGone) return
+    this.#begin(undefined)
+    this.#copy?.take(chunk)
+    if (writeAnswer(this.#admitted, chunk) || this.#blocked) return
+    this.#blocked = true
+    upstream.pause()
+    exchange.reply.once('drain', () => {
+      this.#blocked = false
+      upstream.resume()
+    })
+    cutWhenStalled(exchange.reply, this.#stallMs)
+  }
+
+  /**
+   * Ends the answer with its last bytes. An error ends a stream with an error event, unless `last` already
+   * contains one.
+   */
+  finish(error: GatewayError | null, last: Buffer | undefined): void {
+    this.#finish(error, last)
+    this.#copy?.end()
+  }
+
+  #finish(error: GatewayError | null, last: Buffer | undefined): void {
+    const { exchange, endpoint, id, life } = this.#admitted
+    const { reply } = exchange
+    if (life.clientGone || reply.destroyed) return
+    if (error !== null && this.#head?.streams !== true) {
+      // Only a closed connection can tell the client that this answer is incomplete.
+      reply.destroy()
+      return
+    }
+    const inStream = error !== null && last === undefined
+    this.#begin(last?.length)
+    const bytes = inStream ? endpoint.client.encodeStreamError(redactError(this.#admitted, error), id) : last
+    if (bytes !== undefined) this.#copy?.take(bytes)
+    finishAnswer(this.#admitted, bytes)
+    if (isWaitedFor(reply)) cutWhenStalled(reply, this.#stallMs)
+  }
+
+  #begin(wholeBytes: number | undefined): void {
+    if (this.#begun || this.#head === undefined) return
+    this.#begun = true
+    const { status, headers, streams, contentType } = this.#head
+    beginAnswer(
+      this.#admitted,
+      status,
+      answerHeaders(this.#admitted, { contentType, streams, wholeBytes, upstream: headers }),
+    )
+  }
+}
+
+function isEventStream({ streams, contentType }: UpstreamHead): boolean {
+  return contentType === undefined ? streams : contentType.startsWith('text/event-stream')
+}

@@ -1,0 +1,205 @@
+import { StringDecoder } from 'node:string_decoder'
+import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
+import { type BodyShare, bodyOwnerOf } from '../http/body-memory.ts'
+import { keepShared, takeShared } from '../http/shared-memory.ts'
+import { breakOff } from '../runtime/confine.ts'
+import { fileScopeOf } from '../state/files/file.ts'
+import type { SourceFile } from '../state/files/file-source.ts'
+import type { Gateway } from './gateway.ts'
+import { inThread } from './in-thread.ts'
+import { requireClient } from './life.ts'
+import { type FileEncoding, partWith } from './part-with-file.ts'
+import { type Asked, type MadeReading, readMade } from './read.ts'
+
+/**
+ * Replaces the tenant's files that a request names by their bytes. The following stages see a request as if
+ * the client had sent the bytes, including for its targets, cost and bounds. The row keeps the original body.
+ * Returns undefined without a promise when the request names no file. Rejects with ClientLeft, with
+ * `invalid_request` for a file that this key does not have, with `request_too_large` and `unavailable`, and
+ * with the errors of reading a body.
+ */
+export function inlineFiles(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> | undefined {
+  const { body, large } = asked
+  const mayHave = large === undefined ? body.includes(fileMark) : large.hasFiles
+  return reading.format.kind === 'text' && mayHave ? inlineUnlessLeft(gateway, asked, reading) : undefined
+}
+
+async function inlineUnlessLeft(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
+  try {
+    return await inline(gateway, asked, reading)
+  } catch (error) {
+    requireClient(asked)
+    throw error
+  }
+}
+
+async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
+  const { body, large, endpoint, identity, life } = asked
+  const { bounds, files, bodies } = gateway
+  const input = { bytes: body, client: endpoint.protocol, most: bounds.filesPerRequestMax }
+  const uses =
+    large === undefined
+      ? fileUsesIn(body, input.client, input.most)
+      : await inThread(gateway, asked, { name: 'files', input })
+  if (uses.length === 0) return
+  const found = await files.find(fileScopeOf(identity), [...new Set(uses.map(({ id }) => id))])
+  const sources = new Map(found.map((file) => [file.id, file]))
+  const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))
+  const least = edits.reduce((sum, { file }) => sum + file.bytes, body.length)
+  if (least > bounds.bodyBytesMax)
+    throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
+  const share = bodies.begin(bodyOwnerOf(identity))
+  life.releases.push(share.release)
+  const read = await readAll(gateway, asked, edits, share)
+  const pieces = piecesOf(body, edits, read)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length > bounds.bodyBytesMax)
+    throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
+  share.grow(length)
+  const whole = await join(gateway, asked, pieces, length)
+  for (const { length: bytes } of read.values()) share.shrink(bytes)
+  return await readMade(gateway, asked, whole, reading)
+}
+
+interface Edit {
+  use: FileUse
+  file: SourceFile
+  encoding: FileEncoding
+  before: Buffer
+  after: Buffer
+}
+
+function editOf(use: FileUse, file: SourceFile | undefined): Omit<Edit, 'use'> {
+  if (file === undefined) {
+    throw invalid(use.path, `you have no stored file "${use.id}". GET /v1/files lists your files.`)
+  }
+  return { file, ...partWith(use, file) }
+}
+
+/** The replacement of each file in the body, by `keyOf`. */
+type Encoded = Map<string, Buffer>
+
+const keyOf = ({ file, encoding }: Pick<Edit, 'file' | 'encoding'>) => `${file.id} ${encoding}`
+
+/** Reads each file once, in small pieces, and counts the bytes that it holds. Ends when the client leaves. */
+async function readAll(gateway: Gateway, asked: Asked, edits: readonly Edit[], share: BodyShare) {
+  const { life, identity } = asked
+  const encoded: Encoded = new Map()
+  let ended: Error | undefined
+  let destroy = () => {}
+  life.running = {
+    resume() {},
+    abort(reason) {
+      ended = reason
+      destroy()
+    },
+  }
+  try {
+    for (const edit of edits) {
+      if (life.clientGone) throw gatewayError('client_left')
+      if (encoded.has(keyOf(edit))) continue
+      const stored = await openStored(gateway, edit.file)
+      if (stored === undefined || stored.bytes !== edit.file.bytes) {
+        stored?.stream.destroy()
+        throw notThere(edit)
+      }
+      destroy = () => breakOff(stored.stream, ended ?? gatewayError('client_left'))
+      if (ended !== undefined) destroy()
+      const encoder = encoders[edit.encoding]()
+      const pieces: Buffer[] = []
+      const add = (piece: Buffer) => {
+        share.grow(piece.length)
+        pieces.push(piece)
+      }
+      try {
+        for await (const chunk of stored.stream) {
+          add(encoder.more(chunk))
+          await gateway.turns.take(identity.keyId, chunk.length)
+        }
+      } catch (cause) {
+        throw ended ?? (cause instanceof GatewayError ? cause : unreadable(cause))
+      } finally {
+        stored.stream.destroy()
+      }
+      add(encoder.end())
+      encoded.set(keyOf(edit), Buffer.concat(pieces))
+    }
+    return encoded
+  } finally {
+    life.running = undefined
+  }
+}
+
+async function openStored(gateway: Gateway, file: SourceFile) {
+  try {
+    return await gateway.files.open(file)
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+}
+
+interface Encoder {
+  more(bytes: Buffer): Buffer
+  end(): Buffer
+}
+
+/** `json` means the inside of a JSON string. */
+const encoders: Readonly<Record<FileEncoding, () => Encoder>> = {
+  base64() {
+    let rest: Buffer = Buffer.alloc(0)
+    return {
+      more(chunk) {
+        const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+        // Three bytes become four characters, so the remainder waits for the next chunk.
+        const whole = bytes.length - (bytes.length % 3)
+        rest = Buffer.from(bytes.subarray(whole))
+        return Buffer.from(bytes.toString('base64', 0, whole), 'latin1')
+      },
+      end: () => Buffer.from(rest.toString('base64'), 'latin1'),
+    }
+  },
+  json() {
+    const decoder = new StringDecoder('utf8')
+    const inside = (text: string) => Buffer.from(JSON.stringify(text).slice(1, -1))
+    return { more: (bytes) => inside(decoder.write(bytes)), end: () => inside(decoder.end()) }
+  },
+}
+
+function piecesOf(body: Buffer, edits: readonly Edit[], encoded: Encoded): Buffer[] {
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const edit of [...edits].sort((a, b) => a.use.start - b.use.start)) {
+    const { use, before, after } = edit
+    pieces.push(body.subarray(from, use.start), before, encoded.get(keyOf(edit)) ?? Buffer.alloc(0), after)
+    from = use.end
+  }
+  pieces.push(body.subarray(from))
+  return pieces
+}
+
+/** Joins the pieces into one body, in memory that threads can read if it is large. */
+async function join({ bounds, turns }: Gateway, { life, identity }: Asked, pieces: Buffer[], length: number) {
+  if (length < bounds.bodyThreadBytes) return Buffer.concat(pieces, length)
+  const whole = takeShared(length)
+  life.slabs.push(() => keepShared(whole))
+  let at = 0
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += copiedAtOnce) {
+      at += piece.copy(whole, at, from, from + copiedAtOnce)
+      await turns.take(identity.keyId, copiedAtOnce)
+    }
+  }
+  return whole
+}
+
+const copiedAtOnce = 256 * 1024
+
+function notThere({ use }: Edit): GatewayError {
+  return invalid(use.path, `the file "${use.id}" is no longer stored here. Upload it again.`)
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return gatewayError('file_storage_away', { how: 'read' }, { cause, retryAfterSeconds: 5 })
+}

@@ -1,0 +1,23 @@
+import type { Identity } from '../access/identity.ts'
+import { gatewayError } from '../canonical/error.ts'
+import { redactText } from '../redaction/redact.ts'
+import { type KeptTurn, keptScopeOf } from '../state/kept/kept-answers.ts'
+import type { Gateway } from './gateway.ts'
+
+/**
+ * Returns the turns up to a kept answer, oldest first, or undefined when the gateway keeps no such answer for
+ * this caller. Rejects with `invalid_request` when one of them was deleted or there are too many, and with
+ * `unavailable`.
+ */
+export async function keptTurns(
+  gateway: Pick<Gateway, 'kept' | 'heldAnswers'>,
+  identity: Identity,
+  id: string,
+): Promise<KeptTurn[] | undefined> {
+  // The answer is on a channel, so this must work even when Postgres is unavailable.
+  if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return undefined
+  const turns = await gateway.kept.chain(keptScopeOf(identity, 'openai-responses'), id)
+  if (turns !== 'missing') return turns
+  const facts = { id: redactText(id, [], 256) }
+  throw gatewayError('previous_response_deleted', facts, { field: 'previous_response_id' })
+}

@@ -1,0 +1,125 @@
+import { hasSignOfAny, type SignedNeed } from '../bodies/need-signs.ts'
+import { requestNeeds } from '../bodies/request-needs.ts'
+import { vendorStateIn } from '../bodies/vendor-state.ts'
+import { parseObject } from '../canonical/json.ts'
+import { mayNameState } from '../catalog/shared-state.ts'
+import { cannotDo, lacking, type Need, type NeedName } from '../catalog/traits/needs.ts'
+import type { Candidate } from '../routing/candidates.ts'
+import type { LeftOut, ModelCandidates } from '../routing/targets.ts'
+import type { Gateway } from './gateway.ts'
+import { inThread } from './in-thread.ts'
+import type { Asked } from './read.ts'
+
+/**
+ * Returns the same models without the candidates that cannot do what the request needs, or must not receive
+ * it, each with the reason. The body is searched only when a candidate certainly lacks something that this
+ * request may need.
+ */
+export async function leaveOutUnable(
+  gateway: Gateway,
+  asked: Asked,
+  planned: readonly ModelCandidates[],
+): Promise<readonly ModelCandidates[]> {
+  const unable = new Set<NeedName>()
+  let mayBeApart = false
+  let allServed = true
+  for (const { candidates } of planned) {
+    for (const candidate of candidates) {
+      for (const name of cannotDo(candidate.traits, candidate.native)) unable.add(name)
+      mayBeApart ||= isApart(asked, candidate)
+      allServed &&= isServed(candidate)
+    }
+  }
+  const mayLack = unable.size > 0 && mayNeedAny(asked, unable)
+  const state = mayBeApart ? vendorStateOf(asked) : undefined
+  if (!mayLack && state === undefined && allServed) return planned
+  const needs = mayLack ? await needsOf(gateway, asked) : []
+  return planned.map((each) => split(asked, each, needs, state))
+}
+
+function split(
+  asked: Asked,
+  of: ModelCandidates,
+  needs: readonly Need[],
+  state: string | undefined,
+): ModelCandidates {
+  const candidates: Candidate[] = []
+  const leftOut: LeftOut[] = []
+  for (const candidate of of.candidates) {
+    const unable = cannotDo(candidate.traits, candidate.native)
+    const need = unable.length === 0 ? undefined : needs.find(({ name }) => unable.includes(name))
+    if (!isServed(candidate)) {
+      const reason = `the vendor serves this model only in ${candidate.traits.protocols?.join(', ')}`
+      leftOut.push({ candidate, need: undefined, reason })
+    } else if (state !== undefined && isApart(asked, candidate)) {
+      const reason = `several tenants share this channel, and ${state} refers to data kept by its vendor`
+      leftOut.push({ candidate, need: undefined, state, reason })
+    } else if (need === undefined) candidates.push(candidate)
+    else leftOut.push({ candidate, need, reason: `${lacking(need.name)}: ${need.path}` })
+  }
+  return leftOut.length === 0 ? of : { ...of, candidates, leftOut }
+}
+
+function isServed({ traits, protocol }: Candidate): boolean {
+  return traits.protocols === undefined || traits.protocols.includes(protocol)
+}
+
+/**
+ * Whether the request must not pass ids of data kept by the vendor to this candidate. A translation passes
+ * none, except addresses of Gemini files.
+ */
+function isApart({ snapshot, identity }: Asked, { channel, native, protocol }: Candidate): boolean {
+  return (native || protocol === 'gemini') && !mayNameState(snapshot, channel, identity.tenantId)
+}
+
+/** The path of the first such id. */
+function vendorStateOf({ body, facts, large }: Asked): string | undefined {
+  return large === undefined ? vendorStateIn(body, facts) : large.vendorState
+}
+
+/** Returns false when this request certainly needs none of them. */
+function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
+  const signed: SignedNeed[] = []
+  for (const name of needs) {
+    if (name !== 'streaming') {
+      if (facts.hasMediaWords !== false || !name.endsWith('Input')) signed.push(name)
+    } else if (facts.stream) return true
+  }
+  // Only worker threads read all of a large body.
+  if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))
+  const ofInput = signed.filter((name) => name.endsWith('Input'))
+  const ofOutput = signed.filter((name) => name.endsWith('Output'))
+  const others = signed.filter((name) => !ofInput.includes(name) && !ofOutput.includes(name))
+  return (
+    hasSignOfAny(body, others) ||
+    hasSignOfAny(conversationOf(body, facts), ofInput) ||
+    aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
+  )
+}
+
+/** Tools often have a property called "file" or "image", so only the conversation is searched for input. */
+function conversationOf(body: Buffer, { conversation }: Asked['facts']): Buffer {
+  return conversation === undefined ? body : body.subarray(conversation.start, conversation.end)
+}
+
+/** Output options are outside the conversation, which is the long part of a body. */
+function aroundConversation(body: Buffer, { conversation }: Asked['facts']): Buffer[] {
+  if (conversation === undefined) return [body]
+  return [body.subarray(0, conversation.start), body.subarray(conversation.end)]
+}
+
+/** Empty for a request that our decoder does not know completely: the decision is left to its upstream. */
+async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]> {
+  const { body, large, endpoint } = asked
+  if (large === undefined)
+    return requestNeeds(endpoint.client, parseObject(body.toString('utf8')) ?? {}, gateway.envelope)
+  const input = { bytes: body, client: endpoint.protocol, compacts: endpoint.compacts === true }
+  try {
+    return await inThread(gateway, asked, { name: 'needs', input })
+  } catch (error) {
+    // The thread's job ends when the client leaves. That is not an error: the next stages see that it has
+    // gone.
+    if (asked.life.clientGone) return []
+    throw error
+  }
+}

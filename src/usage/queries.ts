@@ -1,0 +1,301 @@
+import type postgres from 'postgres'
+import { tiersFrom } from '../catalog/price-tiers.ts'
+import type { Price } from '../catalog/snapshot.ts'
+import { type AttemptRow, attemptColumns } from '../journal/attempt-row.ts'
+import type { ColumnDescription, Shown } from '../journal/column.ts'
+import { type DetailRow, type ListRow, requestColumns } from '../journal/row.ts'
+import { momentOf } from '../journal/tuple.ts'
+
+/** The rows that a query can see. */
+export interface RowScope {
+  tenantId: string
+  /** Null: all keys of the tenant. */
+  keyId: string | null
+}
+
+export interface RequestFilter {
+  /** Inclusive. */
+  from?: Date | undefined
+  /** Exclusive. */
+  to?: Date | undefined
+  /** The requested or the served model. */
+  model?: string | undefined
+  /** Inclusive. For a single status, both are equal. */
+  statusRange?: { least: number; most: number } | undefined
+  outcome?: string | undefined
+  endpoint?: string | undefined
+  requestId?: string | undefined
+  endUser?: string | undefined
+  session?: string | undefined
+  /** A row must have all of these tags. */
+  tags?: readonly string[] | undefined
+}
+
+/** The last row of the previous page. */
+export interface Position {
+  createdAt: Date
+  id: string
+}
+
+/** A request with its price, its body and its attempts. */
+export interface RequestDetail extends DetailRow {
+  price: Price | null
+  payload: { capture: string; body: string } | null
+  /** What the client received, if its key or group enables capturing answers. */
+  answer: { capture: string; truncated: boolean; answer: string } | null
+  attempt_rows: AttemptRow[]
+}
+
+/** Counts and sums are strings of decimal digits. */
+export interface SummaryRow {
+  /** YYYY-MM-DD, UTC. */
+  day: string
+  model: string | null
+  requests: string
+  succeeded: string
+  failed: string
+  input_tokens: string
+  cache_read_tokens: string
+  cache_write_tokens: string
+  output_tokens: string
+  reasoning_tokens: string
+  images: string
+  cost_nano: string
+  charged_nano: string
+  unpriced_requests: string
+}
+
+/**
+ * A page of the usage log, newest first, without bodies. Each filter has an index in this order, so a page
+ * with one filter costs the same at any depth, even if few rows match. Returns the statement itself, which
+ * can be cancelled.
+ */
+export function listRequests(
+  sql: postgres.Sql,
+  scope: RowScope,
+  filter: RequestFilter,
+  after: Position | undefined,
+  limit: number,
+): Promise<ListRow[]> {
+  // A literal instead of a parameter, because the planner must know how few rows are wanted.
+  const most = sql`limit ${sql.unsafe(String(Math.trunc(limit)))}`
+  const columns = sql.unsafe(listColumns)
+  const { model, tags } = filter
+  if (tags !== undefined) return taggedRequests(sql, scope, { ...filter, tags }, after, { columns, most })
+  const order = sql`order by created_at desc, id desc ${most}`
+  const rows = (more: Piece) =>
+    sql<ListRow[]>`
+      select ${columns} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
+  if (model === undefined) return rows(sql``)
+  // Two arms, each in the order of its own index, because a single OR would read every row of the tenant.
+  return sql<ListRow[]>`
+    select * from (${rows(sql`and requested_model = ${model}`)}) as requested
+    union all
+    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)}) as served
+    ${order}`
+}
+
+type Piece = postgres.Fragment
+
+/**
+ * `request_tags` contains the requests with a tag in list order, and the query looks them up one by one. The
+ * limit in the look-up keeps the planner from reading all of `requests` instead.
+ */
+function taggedRequests(
+  sql: postgres.Sql,
+  scope: RowScope,
+  { from, to, model, tags, ...filter }: RequestFilter & { tags: readonly string[] },
+  after: Position | undefined,
+  { columns, most }: { columns: Piece; most: Piece },
+): Promise<ListRow[]> {
+  const [tag = ''] = tags
+  const parts = [sql`tenant_id = ${scope.tenantId} and tag = ${tag}`]
+  if (from !== undefined) parts.push(sql`created_at >= ${from}`)
+  if (to !== undefined) parts.push(sql`created_at < ${to}`)
+  if (after !== undefined) parts.push(sql`(created_at, request_id) < (${after.createdAt}, ${after.id})`)
+  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
+  return sql<ListRow[]>`
+    select r.* from (
+      select created_at, request_id from request_tags where ${joined(sql, parts)}
+    ) as t cross join lateral (
+      select ${columns} from requests
+      where id = t.request_id and created_at = t.created_at and tags @> ${[...tags]}::text[]
+        and ${conditions(sql, scope, filter, undefined)} ${named}
+      limit 1
+    ) as r
+    order by t.created_at desc, t.request_id desc ${most}`
+}
+
+/**
+ * One request with its body and attempts; undefined if there is none in this scope. `all` means any tenant.
+ */
+export async function findRequest(
+  sql: postgres.Sql,
+  scope: RowScope | 'all',
+  id: string,
+): Promise<RequestDetail | undefined> {
+  const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
+    select ${sql.unsafe(detailColumns)}, price_id
+    from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
+  if (row === undefined) return undefined
+  const { price_id: priceId, ...rest } = row
+  return { ...rest, ...(await findBeside(sql, id, priceId)) }
+}
+
+/** What Postgres contains about a request besides its row. */
+export async function findBeside(
+  sql: postgres.Sql,
+  id: string,
+  priceId: string | null,
+): Promise<Pick<RequestDetail, 'price' | 'payload' | 'answer' | 'attempt_rows'>> {
+  const createdAt = new Date(momentOf(id))
+  const [payloads, answers, attempts, price] = await Promise.all([
+    sql<{ capture: string; body: string }[]>`
+      select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
+    sql<{ capture: string; truncated: boolean; answer: string }[]>`
+      select capture, truncated, answer from request_answers where request_id = ${id} and created_at = ${createdAt}`,
+    sql<AttemptRow[]>`
+      select ${sql.unsafe(namesOf(attemptColumns, ['list']))}
+      from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
+    priceId === null ? null : findPrice(sql, priceId),
+  ])
+  return {
+    price,
+    payload: payloads[0] ?? null,
+    answer: answers[0] ?? null,
+    attempt_rows: attempts,
+  }
+}
+
+/** The price with which a row was charged; null if there is none or it no longer exists. */
+async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
+  const [price] = await sql<PriceRow[]>`
+    select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
+      audio_input_nano, audio_output_nano, web_search_nano, image_nano, image_rates, tiers, source
+    from prices where id = ${id}`
+  return price === undefined ? null : priceOf(price)
+}
+
+/**
+ * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests. Reads every
+ * row between `from` and `to`, at about 4 us per row. Returns the statement itself, which can be cancelled.
+ */
+export function summariseRequests(
+  sql: postgres.Sql,
+  scope: RowScope,
+  filter: { from: Date; to: Date; model?: string },
+): Promise<SummaryRow[]> {
+  const { model, ...times } = filter
+  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
+  return sql<SummaryRow[]>`
+    select
+      to_char(day, 'YYYY-MM-DD') as day, model, requests, coalesce(succeeded, 0) as succeeded,
+      requests - coalesce(succeeded, 0) as failed, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
+      reasoning_tokens, images, cost_nano, charged_nano, coalesce(unpriced_requests, 0) as unpriced_requests
+    from (
+      select
+        (created_at at time zone 'UTC')::date as day,
+        requested_model as model,
+        sum(folded) as requests,
+        sum(folded) filter (where outcome = 'succeeded') as succeeded,
+        coalesce(sum(input_tokens), 0) as input_tokens,
+        coalesce(sum(cache_read_tokens), 0) as cache_read_tokens,
+        coalesce(sum(cache_write_tokens), 0) as cache_write_tokens,
+        coalesce(sum(output_tokens), 0) as output_tokens,
+        coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
+        coalesce(sum(images), 0) as images,
+        coalesce(sum(cost_nano), 0) as cost_nano,
+        coalesce(sum(coalesce(charged_nano, cost_nano)), 0) as charged_nano,
+        sum(folded) filter (where cost_nano is null) as unpriced_requests
+      from requests where ${conditions(sql, scope, times, undefined)} ${named}
+      group by 1, 2
+    ) as days
+    order by day desc, model`
+}
+
+function namesOf(columns: readonly ColumnDescription[], shown: readonly Shown[]): string {
+  return columns.flatMap((column) => (shown.includes(column.shown) ? [column.name] : [])).join(', ')
+}
+
+const listColumns = namesOf(requestColumns, ['list'])
+const detailColumns = namesOf(requestColumns, ['list', 'detail'])
+
+/**
+ * The predicates of partial indexes are repeated literally, because with a parameter the planner would not
+ * use the index.
+ */
+function conditions(
+  sql: postgres.Sql,
+  scope: RowScope | 'all',
+  filter: Omit<RequestFilter, 'model' | 'tags'>,
+  after: Position | undefined,
+) {
+  const { from, to, statusRange, outcome, endpoint, requestId, endUser, session } = filter
+  const parts = scope === 'all' ? [sql`true`] : [sql`tenant_id = ${scope.tenantId}`]
+  if (scope !== 'all' && scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
+  if (from !== undefined) parts.push(sql`created_at >= ${from}`)
+  if (to !== undefined) parts.push(sql`created_at < ${to}`)
+  if (requestId !== undefined)
+    parts.push(sql`id = ${requestId} and created_at = ${new Date(momentOf(requestId))}`)
+  if (statusRange !== undefined) {
+    parts.push(sql`status between ${statusRange.least} and ${statusRange.most}`)
+    if (statusRange.least > 200 || statusRange.most < 200) parts.push(sql`status <> 200`)
+  }
+  if (outcome !== undefined) {
+    parts.push(sql`outcome = ${outcome}`)
+    if (outcome !== 'succeeded') parts.push(sql`outcome <> 'succeeded'`)
+  }
+  if (endpoint !== undefined) {
+    parts.push(sql`endpoint = ${endpoint}`)
+    if (endpoint !== '/v1/chat/completions') parts.push(sql`endpoint <> '/v1/chat/completions'`)
+  }
+  if (endUser !== undefined) parts.push(sql`end_user = ${endUser}`)
+  if (session !== undefined) parts.push(sql`session = ${session}`)
+  if (after !== undefined) parts.push(sql`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  return joined(sql, parts)
+}
+
+function joined(sql: postgres.Sql, parts: readonly Piece[]) {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [sql`and`, part]))
+}
+
+interface PriceRow {
+  id: string
+  input_nano: string | null
+  cache_read_nano: string | null
+  cache_write_nano: string | null
+  cache_write_1h_nano: string | null
+  output_nano: string | null
+  reasoning_nano: string | null
+  audio_input_nano: string | null
+  audio_output_nano: string | null
+  web_search_nano: string | null
+  image_nano: string | null
+  image_rates: { size?: string; quality?: string; nano: string }[] | null
+  tiers: unknown
+  source: string | null
+}
+
+function priceOf(row: PriceRow): Price {
+  const nano = (text: string | null) => (text === null ? undefined : BigInt(text))
+  return {
+    id: row.id,
+    input: nano(row.input_nano),
+    cacheRead: nano(row.cache_read_nano),
+    cacheWrite: nano(row.cache_write_nano),
+    cacheWrite1h: nano(row.cache_write_1h_nano),
+    output: nano(row.output_nano),
+    reasoning: nano(row.reasoning_nano),
+    audioInput: nano(row.audio_input_nano),
+    audioOutput: nano(row.audio_output_nano),
+    webSearch: nano(row.web_search_nano),
+    image: nano(row.image_nano),
+    imageRates: (row.image_rates ?? []).map((rate) => ({
+      size: rate.size,
+      quality: rate.quality,
+      nano: BigInt(rate.nano),
+    })),
+    tiers: tiersFrom(row.tiers),
+    source: row.source ?? undefined,
+  }
+}

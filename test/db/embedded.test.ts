@@ -71,7 +71,7 @@ test('a killed Postgres is restarted at the same address with its data', async (
   const pid = postmasterOf(dataDir)
   process.kill(pid, 'SIGKILL')
   await until(() => owner.logs.length > 0)
-  expect(owner.logs[0]).toContain('started again')
+  expect(owner.logs[0]).toContain('was restarted')
   expect(await query(owner.url, read)).toEqual([{ n: 42 }])
   expect(postmasterOf(dataDir)).not.toBe(pid)
   await owner.stop()

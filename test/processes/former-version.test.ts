@@ -27,7 +27,7 @@ afterAll(() => {
 })
 
 const bothWays = new RegExp(
-  `Nothing was changed\\. Either start commit ${formerCommit} here.*call \`tollgate migrate\`.*or start empty`,
+  `Nothing was changed\\. Either start commit ${formerCommit} with it.*run \`tollgate migrate\`.*or start with an empty DATA_DIR`,
 )
 
 test('a start on a folder or a database of an older commit, with rows not shipped, changes nothing, exits 1 and names both ways', async () => {

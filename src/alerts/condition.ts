@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expected, integer } from '../canonical/checked.ts'
 import { nanoFromUsd } from '../catalog/usd.ts'
 
-// The conditions of rules, with one schema per kind. The API's body, the row and /openapi.json share these
+// The conditions of rules, with one schema per kind. Request bodies, rows and /openapi.json share these
 // schemas.
 
 const uuid = z

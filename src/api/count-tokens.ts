@@ -121,7 +121,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       client.checkHeaders?.(stage.exchange.headers)
       stage.row.requestedModel = asked.model
       const model = requireModel(stage, asked.model)
-      refuseFiles(asked, protocol, 'a token count')
+      refuseFiles(asked, protocol, 'when tokens are counted')
       const planned = planRoute(model, asked.model, stage.group, protocol)
       const continued = format.heldId(asked)
       const large = largeBodies.get(stage)

@@ -64,7 +64,7 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
     body: translationRequest,
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
-      refuseFiles(request, from, 'a translation that is not sent')
+      refuseFiles(request, from, 'in a translation that is only shown')
       // The decoder reports a missing model. A request that stays in its format needs none.
       const model = request.model == null ? '' : modelName(request.model, 'request.model')
       const upstreamModel = textOf(wanted.model) ?? model

@@ -13,9 +13,9 @@ export interface BackgroundOptions {
   cipher: JobCipher
   /** The longest time that a client waits for Postgres. */
   waitMs: number
-  /** The most answers of a tenant that are in the queue at a time. */
+  /** The maximum number of a tenant's answers in the queue at a time. */
   queueWindow: number
-  /** The most answers of a tenant that may wait outside the queue. */
+  /** The maximum number of a tenant's answers that wait outside the queue. */
   waitingMax: number
   /** Called with the rows that are written when jobs end. */
   onRow?: OnRow | undefined

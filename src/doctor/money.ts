@@ -9,8 +9,8 @@ type Group = Pick<StoredGroup, 'name' | 'policy' | 'seconds' | 'unseen' | 'isMon
 
 /**
  * Checks, where money is limited, whether the cost of requests has an upper bound, and reports what a client
- * that disconnects is charged. An entry in the file overrides the row of the same name, which a start
- * replaces. `file` or `rows` is undefined if there are none.
+ * that disconnects is charged. An entry in the file overrides the row of the same name, because the
+ * next start replaces that row. `file` or `rows` is undefined if there are none.
  */
 export function checkMoney(file: GatewayFile | undefined, rows: StoredRows | undefined): Finding[] {
   const models = mergedBy(({ id }) => id, rows?.models ?? [], modelsOf(file))

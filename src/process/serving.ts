@@ -38,7 +38,7 @@ export interface ServingParts {
 export class Serving {
   readonly #context: Context
   readonly #parts: ServingParts
-  /** Undefined if clients cannot reach this process, either yet or at all. */
+  /** Undefined until clients can reach this process; some processes never serve clients. */
   #server: Server | undefined
   #metrics: { close(): void } | undefined
   readonly #ends: ((drainMs: number) => Promise<void>)[] = []

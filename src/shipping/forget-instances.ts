@@ -9,7 +9,7 @@ export const instanceKeepDays = 30
  * Deletes the rows of processes that have ended or were lost, together with the positions of their journals,
  * some days after their last heartbeat. Does nothing if another process is doing so or has done so within
  * `apartMs`.
- * A journal belongs to a known process: if the process is no longer known, it counts as new. A process is
+ * A journal whose process is no longer known counts as new. A process is
  * therefore only forgotten once its rows are past their retention. If its journal turns up after that, it is
  * deleted if it was shipped, and shipped from its start if not.
  */

@@ -23,9 +23,9 @@ export function asksForSocket({ method, url = '', headers }: IncomingMessage): b
 }
 
 /**
- * Serves WebSockets. The upgrade is authenticated like any request: a client without a valid key gets its
- * error over HTTP, and a row. A successful upgrade has no row, because each request on the connection has its
- * own.
+ * Serves WebSockets. The upgrade is authenticated like any request: a client without a valid key gets an
+ * error over HTTP, and the attempt has a row. A successful upgrade has no row, because each request on the
+ * connection has its own.
  */
 export function acceptSockets(
   gateway: Gateway & { sockets: OpenSockets },

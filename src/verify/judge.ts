@@ -1,7 +1,7 @@
 import type { Ask, Call, CheckFinding, CheckTurn, Known, Reply } from './format.ts'
 import { hello, redPng, structured, toolInput, wordPdf } from './samples.ts'
 
-/** Judges whether a response shows the requested effect. */
+// Helpers for checks, which judge whether a response shows the requested effect.
 
 export const user = (text: string, png?: string): CheckTurn => ({
   role: 'user',

@@ -89,7 +89,7 @@ test('a webhook to a private address is refused', () => {
 test('a file that the gateway keeps is refused where no one reads it', () => {
   const file = { file_id: `file-tg${'0'.repeat(32)}` }
   const body = { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file }] }] }
-  expect(() => refuseFiles(body, 'openai-chat', 'This endpoint')).toThrow(reason('kept_files_not_read'))
+  expect(() => refuseFiles(body, 'openai-chat', 'here')).toThrow(reason('kept_files_not_read'))
 })
 
 test('an event that cannot be written becomes an error', () => {

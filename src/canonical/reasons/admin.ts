@@ -95,7 +95,7 @@ export const adminReasons = reasonsOf({
   sso_refused: {
     kind: 'permission_denied',
     says: ({ why }: { why: string }) =>
-      `Single sign-on succeeded, but this person is not allowed to sign in here. ${why}`,
+      `Single sign-on succeeded, but you are not allowed to sign in here. ${why}`,
     client: 'ask an owner for an invitation',
     operator:
       'The OIDC_* settings and the invitations determine who can sign in: see docs/reference/admin-users.md.',

@@ -67,7 +67,7 @@ export const limitReasons = reasonsOf({
   money_held: {
     kind: 'rate_limited',
     says: ({ cost, free, of, why }: { cost: string; free: string; of: string; why: string }) =>
-      `This request could cost up to $${cost}, but only $${free} of ${of} is available at the moment: the rest is reserved for running requests. Try again when some of them have finished.${why}`,
+      `This request could cost up to $${cost}, but only $${free} of ${of} is available at the moment, because running requests have reserved some of it. Try again when some of them have finished.${why}`,
     client: 'try again when running requests have finished, or limit the length of the answer',
     operator:
       'A running request reserves the maximum that it can cost. Raise the budget or the balance, or raise BUDGET_WAIT_MS, the time that a request waits for money. If clients limit the length of answers (`max_completion_tokens`), more requests can run at once.',

@@ -109,7 +109,7 @@ export const requestReasons = reasonsOf({
   },
   frame_member_refused: {
     kind: 'unsupported_parameter',
-    says: ({ field, problem }: { field: string; problem: string }) => `${field}: ${problem}.`,
+    says: ({ field, problem }: { field: string; problem: string }) => `${field}: ${problem}`,
     client: 'leave the member out of the frame',
   },
   frame_binary: {

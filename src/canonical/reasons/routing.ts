@@ -59,8 +59,8 @@ export const routingReasons = reasonsOf({
   },
   kept_files_not_read: {
     kind: 'unsupported_parameter',
-    says: ({ path, who }: { path: string; who: string }) =>
-      `${path}: ${who} cannot read files that the gateway stores. Send the file's content instead.`,
+    says: ({ path, where }: { path: string; where: string }) =>
+      `${path}: files stored by the gateway cannot be used ${where}. Send the file's content instead.`,
     client: 'send the content of the file instead',
   },
   no_channel_tried: {

@@ -148,7 +148,7 @@ export const serviceReasons = reasonsOf({
   },
   archive_changing: {
     kind: 'unavailable',
-    says: 'Days are being archived at the moment. Try again.',
+    says: 'Some of the days in this query are being archived at the moment. Try again.',
     client: 'try again after `retry-after`',
     operator: 'If this persists, the log shows what the archiver is doing.',
   },

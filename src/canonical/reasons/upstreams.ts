@@ -165,7 +165,7 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_refusal_too_long: {
     kind: 'upstream_error',
-    says: "The upstream's refusal is too long to read.",
+    says: "The upstream's error response is too large for the gateway to read.",
     client: 'try again',
     operator: 'The refusal exceeds the length that the gateway reads. The usage log contains its beginning.',
   },
@@ -183,10 +183,9 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_streams_unasked: {
     kind: 'upstream_error',
-    says: 'The upstream streams its answer although no stream was requested. Send "stream": true.',
-    client: 'request a stream',
-    operator:
-      'The upstream always streams. Clients must send `"stream": true`, or another channel must serve the model.',
+    says: 'The upstream streamed its answer although no stream was requested, and the gateway cannot read this stream. Use another model.',
+    client: 'use another model',
+    operator: 'The upstream always streams. Another channel must serve the model.',
   },
   upstream_image_too_large: {
     kind: 'upstream_error',

@@ -1,8 +1,8 @@
 import { isRecord, type Json } from '../../canonical/json.ts'
 
 /**
- * The members of a request as sent, without its conversation: paths in snake_case, with values that are small
- * enough.
+ * The members of a request as sent, without its conversation: paths in snake_case with their values. A long
+ * or structured value is null.
  */
 export type SentMembers = Readonly<Record<string, string | number | boolean | null>>
 

@@ -2,11 +2,11 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 
 const entry = (name) => new URL(`../${name}.js`, import.meta.url).href
-const { compiledCode } = await import(entry('src/compiled-code'))
+const { compiledCode } = await import(entry('src/runtime/compiled-code'))
 enableCompileCache(compiledCode)
 for (const name of [
-  'src/processes',
-  'src/serve',
+  'src/process/processes',
+  'src/process/serve',
   'src/commands/registry',
   'src/commands/serve-forever',
   'workers/main',

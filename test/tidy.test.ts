@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { functionsOf } from '../bench/weight/functions.ts'
 import { longest } from './support/longest-first.ts'
@@ -63,6 +65,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage',
     'telemetry',
   ],
+  webhooks: ['canonical', 'upstream'],
   alerts: [
     'canonical',
     'catalog',
@@ -74,14 +77,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'shipping',
     'telemetry',
-    'upstream',
     'usage',
+    'webhooks',
   ],
   erasure: ['canonical', 'db', 'journal', 'redaction', 'storage', 'usage'],
+  jobs: ['canonical', 'catalog', 'db', 'journal', 'protocols', 'runtime', 'telemetry', 'usage', 'webhooks'],
   'ledger-tools': ['canonical', 'db', 'journal', 'money', 'runtime', 'shipping', 'telemetry', 'usage'],
-  backup: ['db', 'ledger-tools'],
-  jobs: ['alerts', 'canonical', 'catalog', 'db', 'journal', 'protocols', 'runtime', 'telemetry', 'usage'],
   background: ['canonical', 'db', 'jobs', 'journal', 'protocols', 'state'],
+  backup: ['db', 'ledger-tools'],
   doctor: [
     'address-blocks.ts',
     'canonical',
@@ -100,7 +103,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   pipeline: [
     'access',
-    'alerts',
     'background',
     'bodies',
     'canonical',
@@ -119,6 +121,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'state',
     'telemetry',
     'upstream',
+    'webhooks',
   ],
   images: [
     'bodies',
@@ -194,6 +197,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'usage',
     'verify',
+    'webhooks',
   ],
   process: [
     'access',
@@ -416,6 +420,18 @@ test('what requests go through is given its clock, and only a thread of it makes
     expect(read?.[0], `${file} reads the time by itself: take a Clock as an argument`).toBeUndefined()
     if (threads.includes(file)) continue
     expect(text.includes('systemClock'), `${file} makes a clock: take it as an argument`).toBe(false)
+  }
+})
+
+test('a path that a file builds from its own folder exists', () => {
+  const built = /import\.meta\.dirname, '([^']+)'|new URL\('(\.[^']+)', import\.meta\.url\)/g
+  for (const { file, text } of [...product, ...workers]) {
+    for (const [, fromFolder, fromUrl] of text.matchAll(built)) {
+      const path = join(file, '..', fromFolder ?? fromUrl ?? '')
+      // Made at the first start.
+      if (path.startsWith('node_modules/.cache/')) continue
+      expect(existsSync(path), `${file}: ${path} does not exist`).toBe(true)
+    }
   }
 })
 

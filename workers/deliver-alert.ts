@@ -2,10 +2,10 @@ import { alertWebhook, webhookBody } from '../src/alerts/alert-webhook.ts'
 import { type Destination, openDestination, signingKeys } from '../src/alerts/destination.ts'
 import { type DueMessage, noteDelivery, readDueMessage } from '../src/alerts/episode-queries.ts'
 import type { MessageKey } from '../src/alerts/transition.ts'
-import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/alerts/webhooks/send-webhook.ts'
 import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { pauseAfter } from '../src/runtime/backoff.ts'
+import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
 
 const within = { withinMs: 10_000 }
 const problemCharactersMax = 500

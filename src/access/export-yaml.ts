@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import type { Json } from '../canonical/json.ts'
 import { storedChannel } from '../catalog/change-entries.ts'
-import { openedConnection } from '../catalog/connection.ts'
+import { openedConnection } from '../catalog/channel-connection.ts'
 import { channelOut, connectionWords, modelWords } from '../catalog/entry-out.ts'
 import { libraryWords } from '../catalog/library/admin-library.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'

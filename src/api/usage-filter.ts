@@ -1,5 +1,5 @@
 import type { Identity } from '../access/identity.ts'
-import type { AdminFilter, Condition } from '../usage/log/filter.ts'
+import type { AdminFilter, Condition } from '../usage/log/row-tests.ts'
 import type { RequestFilter } from '../usage/queries.ts'
 import { filterFrom, filterParameters } from './admin/log-filter.ts'
 

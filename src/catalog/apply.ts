@@ -24,7 +24,7 @@ import { addProviders, applyLibrary, type LibrarySetting } from './library/apply
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
-import { priceRow } from './price-row.ts'
+import { priceRow } from './price-to-row.ts'
 import {
   addPrice,
   deleteGroups,

@@ -1,7 +1,7 @@
 import { protocolNames } from '../protocols/protocol.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
+import { boundAddresses, openConnection } from './channel-connection.ts'
 import { vendorByHost } from './channel-protocols.ts'
-import { boundAddresses, openConnection } from './connection.ts'
 import { ChannelPrices } from './library/channel-prices.ts'
 import { matcherOf } from './library/match.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'

@@ -2,12 +2,12 @@ import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../canonical/json.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
-import { openedConnection } from './connection.ts'
+import { openedConnection } from './channel-connection.ts'
 import { channelOut, connectionWords, modelWords } from './entry-out.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
 import { libraryForChannel } from './library/admin-library.ts'
-import { priceRow } from './price-row.ts'
+import { priceRow } from './price-to-row.ts'
 import {
   type AllRows,
   addPrice,

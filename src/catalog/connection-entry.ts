@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ConnectionEntry, Timeouts } from './connection.ts'
+import type { ConnectionEntry, Timeouts } from './channel-connection.ts'
 import { mustBe, wholeNumber } from './setting.ts'
 
 const proxyUrl = z.string().transform((text, context) => {

@@ -1,6 +1,6 @@
 import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
-import type { ConnectionEntry } from './connection.ts'
+import type { ConnectionEntry } from './channel-connection.ts'
 import { priceFromRow } from './price-from-row.ts'
 import { namedRates } from './price-tiers.ts'
 import type { CatalogRows, ChannelRow, PriceRow } from './queries.ts'

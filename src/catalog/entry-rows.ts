@@ -1,5 +1,5 @@
 import type { SecretKeeper } from '../secrets/secret-key.ts'
-import { connectionColumns } from './connection.ts'
+import { connectionColumns } from './channel-connection.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
 import type { ChannelRow } from './queries.ts'
 

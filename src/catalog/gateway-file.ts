@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { protocolNames } from '../protocols/protocol.ts'
+import type { ConnectionEntry } from './channel-connection.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
-import type { ConnectionEntry } from './connection.ts'
 import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
 import type { LibrarySetting } from './library/apply-library.ts'
 import type { modelEntry } from './model-entry.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import type { ConnectionEntry, Timeouts } from './connection.ts'
+import type { ConnectionEntry, Timeouts } from './channel-connection.ts'
 import type { ConnectionDraft, PemName } from './connection-entry.ts'
 import type { Entry, EntryReader } from './entry-reader.ts'
 import { whyUnreadable } from './named-file.ts'

@@ -1,6 +1,6 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './channel-connection.ts'
 import type { OfferTraits } from './traits/offer-traits.ts'
 import type { VendorName } from './traits/vendors.ts'
 

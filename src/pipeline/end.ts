@@ -3,10 +3,10 @@ import { type CloseRecord, callsIn, type OpenRecord } from '../journal/record.ts
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from './ending.ts'
 import type { Gateway } from './gateway.ts'
-import type { Metered } from './meter.ts'
 import { openRecordOf } from './open-record.ts'
 import type { Arrival, Received, RowSoFar } from './received.ts'
 import { knownSecrets, redactError } from './redact-error.ts'
+import { limitTokensOf } from './take-limits.ts'
 import { traceAnswer, traceRow } from './trace-request.ts'
 
 /**
@@ -74,7 +74,7 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
   const redacted = redactEnding(arrival, ending, secrets)
   const close = closeRecordOf(arrival, redacted, secrets, gateway.clock.now())
   const open = row.opened ?? openRecordOf(gateway, arrival)
-  giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
+  giveBack(arrival, limitTokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
   try {
     if (row.opened !== null) await closeRow(arrival, close, row.opened)
@@ -126,11 +126,4 @@ function redactEnding(arrival: Arrival, ending: Ending, secrets: readonly string
     if (error !== null) attempt.error = { ...error, message: redactText(error.message, secrets) }
   }
   return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
-}
-
-/** Implausible counts are not charged, because they would use up hours of the limits. */
-function tokensOf({ usage, usageSource }: Metered): number {
-  return usage === null || usageSource === 'implausible'
-    ? 0
-    : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }

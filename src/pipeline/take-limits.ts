@@ -5,6 +5,7 @@ import { type Decision, type Denial, type Held, isLimited, type LimitScope } fro
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
+import type { Metered } from './meter.ts'
 
 /**
  * The first decision, made before the body is read: charges a request and a concurrency slot to the limits of
@@ -36,6 +37,16 @@ export function takeTokens(
   if (held instanceof Promise) return held.then((shared) => requireGranted(gateway, identified, shared))
   requireGranted(gateway, identified, held)
   return undefined
+}
+
+/**
+ * The tokens of an answer that count against limits. Implausible counts do not, because they would use up
+ * hours of the limits.
+ */
+export function limitTokensOf({ usage, usageSource }: Metered): number {
+  return usage === null || usageSource === 'implausible'
+    ? 0
+    : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }
 
 function scopesOf({ snapshot, identity, group }: Identified): readonly LimitScope[] {

@@ -184,7 +184,7 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
   const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
   let child: ChildProcess
   try {
-    const entry = join(import.meta.dirname, 'server.ts')
+    const entry = join(import.meta.dirname, '../server.ts')
     child = spawn(process.execPath, [...nodeArgs, entry, supervisedArgument], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     })

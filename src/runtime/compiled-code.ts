@@ -5,4 +5,4 @@ import { join } from 'node:path'
  * that finds all its code here never loads the TypeScript compiler, which saves 30 MB. Since the entry files
  * are part of that code, the cache must be set in the environment before the gateway's process reads them.
  */
-export const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
+export const compiledCode = join(import.meta.dirname, '../../node_modules/.cache/tollgate')

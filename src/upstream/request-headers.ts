@@ -1,4 +1,4 @@
-import type { Connection } from '../catalog/connection.ts'
+import type { Connection } from '../catalog/channel-connection.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type BodyParts, bodySize } from './paced-body.ts'
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import type { EgressProxy } from '../catalog/connection.ts'
+import type { EgressProxy } from '../catalog/channel-connection.ts'
 
 /** The maximum size of the headers of a proxy's response to CONNECT. */
 const headBytesMax = 16 * 1024

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { encodingOf } from '../http/encoding.ts'
 import { broken, explain } from './call-errors.ts'
-import { type Sender, sendsNext, sendsNow } from './connection.ts'
+import { type Sender, sendsNext, sendsNow } from './connectors.ts'
 import { AnswerDecoder } from './decode-answer.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { AskingFrame, FrameFormat } from '../canonical/frames.ts'
-import type { Connection } from '../catalog/connection.ts'
+import type { Connection } from '../catalog/channel-connection.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'

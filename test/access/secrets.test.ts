@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
 import { makeUserSecret, prefixes } from '../../src/access/users/secrets.ts'
-import { newWebhookKey, secretOf } from '../../src/alerts/webhooks/signature.ts'
 import { ownSecrets } from '../../src/canonical/own-secrets.ts'
 import { redactText } from '../../src/redaction/redact.ts'
 import { resolveSecretKey, SecretKeeper } from '../../src/secrets/secret-key.ts'
+import { newWebhookKey, secretOf } from '../../src/webhooks/signature.ts'
 import { sourcesIn } from '../support/sources.ts'
 
 describe('a generated key', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { adminRows } from '../../src/usage/archive/admin-filter.ts'
 import { archivePass } from '../../src/usage/archive/archive-pass.ts'
 import type { AddressTest } from '../../src/usage/log/address-test.ts'
-import type { Condition } from '../../src/usage/log/filter.ts'
+import type { Condition } from '../../src/usage/log/row-tests.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminFilterQuery, filterFrom } from '../../src/api/admin/log-filter.ts'
-import { ofTenant } from '../../src/usage/log/filter.ts'
 import { withIds } from '../../src/usage/log/names-queries.ts'
+import { ofTenant } from '../../src/usage/log/row-tests.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** Which ids the names of a filter stand for. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ConnectionEntry } from '../../src/catalog/connection.ts'
-import { connectionColumns, openConnection } from '../../src/catalog/connection.ts'
+import type { ConnectionEntry } from '../../src/catalog/channel-connection.ts'
+import { connectionColumns, openConnection } from '../../src/catalog/channel-connection.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'

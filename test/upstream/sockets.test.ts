@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/canonical/error.ts'
 import type { Json } from '../../src/canonical/json.ts'
-import { type ConnectionEntry, connectionColumns, openConnection } from '../../src/catalog/connection.ts'
+import {
+  type ConnectionEntry,
+  connectionColumns,
+  openConnection,
+} from '../../src/catalog/channel-connection.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
 import { responsesFrames } from '../../src/protocols/openai-responses/frames.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'

@@ -3,8 +3,8 @@ import { alertKind, detailsOf } from '../../alerts/alert-webhook.ts'
 import { alertCondition, alertKinds } from '../../alerts/condition.ts'
 import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
 import type { RuleRow } from '../../alerts/rule-queries.ts'
-import { webhookUrlForm } from '../../alerts/webhooks/webhook-url.ts'
 import { integer } from '../../canonical/checked.ts'
+import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
 import { etagOf } from './etag.ts'
 
 const name = z.string().refine((text) => text !== '' && text.length <= 200, {

@@ -20,11 +20,11 @@ import {
   listRules,
   type RuleRow,
 } from '../../alerts/rule-queries.ts'
-import { sendWebhook } from '../../alerts/webhooks/send-webhook.ts'
-import { secretOf } from '../../alerts/webhooks/signature.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { redactText } from '../../redaction/redact.ts'
+import { sendWebhook } from '../../webhooks/send-webhook.ts'
+import { secretOf } from '../../webhooks/signature.ts'
 import { oneOfWords } from '../parameter.ts'
 import {
   alertChange,

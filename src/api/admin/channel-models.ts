@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { writeAudit } from '../../access/audit-queries.ts'
 import { GatewayError } from '../../canonical/error.ts'
-import { boundAddresses } from '../../catalog/connection.ts'
+import { boundAddresses } from '../../catalog/channel-connection.ts'
 import { channelEntry } from '../../catalog/gateway-file.ts'
 import { readAllRows } from '../../catalog/queries.ts'
 import type { Channel } from '../../catalog/snapshot.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readBlock } from '../../address-blocks.ts'
-import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '../../usage/log/filter.ts'
+import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '../../usage/log/row-tests.ts'
 import { isStorable } from './list.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requestColumns } from '../../journal/row.ts'
-import type { LogRow } from '../../usage/log/filter.ts'
 import type { NamesOf } from '../../usage/log/names-queries.ts'
+import type { LogRow } from '../../usage/log/row-tests.ts'
 import { rowSchema } from '../row-schema.ts'
 import { requestJson, withoutChannel } from '../usage-json.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { priceRow } from '../price-row.ts'
+import { priceRow } from '../price-to-row.ts'
 import { readLibraryRows, type Transaction } from '../queries.ts'
 import { libraryVersion } from './bundled.ts'
 import { priceFromLibrary } from './library-price.ts'

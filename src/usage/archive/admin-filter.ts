@@ -1,5 +1,5 @@
 import type { AddressTest } from '../log/address-test.ts'
-import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../log/filter.ts'
+import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../log/row-tests.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
 /**

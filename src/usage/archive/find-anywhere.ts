@@ -1,5 +1,5 @@
 import { momentOf } from '../../journal/tuple.ts'
-import type { LogRow } from '../log/filter.ts'
+import type { LogRow } from '../log/row-tests.ts'
 import type { findBeside, RequestDetail } from '../queries.ts'
 import type { Archive } from './archive.ts'
 import { completed } from './own-log.ts'

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { addressTest } from './address-test.ts'
-import type { AdminFilter, Condition, LogColumn, Range, Test } from './filter.ts'
+import type { AdminFilter, Condition, LogColumn, Range, Test } from './row-tests.ts'
 
 type Piece = postgres.Fragment
 

@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import { requestColumns } from '../../journal/row.ts'
 import { momentOf } from '../../journal/tuple.ts'
 import { findRequest, type RequestDetail } from '../queries.ts'
-import type { LogRow } from './filter.ts'
+import type { LogRow } from './row-tests.ts'
 
 /** A request with everything that Postgres contains about it. */
 export interface LogDetail {

@@ -1,5 +1,5 @@
 import { isReason, reasons } from '../../canonical/reasons/catalogue.ts'
-import type { AdminFilter, Condition, LogColumn } from './filter.ts'
+import type { AdminFilter, Condition, LogColumn } from './row-tests.ts'
 
 /**
  * The condition that is served by an index in list order, and the remaining conditions. The cost of a page

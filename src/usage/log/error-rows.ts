@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { conditionsOf, joined } from './conditions.ts'
-import type { AdminFilter } from './filter.ts'
+import type { AdminFilter } from './row-tests.ts'
 import { type Slice, within } from './slice.ts'
 
 /** Groups the errors of a slice in Postgres. */

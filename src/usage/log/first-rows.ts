@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { LogRow } from './filter.ts'
 import { idAfter } from './next-id.ts'
 import { OlderDaysError } from './older-days.ts'
+import type { LogRow } from './row-tests.ts'
 import type { Order } from './slice.ts'
 import type { LogBatch } from './walk.ts'
 

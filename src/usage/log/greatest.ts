@@ -1,5 +1,5 @@
-import type { AdminFilter, LogRow } from './filter.ts'
 import { OlderDaysError } from './older-days.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 import type { Measure } from './slice.ts'
 import { type AskLog, type Walk, walkGreatest } from './walk.ts'
 

@@ -1,5 +1,5 @@
 import { isWithin } from '../../address-blocks.ts'
-import type { AdminFilter, Condition, LogRow, Range, Test } from './filter.ts'
+import type { AdminFilter, Condition, LogRow, Range, Test } from './row-tests.ts'
 
 /** The same test as the conditions of a statement, for rows in memory. `withIds` must have been called. */
 export function matches({ conditions }: AdminFilter): (row: LogRow) => boolean {

@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './filter.ts'
+import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './row-tests.ts'
 
 /**
  * Replaces the names in a filter with the ids of everything that has, or had, these names, because rows

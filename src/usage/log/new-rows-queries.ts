@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import { requestColumns } from '../../journal/row.ts'
 import { conditionsOf, joined } from './conditions.ts'
-import type { AdminFilter, LogRow } from './filter.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 
 /**
  * A position in the order in which rows became visible. This is not the order of their times, because a row

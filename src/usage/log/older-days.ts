@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { sentenceOf } from '../../canonical/reasons/catalogue.ts'
 import type { ErrorRow, ErrorsBy } from './error-rows.ts'
-import type { AdminFilter, LogRow } from './filter.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 import type { CountRow, Measure, Order, Slice } from './slice.ts'
 
 /** The days of the usage log that are no longer in Postgres. Implemented by `usage/archive/older-days.ts`. */

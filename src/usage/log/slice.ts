@@ -3,7 +3,7 @@ import { firstIdAt } from '../../db/first-id.ts'
 import { requestColumns } from '../../journal/row.ts'
 import { conditionsOf, joined } from './conditions.ts'
 import { type Arm, driverOf } from './drivers.ts'
-import type { AdminFilter, LogRow } from './filter.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 
 type Piece = postgres.Fragment
 

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { momentOf } from '../../journal/tuple.ts'
-import type { AdminFilter } from './filter.ts'
+import type { AdminFilter } from './row-tests.ts'
 
 const dayMs = 86_400_000
 

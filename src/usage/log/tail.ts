@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../runtime/clock.ts'
-import type { AdminFilter, LogRow } from './filter.ts'
 import { matches } from './matches.ts'
 import { type NamesOf, namesFor } from './names-queries.ts'
 import { type NewRows, newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 import type { AskLog } from './walk.ts'
 
 /** What a tail receives from one search. */

@@ -3,7 +3,6 @@ import { firstIdAt } from '../../db/first-id.ts'
 import { momentOf } from '../../journal/tuple.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
-import type { AdminFilter, LogRow } from './filter.ts'
 import { idAfter } from './next-id.ts'
 import {
   mayBeOlder,
@@ -14,6 +13,7 @@ import {
   OlderTooLong,
   SliceTooLong,
 } from './older-days.ts'
+import type { AdminFilter, LogRow } from './row-tests.ts'
 import {
   type CountRow,
   countsOf,

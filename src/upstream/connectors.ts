@@ -2,7 +2,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { gatewayError } from '../canonical/error.ts'
-import type { EgressProxy } from '../catalog/connection.ts'
+import type { EgressProxy } from '../catalog/channel-connection.ts'
 import { breakOff } from '../runtime/confine.ts'
 import { openTunnel } from './tunnel.ts'
 

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { sendWebhook, webhookPauseMsMax } from '../src/alerts/webhooks/send-webhook.ts'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
 import { type imageWebhook, jobJson } from '../src/images/job-json.ts'
 import type { Job } from '../src/jobs/job.ts'
@@ -12,6 +11,7 @@ import { pauseAfter } from '../src/runtime/backoff.ts'
 import { named } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'
+import { sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
 export interface WebhookOptions {

@@ -41,6 +41,8 @@ export class MemoryExchange implements Exchange {
   readonly share: BodyShare | undefined
   readonly reply: MemoryReply
   readonly #body: Buffer
+  /** From then on the reader releases the share: it may hold the body longer than its client waits. */
+  #isRead = false
 
   constructor(request: MemoryRequest, listener: ReplyListener) {
     const { method, path, headers, body, share, clientAddress } = request
@@ -53,11 +55,14 @@ export class MemoryExchange implements Exchange {
     this.share = share
     this.reply = new MemoryReply(listener)
     this.#body = body
-    // Needed when nothing reads the body.
-    if (share !== undefined) this.reply.once('close', () => share.release())
+    if (share !== undefined)
+      this.reply.once('close', () => {
+        if (!this.#isRead) share.release()
+      })
   }
 
   async readBody(bytesMax: number, share: BodyShare, large?: LargeBodies): Promise<Body | undefined> {
+    this.#isRead = true
     const body = this.#body
     if (body.length > bytesMax) throw gatewayError('body_too_large', { bytesMax })
     share.set(body.length)

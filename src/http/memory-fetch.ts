@@ -46,15 +46,21 @@ function exchanged(handle: Handler, path: string, init: FetchInit): Promise<Resp
       },
       {
         begin(status, headers) {
-          const stream = new ReadableStream<Uint8Array>({
-            start: (controller) => {
+          const source = {
+            start: (controller: typeof body) => {
               body = controller
             },
             pull: () => exchange.drained(),
             cancel: () => exchange.leave(),
-          })
+          }
           const named = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
-          resolve(new Response(stream, { status, headers: Object.fromEntries(named) }))
+          try {
+            const stream = withoutBody.has(status) ? null : new ReadableStream<Uint8Array>(source)
+            resolve(new Response(stream, { status, headers: Object.fromEntries(named) }))
+          } catch (error) {
+            exchange.leave()
+            stop(error)
+          }
         },
         write(chunk) {
           body?.enqueue(chunk)
@@ -75,6 +81,9 @@ function exchanged(handle: Handler, path: string, init: FetchInit): Promise<Resp
     void handle(exchange)
   })
 }
+
+/** Statuses whose response has no body, whatever the handler writes: https://fetch.spec.whatwg.org/#null-body-status */
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function lowerCased(headers: Record<string, string>): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

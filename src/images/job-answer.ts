@@ -70,8 +70,9 @@ export async function jobWithPosition(gateway: JobGateway, origin: string, job: 
   return jobJson(job, { position, linkTo: linkerFor(gateway, origin), showsRouting })
 }
 
-/** `origin`: before the path of each link. */
+/** `origin`: before the path of each link, with or without a slash at its end. */
 export function linkerFor(gateway: Pick<ImageGateway, 'images'>, origin: string): LinkTo {
   const now = Date.now()
-  return (file) => `${origin}${gateway.images.links.sign(file, now)}`
+  const base = origin.replace(/\/+$/, '')
+  return (file) => `${base}${gateway.images.links.sign(file, now)}`
 }

@@ -80,6 +80,17 @@ describe('an exchange in memory', () => {
     expect(bodies.bytes).toBe(0)
   })
 
+  test('a body that was read stays counted when its client leaves, until the reader releases it', async () => {
+    const bodies = memory()
+    const share = bodies.begin('key')
+    const { exchange } = anExchange({ share })
+    await exchange.readBody(500, share)
+    exchange.leave()
+    expect(bodies.bytes).toBe(body.length)
+    share.release()
+    expect(bodies.bytes).toBe(0)
+  })
+
   test('a listener that takes no more holds the handler until it is drained', async () => {
     const { exchange, reply, heard } = anExchange({ takes: () => false })
 
@@ -158,6 +169,36 @@ describe('a fetch in memory', () => {
     expect((await ask('http://base/other', call)).status).toBe(404)
     expect((await ask('http://base/echo', { ...call, method: 'GET', body: null })).status).toBe(404)
   })
+
+  test.each([
+    [205, {}, 'an empty answer'],
+    [99, {}, 'an error'],
+    [200, { 'x-odd': 'line\nend' }, 'an error'],
+  ])(
+    'a status %i with headers %j is %s, and neither hangs nor throws at the handler',
+    async (status, headers, is) => {
+      let isClosed = false
+      const ask = memoryFetch(
+        new Map([
+          [
+            '/odd',
+            async ({ reply }) => {
+              reply.once('close', () => {
+                isClosed = true
+              })
+              reply.writeHead(status, headers)
+              reply.end('body', 'utf8')
+            },
+          ],
+        ]),
+        '',
+      )
+      const text = ask('/odd', call).then((response) => response.text())
+      if (is === 'an error') await expect(text).rejects.toThrow()
+      else expect(await text).toBe('')
+      await until(() => isClosed)
+    },
+  )
 
   test('an answer that is cut rejects while it is read', async () => {
     const ask = memoryFetch(

@@ -159,6 +159,8 @@ async function play(gateway: ImageGateway, play: Play, say: Say): Promise<void> 
       },
     },
   )
+  // A signal that has been aborted tells no one.
+  signal.throwIfAborted()
   const leave = () => exchange.leave()
   signal.addEventListener('abort', leave, { once: true })
   const serve = endpoint.kind === 'image' ? images(gateway, endpoint) : chat(gateway, endpoint)

@@ -329,7 +329,7 @@ tenants: [${tenants.map((name) => `{ name: ${name}, keys: [{ name: one, secret: 
         { DATABASE_URL: url, GATEWAY_CONFIG: path },
         { args: ['--offline'] },
       )
-      return [...text.matchAll(/several tenants reach (\w+)/g)].map(([, name]) => name)
+      return [...text.matchAll(/several tenants can use (\w+)/g)].map(([, name]) => name)
     }
     expect(await found('acme')).toEqual([])
     expect(await found('acme', 'beta')).toEqual(['everybody'])

@@ -104,7 +104,7 @@ describe('keys', () => {
     expect(await run('keys', 'create', 'default', 'twice')).toMatchObject({
       code: 4,
       output: '',
-      errors: expect.stringContaining('has a key "twice" already'),
+      errors: expect.stringContaining('already has a key "twice"'),
     })
     expect(await run('keys', 'create', 'default', 'x', '--set', 'limits.concurrency=0')).toMatchObject({
       code: 2,

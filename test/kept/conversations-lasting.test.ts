@@ -87,7 +87,7 @@ test('nothing of a conversation can be read in the database, and a new master ke
   const id = await made(client, marker)
   await client.responses.create({ model, input: marker, conversation: id })
   const { sql } = own.database
-  const sealed = sealedColumns.filter(({ name }) => /conversations|later requests/.test(name))
+  const sealed = sealedColumns.filter(({ name }) => /conversation|later requests/.test(name))
   expect(sealed).toHaveLength(3)
   const contents = async () =>
     await sql<{ content: Buffer; owner: string }[]>`

@@ -65,7 +65,7 @@ function problemTable(problems: readonly ImportProblem[], look: PlanLook): strin
 function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: PlanLook): string {
   const { create, change, skip, conflict } = planCounts(lines)
   const lost = problems.filter(({ level }) => level === 'lost').length
-  const text = `${create} to create, ${change} to change, ${skip} to leave unchanged, ${conflict} conflicts; ${lost} not carried over\n`
+  const text = `${create} to create, ${change} to change, ${skip} unchanged, ${conflict} conflicts; ${lost} not carried over\n`
   return paint(text.trimEnd(), conflict > 0 ? 31 : 1, look).concat('\n')
 }
 

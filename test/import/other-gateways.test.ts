@@ -19,7 +19,7 @@ const countRows = async () => {
 
 test('a file that cannot be read gets a reason and exit code 2, and writes nothing', async () => {
   const cases: [string[], RegExp][] = [
-    [['new-api', files.write('broken.json', '{"channels": [')], /broken\.json is not JSON/],
+    [['new-api', files.write('broken.json', '{"channels": [')], /broken\.json is not valid JSON/],
     [
       ['new-api', files.write('large.json', `{"channels": [${'{"id":1},'.repeat(1_000_000)}3]}`)],
       /expected a map of columns/,

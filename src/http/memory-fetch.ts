@@ -82,7 +82,10 @@ function exchanged(handle: Handler, path: string, init: FetchInit): Promise<Resp
   })
 }
 
-/** Statuses whose response has no body, whatever the handler writes: https://fetch.spec.whatwg.org/#null-body-status */
+/**
+ * Statuses whose response has no body, whatever the handler writes:
+ * https://fetch.spec.whatwg.org/#null-body-status
+ */
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function lowerCased(headers: Record<string, string>): IncomingHttpHeaders {

@@ -7,7 +7,7 @@ import { readAllRows, readTenants, type Transaction } from '../catalog/queries.t
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { PlanLine } from './plan.ts'
 
-/** The lines of rows that an import cannot change. */
+/** The plan's lines for rows that the import cannot change, and the file without the keys it refuses. */
 export interface Conflicts {
   lines: PlanLine[]
   /** The file without the keys whose secret belongs to another key, or whose name cannot be used again. */

@@ -104,7 +104,7 @@ function placeOf(row: Row, where: string, problems: Problems) {
   }
 }
 
-/** Maps its own names and those in its `model_mapping`, in which a name can be mapped several times. */
+/** Maps each of the channel's models to its upstream name, following chains in `model_mapping`. */
 function offersOf(row: Row, where: string, problems: Problems): Record<string, string> {
   const mapping = mapOf(cellText(row, 'model_mapping'))
   if (mapping === undefined) problems.lost(where, 'its model_mapping, because it is not a JSON map')

@@ -4,7 +4,7 @@ import { accounts, entries } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
 /**
- * Sets an account that has been unlimited to limited, with this balance. The first time, an opening entry
+ * Makes an unlimited account limited, with this balance. The first time, an opening entry
  * with the account's id brings the balance; after that, an adjustment first clears what was recorded while
  * the account was unlimited. Must be called in a transaction.
  */

@@ -18,7 +18,7 @@ export interface Logo {
 
 const logoBytesMax = 256 * 1024
 
-/** Also reads the logo. Throws an Error for the operator. */
+/** Also reads the logo. Throws an Error, with a message for the operator, if the logo cannot be used. */
 export function readSite({ siteName, siteLogo, publicUrl, pages }: Config): Site {
   return {
     name: siteName,

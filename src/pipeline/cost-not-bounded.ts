@@ -19,12 +19,12 @@ export function costNotBounded(
 export const outputByOperator = 'The operator can set max_output_tokens'
 
 const missingWords: Readonly<Record<Exclude<MissingBound, 'output'>, string>> = {
-  price: 'it has no price. The operator can set one.',
-  'input price': 'its price has none for input. The operator can set one.',
-  'output price': 'its price has none for output. The operator can set one.',
+  price: 'the model has no price. The operator can set one.',
+  'input price': 'its price has no part for input. The operator can set one.',
+  'output price': 'its price has no part for output. The operator can set one.',
   'search price':
-    'it may search the web, and its price has none for a search. Leave the search out, or have the operator set one.',
+    'it may search the web, and its price has no part for a search. Leave the search out, or have the operator set one.',
   'image price':
-    'its price has none for an image of this size and quality. Choose others, or have the operator set one.',
-  context: 'it has no context_length.',
+    'its price has no part for an image of this size and quality. Choose others, or have the operator set one.',
+  context: 'the model has no context_length. The operator can set one.',
 }

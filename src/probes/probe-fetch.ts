@@ -11,7 +11,7 @@ import type { Gateway } from '../pipeline/gateway.ts'
 import { probeTenant } from './probe-keys.ts'
 import type { ProbedOffer } from './probed-offer.ts'
 
-/** The part before the path in each address of a run. */
+/** The base URL of all requests of a run. */
 export const probeBase = 'http://tollgate.internal/v1'
 
 /**

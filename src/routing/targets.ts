@@ -13,7 +13,7 @@ export interface ModelCandidates {
   candidates: readonly Candidate[]
   /** The public id of the model if it replaces the requested model. */
   fallback: string | undefined
-  /** The candidates that lack a capability needed by the request. */
+  /** The candidates that cannot or must not serve the request. */
   leftOut?: readonly LeftOut[]
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }

@@ -37,9 +37,10 @@ const callChannel = 'tollgate_ship'
 const answerChannel = (instanceId: string) => `tollgate_shipped_${instanceId}`
 
 /**
- * Asks all other processes to ship their journals, so that a client finds its last request in the usage log
- * of every process. The call is a notification. Each process ships and then answers with a notification.
- * A process that does not answer delays one call. Later calls do not wait for it until it answers again.
+ * Asks all other processes to ship their journals, so that a client finds its latest request in the usage
+ * log, whichever process handled it. The call is a notification. Each process ships and then answers with a
+ * notification. A process that does not answer delays one call. Later calls do not wait for it until it
+ * answers again.
  */
 export class ShipCalls {
   readonly #options: ShipCallsOptions

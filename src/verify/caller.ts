@@ -27,7 +27,7 @@ export class Unreachable extends Error {}
 /** The server responds, but rejects the key. */
 export class KeyRefused extends Unreachable {}
 
-/** How often a run waits when the server's limit is reached, and the longest wait. */
+/** The maximum number of times a run waits when the server's limit is reached, and the longest wait. */
 export const waitsMax = 5
 const waitMsMax = 20_000
 /** A server without keys accepts any text as a key. Such a text is not a secret and may occur anywhere. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { ownSecrets } from '../canonical/own-secrets.ts'
 
-/** A message as verified by its receiver. `timestamp` is in seconds since the epoch. */
+/** The parts of a message that the signature covers. `timestamp` is in seconds since the epoch. */
 export interface SignedMessage {
   id: string
   timestamp: number

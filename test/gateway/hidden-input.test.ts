@@ -170,7 +170,7 @@ test('a model without a context length is a 403 that says so', async () => {
   expect(answer.status).toBe(403)
   const text = await answer.text()
   expect(text).toContain(
-    'it has no context_length. The vendor may add input for messages[].content[].document_url',
+    'the model has no context_length. The operator can set one. The vendor may add input for messages[].content[].document_url',
   )
   bed.upstream.script(() => chatAnswer({ usage }))
   expect((await post('chat/completions', { model: 'unsized', ...hello })).status).toBe(200)

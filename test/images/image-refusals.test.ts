@@ -12,13 +12,13 @@ const asked = { count: 1, size: undefined, quality: undefined, at: 0, bodyBytes:
 const rate = { size: '1024x1024', quality: 'low', nano: 5n }
 
 test.each([
-  ['no price at all', model(undefined), asked, 'price', 'it has no price. '],
+  ['no price at all', model(undefined), asked, 'price', 'the model has no price. '],
   [
     'a price of other images',
     model({ imageRates: [rate] }),
     { ...asked, size: '1x1', quality: 'high' },
     'image price',
-    'its price has none for an image of this size and quality. ',
+    'its price has no part for an image of this size and quality. ',
   ],
   [
     'a price of tokens without bounds',
@@ -32,14 +32,14 @@ test.each([
     model({ input: 1n, output: 1n }, { maxOutputTokens: 10 }),
     { ...asked, hasMore: true },
     'context',
-    'it has no context_length.',
+    'the model has no context_length.',
   ],
   [
     'a price of input alone',
     model({ input: 1n }, { contextLength: 1000 }),
     asked,
     'output price',
-    'its price has none for output. ',
+    'its price has no part for output. ',
   ],
 ] as const)('the cost of an image is not bounded: %s', (_name, of, images, missing, words) => {
   expect(worstCaseImagesNano(images, of, '1')).toBeUndefined()

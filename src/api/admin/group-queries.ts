@@ -46,7 +46,7 @@ export async function findGroup(db: Queries, called: string): Promise<GroupRow |
   return row
 }
 
-/** Like `findGroup`, locked until the end of the transaction. */
+/** Like `findGroup`, but locks the row until the end of the transaction. */
 export async function lockGroup(tx: Queries, called: string): Promise<GroupRow | undefined> {
   const found = await findGroup(tx, called)
   if (found === undefined) return undefined

@@ -208,7 +208,7 @@ export const requestReasons = reasonsOf({
   },
   body_framing_invalid: {
     kind: 'invalid_request',
-    says: 'Send a body with "content-length", or with "transfer-encoding: chunked" in HTTP/1.1.',
+    says: 'transfer-encoding: only "chunked" is supported, and only in HTTP/1.1. Send "transfer-encoding: chunked" or "content-length".',
     client: 'send `content-length`, or `transfer-encoding: chunked`',
   },
   expectation_unknown: {

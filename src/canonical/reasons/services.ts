@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import { reasonsOf } from './entry.ts'
 
 /** Names what cannot be done while a part of the gateway is unavailable. */
@@ -162,7 +163,7 @@ export const serviceReasons = reasonsOf({
   workers_lost: {
     kind: 'internal',
     says: ({ what, runs }: { what: 'image' | 'answer'; runs: number }) =>
-      `The ${what} could not be completed: workers ended ${runs} times while working on it. Send the request again.`,
+      `The ${what} could not be completed: the worker processing it stopped ${counted(runs, 'time')}. Send the request again.`,
     client: 'send the request again',
     operator:
       'Workers ended while working on it, IMAGE_RUNS_MAX or BACKGROUND_RUNS_MAX times. Look for crashes and for processes killed because of their memory use.',

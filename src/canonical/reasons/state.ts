@@ -43,7 +43,7 @@ export const stateReasons = reasonsOf({
   },
   answer_not_for_conversation: {
     kind: 'upstream_error',
-    says: 'This answer cannot be added to the conversation: it is too large or incomplete.',
+    says: 'The answer was too large or incomplete, so it could not be added to the conversation. Send the request again, without a conversation if the answer is large.',
     client: 'send the request again, or without a conversation if the answer is large',
     operator: 'Raise KEPT_ANSWER_BYTES_MAX to allow answers of this size.',
   },

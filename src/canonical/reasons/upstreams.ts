@@ -281,7 +281,7 @@ export const upstreamReasons = reasonsOf({
   upstream_upgrade_refused: {
     kind: 'upstream_error',
     says: ({ status }: { status: number }) =>
-      `The upstream answered the upgrade to a WebSocket with status ${status}.`,
+      `The upstream refused the WebSocket upgrade with status ${status}.`,
     client: 'try again later',
     operator:
       "The upstream does not accept WebSockets at this path. Remove `websocket` from the channel's `connection`.",

@@ -355,9 +355,9 @@ export const tailWatch = pgTable('tail_watch', {
 })
 
 /**
- * Every name that a tenant, key or group has had. Rows of the usage log contain ids but are shown with the
- * name at their time, even if the owner of the name has since been renamed or deleted. Triggers of the three
- * tables write the rows.
+ * Every name that a tenant, key or group has had. Usage-log rows store ids but are shown with the names in
+ * use when they were written, even if the tenant, key or group has since been renamed or deleted. Triggers of
+ * the three tables write the rows.
  */
 export const names = pgTable(
   'names',

@@ -79,7 +79,7 @@ export interface ClaimedConversation {
 }
 
 /**
- * Claims a conversation for a request and extends its life to these days from now, unless another request has
+ * Claims a conversation for a request and extends its lifetime to `days` from now, unless another request has
  * claimed it. The claim of a dead process does not count. For the reason to use a count, see `claimAnswer`.
  */
 export async function claimConversation(

@@ -58,8 +58,7 @@ export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick
 }
 
 /** For refusals of requests that depend on answers kept by the gateway. */
-export const keepingAdvice =
-  'The operator can have the gateway store them: responses: { store: true } of the key or its group.'
+export const keepingAdvice = 'Ask the operator to set responses: { store: true } on the key or its group.'
 
 export function keptScopeOf({ tenantId, keyId, usageScope }: Identity, protocol: KeptProtocol): KeptScope {
   return { tenantId, protocol, keyId: usageScope === 'key' ? keyId : undefined }

@@ -245,7 +245,7 @@ describe('one process that does not wait long', () => {
     expect(await response.json()).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /^This request could cost up to .* of this key's daily budget is available at the moment: the rest is reserved/,
+          /^This request could cost up to .* of this key's daily budget is available at the moment, because running requests have reserved some of it/,
         ),
       },
     })

@@ -4,6 +4,7 @@ import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 
 const ownKey = 'own-scope-key-for-tests-01'
 const tenants = `
@@ -42,6 +43,9 @@ async function admin(path: string, body?: unknown, headers: Record<string, strin
 
 const chat = (key: string) =>
   bed.chat({ model: 'main', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }, { key })
+
+/** Resolves when the rows of all former requests are in Postgres, which then holds nothing for them. */
+const settled = () => until(async () => (await admin('paid/balance')).body.held_nano_usd === '0')
 
 const answerOf = (model: unknown) => ({
   headers: { 'content-type': 'application/json' },
@@ -94,6 +98,7 @@ describe('entries', () => {
   })
 
   test('an adjustment can take money, but none that running requests hold', async () => {
+    await settled()
     let release = () => {}
     bed.upstream.script(async () => {
       await new Promise<void>((resolve) => {
@@ -153,6 +158,7 @@ describe('entries', () => {
   })
 
   test('an entry cannot have the id of a running or ended request, because the charge of that request has this id', async () => {
+    await settled()
     let release = () => {}
     bed.upstream.script(async (request) => {
       await new Promise<void>((resolve) => {
@@ -286,6 +292,7 @@ describe('GET /v1/usage/budget', () => {
   })
 
   test('shows the balance to keys that see their tenant, if it is limited, and writes no row', async () => {
+    await settled()
     const rows = (await bed.rows()).length
     expect((await budget(paidKey)).balance).toMatchObject({
       left_usd: expect.any(String),

@@ -413,7 +413,8 @@ test('only config.ts reads the environment, which server.ts and the command hand
 })
 
 test('what requests go through is given its clock, and only a thread of it makes one', () => {
-  const rooms = /^src\/(journal|limits|money|pipeline|routing|shipping)\/|^src\/usage\/(?!archive\/)/
+  const rooms =
+    /^src\/(journal|ledger-tools|limits|money|pipeline|routing|shipping)\/|^src\/usage\/(?!archive\/)/
   const threads = ['src/shipping/shipper.ts']
   for (const { file, text } of product.filter(({ file }) => rooms.test(file))) {
     const read = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b/.exec(text)

@@ -283,7 +283,7 @@ function unavailable(
   reason: Away,
   cause: unknown,
   {
-    unavailable: message = 'The database does not answer at the moment. Try again shortly.',
+    unavailable: message = 'The database is not responding at the moment. Try again shortly.',
     retryAfterSeconds = 2,
   }: Terms,
 ): GatewayError {

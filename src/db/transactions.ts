@@ -93,7 +93,7 @@ export function openTransactions(
 
 const endMs = 2_000
 const awayMessage =
-  'The database does not answer at the moment. Check whether the change was made before you repeat it.'
+  'The database is not responding at the moment. Check whether the change was made before you repeat it.'
 
 interface Opened {
   pool: Pool

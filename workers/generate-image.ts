@@ -268,7 +268,8 @@ async function finish(
     try {
       generation.trace?.step('record')
       const done = await gateway.jobs.finish(lease, 'running', job, last)
-      if (done && generation.trace !== undefined) traceRow(generation.trace, job.opened, last.close)
+      if (done && generation.trace !== undefined)
+        traceRow(generation.trace, job.opened, last.close, [...generation.credentials])
       if (done && last.state === 'failed') {
         gateway.log.warn(
           {

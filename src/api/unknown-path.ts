@@ -3,7 +3,7 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { isPreflight } from '../http/cors.ts'
 import { HttpExchange } from '../http/http-exchange.ts'
 import { asGatewayError } from '../pipeline/ending.ts'
-import { type Endpoint, formatAt, type PathFormat } from '../pipeline/endpoints.ts'
+import { type Endpoint, type PathFormat, unroutedFormat, unroutedPath } from '../pipeline/endpoints.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import { refuseSafely } from '../pipeline/handle-request.ts'
 import { recognise } from '../pipeline/identify.ts'
@@ -12,7 +12,7 @@ import { noAttempts, type Unanswered } from '../pipeline/refuse.ts'
 import { redactText } from '../redaction/redact.ts'
 import { problemOf } from './admin/problem.ts'
 
-const pathCharactersMax = 128
+const originCharactersMax = 128
 
 type RoutedRequest = IncomingMessage & { path: string }
 
@@ -23,7 +23,7 @@ type RoutedRequest = IncomingMessage & { path: string }
  */
 export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
   return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
-    const path = pathOf(request)
+    const path = unroutedPath(request.path, request.headers)
     if (isWebSocket(request) && endpoints.some((endpoint) => endpoint.path === path)) {
       response.setHeader('upgrade', 'HTTP/1.1')
       await refuseUnrouted(gateway, request, response, gatewayError('websocket_not_served', { path }), {
@@ -83,9 +83,8 @@ function isAdmin(path: string): boolean {
 }
 
 function formatOf(request: RoutedRequest): PathFormat {
-  const path = pathOf(request)
-  const format = { ...formatAt(path, request.headers), isUnrouted: true }
-  return isAdmin(path) ? { ...format, client: { ...format.client, encodeError: adminError } } : format
+  const format = unroutedFormat(request.path, request.headers)
+  return isAdmin(request.path) ? { ...format, client: { ...format.client, encodeError: adminError } } : format
 }
 
 /** Not cached, like all responses of the admin API. */
@@ -104,11 +103,7 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 function originOf({ headers }: IncomingMessage): string {
-  return redactText(headers.origin ?? '', [], pathCharactersMax)
-}
-
-function pathOf({ path }: RoutedRequest): string {
-  return redactText(path, [], pathCharactersMax)
+  return redactText(headers.origin ?? '', [], originCharactersMax)
 }
 
 /** Returns a message that names the endpoint to call instead. */

@@ -43,7 +43,7 @@ export function endAsJob(received: Received, tokens = 0): void {
   const finish = () => {
     lease?.settle(tokens)
     books.requests.delete(life)
-    traceAnswer(received, reply.statusCode)
+    traceAnswer(received, reply.statusCode, knownSecrets(received))
   }
   if (reply.destroyed) finish()
   else reply.once('close', finish)
@@ -56,7 +56,7 @@ function endUnlogged({ clock, onUnlogged }: Gateway, arrival: Arrival): void {
   const tell = (status: number) => {
     const { identity } = row
     onUnlogged?.({ id, path: endpoint.path, status, identity, ms: clock.now() - startedAt })
-    traceAnswer(arrival, status)
+    traceAnswer(arrival, status, knownSecrets(arrival))
   }
   // Its answer may not have been sent yet.
   const reply = exchange?.reply
@@ -82,7 +82,7 @@ async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Pro
     else await books.ledger.refuseUnknown(open, close)
     if (keyFreed !== undefined) await keyFreed
   } finally {
-    if (trace !== undefined) traceRow(trace, open, close)
+    if (trace !== undefined) traceRow(trace, open, close, secrets)
   }
 }
 

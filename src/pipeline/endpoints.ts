@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { tokenFrom } from '../access/authenticate.ts'
 import type { ClientAnswerFormat } from '../bodies/answer-choices.ts'
 import type { BodyFormat } from '../bodies/read-body.ts'
 import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, compactionClient, plainClient } from '../protocols/index.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
 
 /**
  * A public path. The routes, the suggestions of a 404, `GET /v1/models` and /openapi.json are built from
@@ -170,6 +172,22 @@ export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
   const { input, writes = false } = endpoint
   return { kind: 'plain', plain: { input, writes } }
 }
+
+/**
+ * The format of a path that no endpoint has. The client made it up, so it can contain secrets, including the
+ * client's key.
+ */
+export function unroutedFormat(path: string, headers: IncomingHttpHeaders): PathFormat {
+  return { ...formatAt(unroutedPath(path, headers), headers), isUnrouted: true }
+}
+
+/** The path without its query, without secrets, and not longer than a message should be. */
+export function unroutedPath(path: string, headers: IncomingHttpHeaders): string {
+  const token = tokenFrom(headers)
+  return redactText(path.replace(/[?#].*$/s, ''), token === undefined ? [] : [token], pathCharactersMax)
+}
+
+const pathCharactersMax = 128
 
 /**
  * Returns the format of any path, including one that does not exist. A path that resembles a format's paths

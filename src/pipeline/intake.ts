@@ -1,23 +1,19 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Intake } from '../http/intake.ts'
-import { redactText } from '../redaction/redact.ts'
 import { end } from './end.ts'
 import { refusedEnding } from './ending.ts'
-import { formatAt } from './endpoints.ts'
+import { formatAt, unroutedFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { refuseSafely } from './handle-request.ts'
 import { arrive, newestOn, receive } from './received.ts'
-
-const pathCharactersMax = 128
 
 /** The intake for http/. A request that http/ refuses or cannot read has exactly one row too. */
 export function intakeOf(gateway: Gateway, serve: Intake['serve']): Intake {
   return {
     serve,
     refuse(exchange: Exchange, refusal) {
-      const path = redactText(exchange.path.replace(/[?#].*$/s, ''), [], pathCharactersMax)
-      const received = receive(gateway, { ...formatAt(path, exchange.headers), isUnrouted: true }, exchange)
+      const received = receive(gateway, unroutedFormat(exchange.path, exchange.headers), exchange)
       received.headers.connection = 'close'
       void refuseSafely(gateway, received, refusal)
     },

@@ -9,20 +9,29 @@ import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 
 /**
- * Ends the trace of a request that has a row. Spans contain only what the row contains, so no secret that the
- * row must not contain.
+ * Ends the trace of a request that has a row. `secrets` are the exact values that are removed from the row,
+ * and from the spans too.
  */
-export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): void {
+export function traceRow(
+  trace: Trace,
+  open: OpenRecord,
+  close: CloseRecord,
+  secrets: readonly string[],
+): void {
   if (trace.isSampled) {
     const { attributes } = trace.root
     Object.assign(attributes, attributesOfRow(open, close))
     trace.root.isError = close.outcome === 'failed' || close.status >= 500
   }
-  trace.end({ isStranger: open.keyId === null })
+  trace.end({ isStranger: open.keyId === null, secrets })
 }
 
 /** Ends the trace of a request that has no row, or none yet. `response` has its status. */
-export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number): void {
+export function traceAnswer(
+  { id, trace, row, endpoint }: Traced,
+  status: number,
+  secrets: readonly string[],
+): void {
   if (trace === undefined) return
   const { root } = trace
   const { identity, requestedModel } = row
@@ -37,7 +46,7 @@ export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number
     }
     root.isError = status >= 500
   }
-  trace.end({ isStranger: identity === null })
+  trace.end({ isStranger: identity === null, secrets })
 }
 
 /** Records what is known about a request when its headers have arrived. */

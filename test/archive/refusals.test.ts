@@ -7,7 +7,7 @@ import { Archive } from '../../src/usage/archive/archive.ts'
 import { olderDays } from '../../src/usage/archive/older-days.ts'
 import type { PartInForce } from '../../src/usage/archive/parts-in-force.ts'
 import { ArchiveReader } from '../../src/usage/archive/reader.ts'
-import { patienceMs } from '../support/until.ts'
+import { holdsFor, patienceMs } from '../support/until.ts'
 
 const reason = (word: string) => expect.objectContaining({ reason: word })
 
@@ -50,7 +50,7 @@ describe('a query of older days', () => {
     const late = reader.ask(query(file), { withinMs: 1 })
     await expect(late).rejects.toThrow(reason('archive_late'))
     const next = reader.ask(query('SELECT 1'), { withinMs: patienceMs })
-    await new Promise((resolve) => setTimeout(resolve, 1_800))
+    await holdsFor(1_800, () => {})
     // This process is too busy to read the answer before the time of the cancelled query is over. What runs after
     // setImmediate is followed by timers, and these by messages.
     await new Promise(setImmediate)

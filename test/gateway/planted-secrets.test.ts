@@ -16,7 +16,6 @@ import { type SeenCollector, startCollector } from '../support/collector.ts'
 import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { metricsUrl, scrape } from '../support/metrics.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
-import { until } from '../support/until.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, errorAnswer, frame } from '../support/upstream-plans.ts'
 
@@ -47,6 +46,9 @@ beforeAll(async () => {
       METRICS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      // Each request has a trace, and none is lost.
+      OTEL_TRACES_SAMPLER: 'always_on',
+      OTEL_BSP_MAX_QUEUE_SIZE: '100000',
     },
   })
 })
@@ -207,7 +209,7 @@ async function each(act: (secret: PlantedSecret) => Promise<void>): Promise<void
 async function post(
   path: string,
   { body, headers = {} }: { body: object | string; headers?: Record<string, string> },
-): Promise<void> {
+): Promise<string> {
   const ask = () =>
     fetch(bed.tollgate.url + path, {
       method: 'POST',
@@ -222,6 +224,7 @@ async function post(
   // Once more: the gateway may have closed the kept connection in the meantime.
   const response = await ask().catch(ask)
   await response.text().catch((error: unknown) => expect(String(error)).toContain('terminated'))
+  return response.headers.get('x-request-id') ?? ''
 }
 
 /**
@@ -251,7 +254,11 @@ async function expectNothingKept(): Promise<void> {
   for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
     if (name.includes('.')) kept.push({ name, text: readIfFile(join(dataDir, name)) })
   kept.push({ name: 'log', text: bed.tollgate.stderr() })
-  await until(() => collector.spans.length > 0)
+  // Traces are exported in the order in which their requests end.
+  const last = await post('/v1/chat/completions', {
+    body: bodyFor('/v1/chat/completions', false, 'the last'),
+  })
+  await collector.traceOf(last)
   const spans = collector.spans.map(({ name, attributes, events }) =>
     JSON.stringify([name, attributes, events], text),
   )

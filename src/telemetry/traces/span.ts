@@ -1,4 +1,5 @@
 import type { Attributes, SpanKind } from '@opentelemetry/api'
+import { redactText } from '../../redaction/redact.ts'
 
 export type { Attributes } from '@opentelemetry/api'
 
@@ -36,7 +37,7 @@ export interface SpanEvent {
 export class Span {
   readonly trace: TraceOfSpan
   readonly id: string
-  readonly name: string
+  name: string
   readonly kind: SpanKind
   readonly startedAt: number
   endedAt: number | undefined
@@ -66,6 +67,26 @@ export class Span {
   end(at: number = now()): void {
     this.endedAt ??= Math.max(at, this.startedAt)
   }
+
+  /** Removes exact values from all of its texts. Values shorter than 8 characters are ignored. */
+  redact(secrets: readonly string[]): void {
+    this.name = withoutSecrets(this.name, secrets)
+    redactAttributes(this.attributes, secrets)
+    for (const { attributes = {} } of this.events ?? []) redactAttributes(attributes, secrets)
+  }
+}
+
+function redactAttributes(attributes: Attributes, secrets: readonly string[]): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'string') attributes[name] = withoutSecrets(value, secrets)
+    else if (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+      attributes[name] = value.map((each) => withoutSecrets(each, secrets))
+  }
+}
+
+/** Most texts contain none, and searching for exact values is cheap. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.some((secret) => text.includes(secret)) ? redactText(text, secrets, text.length) : text
 }
 
 /** Returns the milliseconds since the epoch, including fractions. The clock is monotonic. */

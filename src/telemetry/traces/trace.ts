@@ -87,15 +87,24 @@ export class Trace {
   /**
    * Ends the request. Calling it a second time has no effect. `isStranger` means that the caller has no valid
    * key. Only our own sampling decides whether such a request is exported, because anyone can send any number
-   * of them.
+   * of them. `secrets` are exact values that must not be exported, wherever they are: some are known only now.
    */
-  end({ isStranger = false } = {}): void {
+  end({
+    isStranger = false,
+    secrets = [],
+  }: {
+    isStranger?: boolean
+    secrets?: readonly string[]
+  } = {}): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#tracer.forget(this)
     if (!this.isSampled || (this.isAsked && isStranger)) return
     const at = now()
-    for (const span of this.#spans) span.end(at)
+    for (const span of this.#spans) {
+      span.end(at)
+      span.redact(secrets)
+    }
     this.#tracer.take(this.#spans, this.isAsked)
   }
 }

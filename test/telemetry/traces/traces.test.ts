@@ -55,7 +55,7 @@ test('where all is recorded, so are callers without a good key', () => {
 test('texts of upstreams, which may be as long as an answer, are cut in spans', () => {
   const trace = tracesOf('always_on', 1).begin(begun, {})
   const long = 'é'.repeat(1_000_000)
-  traceRow(trace, anOpen(), aClose({ servedModel: long, finishReason: long }))
+  traceRow(trace, anOpen(), aClose({ servedModel: long, finishReason: long }), [])
   expect(trace.root.attributes).toMatchObject({
     'gen_ai.response.model': 'é'.repeat(512),
     'gen_ai.response.finish_reasons': ['é'.repeat(512)],

@@ -87,7 +87,7 @@ export class Trace {
   /**
    * Ends the request. Calling it a second time has no effect. `isStranger` means that the caller has no valid
    * key. Only our own sampling decides whether such a request is exported, because anyone can send any number
-   * of them. `secrets` are exact values that must not be exported, wherever they are: some are known only now.
+   * of them. `secrets` are exact values that must not be exported. Some are known only at the end.
    */
   end({
     isStranger = false,

@@ -454,7 +454,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
     onlyIn(name, /^src\/db\/|[/-]queries\.ts$/, 'put the query into a queries.ts')
   onlyIn(
     'pg',
-    /^src\/(shipping\/(adopter|answer-shipment|copy-query|instances|end-lost|shipment|shipper|succession)|jobs\/queue\/postgres|db\/transactions)\.ts$/,
+    /^src\/(shipping\/(adopter|answer-shipment|copy-query|end-lost|instances|shipment|shipper-connection|succession)|jobs\/queue\/postgres|db\/transactions)\.ts$/,
     'the application uses the Database of db/',
   )
 })

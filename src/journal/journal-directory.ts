@@ -10,9 +10,13 @@ import { type OwnerState, ownerIn, ownerState, ownerText } from '../runtime/owne
 const ownerFile = 'owner.json'
 const directoryName = /^[0-9a-f-]{36}$/
 
+export function journalDirectory(root: string, instanceId: string): string {
+  return join(root, instanceId)
+}
+
 /** Creates the directory of this process. It appears together with its owner file, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
-  const directory = join(root, instanceId)
+  const directory = journalDirectory(root, instanceId)
   const draft = join(root, `.${instanceId}`)
   fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
   fs.writeFileSync(join(draft, ownerFile), ownerText(), { mode: 0o600 })

@@ -29,6 +29,9 @@ export interface Registrant {
 /** What a row survives: only the death of its process, or also the loss of its disk. */
 export type Durability = 'journal' | 'postgres'
 
+/** At least one heartbeat is sent in this time. */
+export const heartbeatMsMax = 5_000
+
 /** Registers this process. Rejects with `unavailable` if Postgres does not answer. */
 export async function registerProcess(
   database: Pick<Database, 'state'>,

@@ -15,7 +15,7 @@ import { type Adoption, noAdoption } from './adoption.ts'
 import type { JournalProgress } from './backlog.ts'
 import type { Durability, Instance } from './instances.ts'
 import { type CutRequests, Ownership } from './ownership.ts'
-import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
+import type { FromShipper, ShipperData, ToShipper } from './shipper-messages.ts'
 
 export interface LedgerOptions {
   dataDir: string
@@ -69,7 +69,7 @@ export class Ledger {
   readonly #options: LedgerOptions
   readonly #ownership: Ownership
   readonly #refusals: RefusalAggregator
-  readonly #data: Omit<ShipperData, 'directory' | 'instanceId'>
+  readonly #data: Omit<ShipperData, 'instanceId'>
   #worker: Worker
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
@@ -85,7 +85,6 @@ export class Ledger {
   #adoption = noAdoption
   #rows = 0
   #alarmed = false
-  #ended = false
   #ending: Promise<void> | undefined
 
   static start(options: LedgerOptions): Ledger {
@@ -296,7 +295,6 @@ export class Ledger {
   }
 
   async #end(deadlineMs: number): Promise<void> {
-    this.#ended = true
     await this.#refusals.end()
     await this.#ownership.end()
     this.answers.end()
@@ -329,11 +327,7 @@ export class Ledger {
 
   #startWorker(): Worker {
     const worker = startThread(new URL('./shipper.ts', import.meta.url), {
-      workerData: {
-        ...this.#data,
-        directory: this.#ownership.directory,
-        instanceId: this.instance.id,
-      } satisfies ShipperData,
+      workerData: { ...this.#data, instanceId: this.instance.id } satisfies ShipperData,
     })
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#onMessage(message))
@@ -342,9 +336,9 @@ export class Ledger {
     )
     this.#workerExit = new Promise((resolve) => worker.once('exit', () => resolve()))
     worker.on('exit', () => {
-      if (this.#ended) return
+      if (this.#ending !== undefined) return
       setTimeout(() => {
-        if (!this.#ended) this.#worker = this.#startWorker()
+        if (this.#ending === undefined) this.#worker = this.#startWorker()
       }, 500).unref()
     })
     return worker

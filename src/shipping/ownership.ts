@@ -2,14 +2,14 @@ import { rmSync } from 'node:fs'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from '../journal/frame.ts'
 import type { Journal } from '../journal/journal.ts'
-import { claimJournalDirectory } from '../journal/journal-directory.ts'
+import { claimJournalDirectory, journalDirectory } from '../journal/journal-directory.ts'
 import { cannotRecord } from '../journal/journal-refusals.ts'
 import type { CloseRecord, OpenRecord } from '../journal/record.ts'
 import { TupleWriter } from '../journal/tuple.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Fence } from './fence.ts'
-import type { Instance } from './instances.ts'
+import { heartbeatMsMax, type Instance } from './instances.ts'
 import type { LateFrames, Tail } from './succession.ts'
 
 /**
@@ -24,7 +24,7 @@ export type CutRequests = (isCut: (requestId: string) => boolean, error: Gateway
  */
 export type FromOwner =
   | { type: 'check'; token: number }
-  | ({ type: 'tail'; directory: string } & Tail)
+  | ({ type: 'tail' } & Tail)
   | ({ type: 'late' } & LateFrames)
   | { type: 'restored' }
   | { type: 'carried' }
@@ -50,7 +50,6 @@ export interface OwnershipOptions {
 
 /** The interval of checks whether the directory still exists. */
 const lookMs = 1_000
-const heartbeatMs = 5_000
 
 /**
  * The journal of this process throughout its life. A new journal is started if the process was taken for
@@ -63,7 +62,6 @@ export class Ownership {
   readonly #fence: Fence
   readonly #timer: NodeJS.Timeout
   #journal: Journal
-  #directory: string
   /**
    * The requests running here that are recorded as orphaned, with the id that this process had at that time.
    */
@@ -78,12 +76,11 @@ export class Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options
     this.instance = { id: options.instanceId }
-    this.#directory = options.directory
     this.#journal = options.journalIn(options.directory)
     const { instanceDeadMs } = options
     this.#fence = new Fence({
       // A frozen process can be adopted `instanceDeadMs` after its last heartbeat.
-      pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
+      pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMsMax, instanceDeadMs / 2),
       waitMs: options.waitMs,
       clock: options.clock,
       ask: (token) => options.post({ type: 'check', token }),
@@ -100,7 +97,7 @@ export class Ownership {
   }
 
   get directory(): string {
-    return this.#directory
+    return journalDirectory(this.#options.root, this.instance.id)
   }
 
   /** See `Fence.doubtOf`. */
@@ -185,12 +182,10 @@ export class Ownership {
     const since = this.#fence.raise()
     this.#succession = { old, before, carryTo, since, decided: Promise.withResolvers() }
     this.#journal = journal
-    this.#directory = directory
     this.instance.id = instanceId
     this.#options.onBegin()
     this.#options.post({
       type: 'tail',
-      directory,
       segments: segments.map(({ number, fd, end }) => ({ number, fd, end })),
     })
   }
@@ -247,7 +242,7 @@ export class Ownership {
     try {
       const lostBytes = this.#journal.restore()
       log.error(
-        { directory: this.#directory, lostBytes },
+        { directory: this.directory, lostBytes },
         'the journal directory was deleted; it has been recreated, and the process continues',
       )
       if (this.#isDirectoryLost) onTrouble(undefined)

@@ -63,11 +63,6 @@ export class ShipCalls {
     await connection.query(`LISTEN "${answerChannel(this.#options.instanceId)}"`)
   }
 
-  /** True if another process waits for `answer`. */
-  get isCalled(): boolean {
-    return this.#receivedCalls.length > 0
-  }
-
   /** The calls received so far. They must be answered after shipping. */
   takeCalls(): readonly string[] {
     const received = this.#receivedCalls

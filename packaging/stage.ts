@@ -2,8 +2,10 @@ import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:f
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** All that the package has beside its package.json. Its `files` are these. */
+/** All that the package has beside its package.json and the packages bundled with it. Its `files` are these. */
 const programs = ['src/**/*.{ts,cjs}', 'workers/**/*.ts']
+/** The workspaces that a start or a command loads. Folder `x` is the package `tollgate-x`, which npm bundles with ours. */
+const workspaces = ['verify']
 const others = [
   'src/db/functions/*.sql',
   'migrations/*.sql',
@@ -19,12 +21,14 @@ const others = [
 
 /** Write the content of the package into a folder. Answers how many files it has. */
 export function stage(root: string, folder: string, name?: string): number {
-  const sources = filesOf(root, programs).filter((file) => !/\.d\.c?ts$/.test(file))
-  const typed = new Set(sources.filter((file) => file.endsWith('.ts')))
+  const patterns = [...programs, ...workspaces.map((name) => `${name}/**/*.{ts,json}`)]
+  const sources = filesOf(root, patterns).filter((file) => !/\.d\.c?ts$/.test(file))
+  const typed = new Set(sources.filter((file) => file.endsWith('.ts')).map(placeOf))
   for (const file of sources) {
     const text = readFileSync(join(root, file), 'utf8')
-    if (typed.has(file)) write(folder, file.replace(/\.ts$/, '.js'), javaScriptOf(file, text, typed))
-    else write(folder, file, text)
+    const place = placeOf(file)
+    if (typed.has(place)) write(folder, place.replace(/\.ts$/, '.js'), javaScriptOf(place, text, typed))
+    else write(folder, place, text)
   }
   const copied = filesOf(root, others)
   for (const file of copied) {
@@ -33,6 +37,12 @@ export function stage(root: string, folder: string, name?: string): number {
   }
   write(folder, 'package.json', manifestOf(readFileSync(join(root, 'package.json'), 'utf8'), name))
   return sources.length + copied.length + 1
+}
+
+/** Where the package has a file of the repository. */
+function placeOf(file: string): string {
+  const [top = ''] = file.split('/')
+  return workspaces.includes(top) ? `node_modules/tollgate-${file}` : file
 }
 
 function filesOf(root: string, patterns: readonly string[]): string[] {
@@ -45,7 +55,9 @@ function filesOf(root: string, patterns: readonly string[]): string[] {
 /** Types become blanks, so each line of an error is that of the source. Names of our files get their new ending. */
 export function javaScriptOf(file: string, text: string, files: ReadonlySet<string>): string {
   return stripTypeScriptTypes(text).replace(/'([\w./-]+)\.ts'/g, (whole, path: string) =>
-    files.has(join(dirname(file), `${path}.ts`)) ? `'${path}.js'` : whole,
+    files.has(join(dirname(file), `${path}.ts`)) || files.has(`node_modules/${path}.ts`)
+      ? `'${path}.js'`
+      : whole,
   )
 }
 
@@ -59,6 +71,7 @@ function manifestOf(text: string, name: string | undefined): string {
     ...Object.fromEntries(kept.map((member) => [member, ours[member]])),
     // runtime.cjs finds a newer one, or says that it is missing.
     engines: { node: '>=20' },
+    bundleDependencies: workspaces.map((name) => `tollgate-${name}`),
     files: ['src', 'workers', 'migrations', 'console/dist', ...others.filter((one) => !one.includes('/'))],
   }
   return `${JSON.stringify(manifest, null, 2)}\n`

@@ -11,6 +11,9 @@ import { tiers, tiersOf } from './support/tiers.ts'
 const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
+/** The workspaces that the product loads as packages. */
+const walled = sources.filter(({ file }) => file.startsWith('verify/'))
+const shipped = [...product, ...workers, ...walled]
 const pages = readConsole().filter(({ file }) => file !== generated)
 const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
@@ -25,7 +28,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redaction: ['canonical'],
   storage: ['canonical', 'runtime'],
   telemetry: ['redaction', 'runtime'],
-  verify: ['protocols'],
   db: ['canonical', 'runtime', 'telemetry'],
   http: ['address-blocks.ts', 'canonical', 'config', 'runtime', 'telemetry'],
   journal: ['canonical', 'db', 'protocols', 'redaction', 'runtime', 'telemetry'],
@@ -163,7 +165,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'secrets',
     'shipping',
-    'verify',
   ],
   sockets: ['canonical', 'config', 'http', 'pipeline', 'protocols', 'runtime'],
   api: [
@@ -196,7 +197,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'upstream',
     'usage',
-    'verify',
     'webhooks',
   ],
   process: [
@@ -249,7 +249,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'server.ts',
     'telemetry',
-    'verify',
   ],
 }
 
@@ -290,7 +289,7 @@ test('no file imports itself through other files, and no part through other part
 
 test('a function has at most 100 lines', () => {
   // A shorter file has no longer function, and parsing takes time.
-  const longer = [...product, ...workers, ...pages].filter(({ text }) => text.split('\n').length > 100)
+  const longer = [...shipped, ...pages].filter(({ text }) => text.split('\n').length > 100)
   for (const { file, text } of longer) {
     const long = functionsOf(file, text).filter(({ lines }) => lines > 100)
     for (const { name, line, lines } of long)
@@ -301,6 +300,7 @@ test('a function has at most 100 lines', () => {
 test('an exported class or type has a name of its own', () => {
   for (const room of [
     [...product, ...workers],
+    walled,
     pages.filter(({ file }) => file.startsWith('console/src/')),
   ]) {
     const files = new Map<string, string>()
@@ -314,14 +314,14 @@ test('an exported class or type has a name of its own', () => {
 })
 
 test('comments end within 110 columns, which the formatter leaves to their writer', () => {
-  for (const { file, text } of [...product, ...workers, ...pages]) {
+  for (const { file, text } of [...shipped, ...pages]) {
     const wide = text.split('\n').find((line) => line.length > 110 && /^ *(\/?\*|\/\/)(?! biome)/.test(line))
     expect(wide, file).toBeUndefined()
   }
 })
 
 test('a file has at most 600 lines', () => {
-  for (const { file, text } of [...product, ...workers, ...pages]) {
+  for (const { file, text } of [...shipped, ...pages]) {
     const lines = text.trimEnd().split('\n').length
     expect(lines, `${file} has ${lines} lines: split it`).toBeLessThanOrEqual(600)
   }
@@ -355,7 +355,7 @@ test('the pages know the gateway by its HTTP API alone, and the gateway knows no
     const builtin = isOfBuild ? undefined : imports.find((path) => /^node:/.test(path))
     expect(builtin, `${file} imports ${builtin}, which no browser has`).toBeUndefined()
   }
-  for (const { file, imports } of [...product, ...workers]) {
+  for (const { file, imports } of shipped) {
     const page = imports.find((path) => path.startsWith('console/'))
     expect(page, `${file} imports ${page}: the gateway serves what vite has built of it`).toBeUndefined()
   }
@@ -382,8 +382,16 @@ test('what clients of the API read is ASCII: some print the bytes of an answer',
   }
 })
 
+test('a workspace that we ship knows nothing of the gateway', () => {
+  for (const { file, imports } of walled) {
+    const [own] = file.split('/')
+    const other = imports.find((path) => path.includes('.ts') && !path.startsWith(`${own}/`))
+    expect(other, `${file} imports ${other}: it may import packages and its own files`).toBeUndefined()
+  }
+})
+
 test('shipped code does not import tests', () => {
-  for (const { file, imports } of [...product, ...workers]) {
+  for (const { file, imports } of shipped) {
     const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))
     expect(test, `${file} imports ${test}: move what it needs into src`).toBeUndefined()
   }
@@ -403,7 +411,7 @@ test('only jobs/queue/ imports BullMQ, only jobs/queue/ and limits/ import Redis
 })
 
 test('only config.ts reads the environment, which server.ts and the command hand on', () => {
-  for (const { file, text } of [...product, ...workers]) {
+  for (const { file, text } of shipped) {
     if (['src/config/config.ts', 'src/server.ts', 'src/commands/main.ts'].includes(file)) continue
     expect(
       text.includes('process.env'),
@@ -426,7 +434,7 @@ test('what requests go through is given its clock, and only a thread of it makes
 
 test('a path that a file builds from its own folder exists', () => {
   const built = /import\.meta\.dirname, '([^']+)'|new URL\('(\.[^']+)', import\.meta\.url\)/g
-  for (const { file, text } of [...product, ...workers]) {
+  for (const { file, text } of shipped) {
     for (const [, fromFolder, fromUrl] of text.matchAll(built)) {
       const path = join(file, '..', fromFolder ?? fromUrl ?? '')
       // Made at the first start.
@@ -437,7 +445,7 @@ test('a path that a file builds from its own folder exists', () => {
 })
 
 test('only start-thread.ts starts threads', () => {
-  for (const { file, text } of [...product, ...workers]) {
+  for (const { file, text } of shipped) {
     if (file === 'src/runtime/start-thread.ts') continue
     const starts = /import \{[^}]*(?<!type )\bWorker\b[^}]*\} from 'node:worker_threads'/.test(text)
     expect(starts, `${file} starts a thread by itself: call startThread, which says why`).toBe(false)
@@ -542,7 +550,7 @@ test('tests take random numbers from a seed, are never skipped, and depend on no
 })
 
 function onlyIn(packageName: string, allowed: RegExp, advice: string): void {
-  for (const { file, imports } of [...product, ...workers]) {
+  for (const { file, imports } of shipped) {
     const seen = imports.some((path) => path === packageName || path.startsWith(`${packageName}/`))
     if (seen) expect(file, `${file} imports ${packageName}: ${advice}`).toMatch(allowed)
   }

@@ -34,6 +34,7 @@ export interface FanOut {
 export const folders = [
   'src',
   'workers',
+  'verify',
   'console/src',
   'console/docs',
   'bench',

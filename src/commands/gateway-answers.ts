@@ -1,5 +1,5 @@
+import { sectionSchema } from 'tollgate-verify/report.ts'
 import { z } from 'zod'
-import { sectionSchema } from '../verify/report.ts'
 import { CommandError, exitCodes } from './exit-codes.ts'
 import type { GatewayClient } from './gateway.ts'
 

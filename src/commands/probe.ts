@@ -57,7 +57,7 @@ async function ended(look: () => Promise<ShownProbeRun>, signal: AbortSignal): P
 }
 
 async function show({ state, error, sections, cost_usd }: ShownProbeRun, terminal: Terminal): Promise<void> {
-  const { sectionTable } = await import('../verify/table.ts')
+  const { sectionTable } = await import('tollgate-verify/table.ts')
   if (state === 'failed') terminal.print(`The run failed: ${error ?? 'the reason is unknown'}`)
   for (const section of sections ?? []) terminal.print(sectionTable(section, terminal.look).trimEnd())
   terminal.print(cost_usd === null ? 'The cost of the run is unknown.' : `The run cost $${cost_usd}.`)

@@ -20,9 +20,9 @@ export const verify = command({
   arguments: {},
   async run({ options, env, terminal, signal }) {
     const [{ verify }, { UsageError }, { KeyRefused, Unreachable }] = await Promise.all([
-      import('../verify/verify.ts'),
-      import('../verify/options.ts'),
-      import('../verify/caller.ts'),
+      import('tollgate-verify/verify.ts'),
+      import('tollgate-verify/options.ts'),
+      import('tollgate-verify/caller.ts'),
     ])
     try {
       return await verify(options, { ...terminal.streams, env, signal })

@@ -1,8 +1,8 @@
+import type { FormatId } from 'tollgate-verify/format.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Channel, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { FormatId } from '../verify/format.ts'
 
 /**
  * The format in which a probe calls a channel of each protocol. Gemini has no client side here, so its

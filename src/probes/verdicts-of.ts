@@ -1,6 +1,6 @@
+import type { CheckFinding } from 'tollgate-verify/format.ts'
 import type { Modality, OptionalParameter, Traits } from '../canonical/traits.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { CheckFinding } from '../verify/format.ts'
 
 /** What a probe found about one subject, and the traits that follow from it. */
 export interface ProbeFinding {

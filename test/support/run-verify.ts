@@ -1,8 +1,8 @@
+import { report } from 'tollgate-verify/report.ts'
 import type { z } from 'zod'
 import { runCommand } from '../../src/commands/run-command.ts'
 import type { Output } from '../../src/commands/terminal.ts'
 import { verify } from '../../src/commands/verify.ts'
-import { report } from '../../src/verify/report.ts'
 
 export interface VerifyRun {
   code: number

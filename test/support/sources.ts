@@ -14,9 +14,9 @@ export interface Source {
   loads: string[]
 }
 
-/** Every file of src, workers, bench and test, without the packages of a workspace. */
+/** Every file of src, workers, verify, bench and test. */
 export function readSources(): Source[] {
-  return ['src', 'workers', 'bench', 'test'].flatMap((folder) => sourcesIn(folder))
+  return ['src', 'workers', 'verify', 'bench', 'test'].flatMap((folder) => sourcesIn(folder))
 }
 
 /** Every file of the pages' code. */
@@ -79,5 +79,7 @@ function isType(words: string): boolean {
 }
 
 function fromRoot(file: string, path: string): string {
-  return path.startsWith('.') ? relative(root, resolve(root, dirname(file), path)) : path
+  if (path.startsWith('.')) return relative(root, resolve(root, dirname(file), path))
+  // A workspace has the name of its folder: `tollgate-verify/run.ts` is verify/run.ts.
+  return path.replace(/^tollgate-(?=\w+\/)/, '')
 }

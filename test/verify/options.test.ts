@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { verdicts } from 'tollgate-verify/format.ts'
+import { report } from 'tollgate-verify/report.ts'
 import { describe, expect, test } from 'vitest'
 import { optionName } from '../../src/commands/command.ts'
 import { verify } from '../../src/commands/verify.ts'
-import { verdicts } from '../../src/verify/format.ts'
-import { report } from '../../src/verify/report.ts'
 import { runVerify } from '../support/run-verify.ts'
 
 const url = 'http://127.0.0.1:9/v1'

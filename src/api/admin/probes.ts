@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { sectionSchema } from 'tollgate-verify/report.ts'
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
@@ -9,7 +10,6 @@ import type { Queues } from '../../jobs/queue/queue.ts'
 import { usd } from '../../money/price.ts'
 import { findOffer, findProbedOffer, probedProtocols } from '../../probes/probed-offer.ts'
 import { addRuns, listRuns } from '../../probes/queries.ts'
-import { sectionSchema } from '../../verify/report.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { notFound } from './refusals.ts'
 

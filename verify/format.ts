@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ServerEvent } from '../protocols/event-reader.ts'
+import type { ServerEvent } from './server-events.ts'
 
 /** The result of one check. The detail is a phrase for the last column of the table. */
 export interface CheckFinding {

@@ -1,8 +1,8 @@
-import { EventReader } from '../protocols/event-reader.ts'
 import { type Ask, type CheckFinding, type Reply, type WireFormat, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
 import type { Options, OutputBound } from './options.ts'
+import { readEvents } from './server-events.ts'
 
 /** A response that a client of the format can read. */
 export interface Answered {
@@ -212,12 +212,8 @@ class NotStreamed extends Error {}
 function readStream(format: WireFormat, { headers, text }: ReceivedAnswer): Reply {
   const type = headers.get('content-type') ?? 'no content-type'
   if (!type.includes('text/event-stream')) throw new NotStreamed(`the response is not a stream: ${type}`)
-  const reader = new EventReader()
-  const events = reader.push(Buffer.from(text))
-  const last = reader.end()
-  if (last.isCut)
-    throw new WrongShape('the stream is cut off: its last event is not followed by a blank line')
-  events.push(...last.events)
+  const { events, isCut } = readEvents(text)
+  if (isCut) throw new WrongShape('the stream is cut off: its last event is not followed by a blank line')
   if (events.length === 0) throw new WrongShape('the stream has no events')
   return format.readStream(events)
 }

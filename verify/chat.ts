@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ServerEvent } from '../protocols/event-reader.ts'
 import { chatParameters } from './chat-parameters.ts'
 import { features, stop } from './features.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from './format.ts'
 import { jsonIn } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
+import type { ServerEvent } from './server-events.ts'
 
 /**
  * The Chat Completions format. https://platform.openai.com/docs/api-reference/chat, and the types of the

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ServerEvent } from '../protocols/event-reader.ts'
 import { shaped, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
+import type { ServerEvent } from './server-events.ts'
 
 /**
  * Builds the message from a Messages stream, like the vendor's SDK. Throws a WrongShape error if events are

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ServerEvent } from '../protocols/event-reader.ts'
 import { shaped, WrongShape } from './format.ts'
 import { jsonIn } from './json.ts'
+import type { ServerEvent } from './server-events.ts'
 
 /**
  * Returns the response in the last event of a Responses stream. Throws a WrongShape error if a client could

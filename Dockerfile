@@ -8,6 +8,7 @@ FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY console/package.json console/package.json
+COPY demo/package.json demo/package.json
 COPY test/openapi-client/package.json test/openapi-client/package.json
 COPY verify/package.json verify/package.json
 # The bundler is an optional package: it has one for each platform.

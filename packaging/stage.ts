@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 /** All that the package has beside its package.json and the packages bundled with it. Its `files` are these. */
 const programs = ['src/**/*.{ts,cjs}', 'workers/**/*.ts']
 /** The workspaces that a start or a command loads. Folder `x` is the package `tollgate-x`, which npm bundles with ours. */
-const workspaces = ['verify']
+const workspaces = ['demo', 'verify']
 const others = [
   'src/db/functions/*.sql',
   'migrations/*.sql',

@@ -12,7 +12,7 @@ const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
 /** The workspaces that the product loads as packages. */
-const walled = sources.filter(({ file }) => file.startsWith('verify/'))
+const walled = sources.filter(({ file }) => /^(demo|verify)\//.test(file))
 const shipped = [...product, ...workers, ...walled]
 const pages = readConsole().filter(({ file }) => file !== generated)
 const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
@@ -23,7 +23,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   runtime: [],
   config: ['address-blocks.ts'],
-  demo: ['canonical'],
   protocols: ['canonical'],
   redaction: ['canonical'],
   storage: ['canonical', 'runtime'],
@@ -208,7 +207,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'catalog',
     'config',
     'db',
-    'demo',
     'http',
     'images',
     'jobs',

@@ -34,6 +34,7 @@ export interface FanOut {
 export const folders = [
   'src',
   'workers',
+  'demo',
   'verify',
   'console/src',
   'console/docs',

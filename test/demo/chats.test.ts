@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { type Demo, startDemo } from 'tollgate-demo/server.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isRecord, recordsOf } from '../../src/canonical/json.ts'
-import { type Demo, startDemo } from '../../src/demo/server.ts'
 
 let demo: Demo
 let openai: OpenAI

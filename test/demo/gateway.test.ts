@@ -1,5 +1,5 @@
+import { type Demo, startDemo } from 'tollgate-demo/server.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { inputs, notingFetch, runTool } from '../support/loop.ts'
 import { aiChatLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'

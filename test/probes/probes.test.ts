@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { startDemo } from 'tollgate-demo/server.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startDemo } from '../../src/demo/server.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'

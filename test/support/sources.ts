@@ -14,9 +14,9 @@ export interface Source {
   loads: string[]
 }
 
-/** Every file of src, workers, verify, bench and test. */
+/** Every file of src, workers, demo, verify, bench and test. */
 export function readSources(): Source[] {
-  return ['src', 'workers', 'verify', 'bench', 'test'].flatMap((folder) => sourcesIn(folder))
+  return ['src', 'workers', 'demo', 'verify', 'bench', 'test'].flatMap((folder) => sourcesIn(folder))
 }
 
 /** Every file of the pages' code. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { type Demo, startDemo } from 'tollgate-demo/server.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Demo, startDemo } from '../../src/demo/server.ts'
 import { startFaultyGateway } from '../support/faulty-gateway.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { notOk, runVerify, verifyReport } from '../support/run-verify.ts'

@@ -1,5 +1,5 @@
+import { drawPicture } from 'tollgate-demo/picture.ts'
 import type { Json } from '../../../../src/canonical/json.ts'
-import { drawPicture } from '../../../../src/demo/picture.ts'
 import { tokensOf } from '../question.ts'
 import type { ImageOptions, Size } from './read.ts'
 

@@ -1,7 +1,7 @@
-import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
 import { error } from './chat.ts'
 import type { DemoFormat, Head } from './format.ts'
+import type { Json } from './json.ts'
 
 /** The Responses format, without thoughts. https://platform.openai.com/docs/api-reference/responses */
 export const responses: DemoFormat = { whole, events, error }

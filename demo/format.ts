@@ -1,5 +1,5 @@
-import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
+import type { Json } from './json.ts'
 
 /**
  * Writes responses and errors in a wire format. It shares no code with `protocols/`, because a mistake made

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../canonical/json.ts'
+import { isRecord, type Json } from './json.ts'
 
 /** The maximum depth, because a schema may contain itself many times over. */
 const depthMax = 16

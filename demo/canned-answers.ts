@@ -1,4 +1,4 @@
-import { isRecord } from '../canonical/json.ts'
+import { isRecord } from './json.ts'
 import { DemoRefusal, type DemoRequest, type DemoTool, type DemoTurn } from './request.ts'
 import { sampleOf } from './sample.ts'
 

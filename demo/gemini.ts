@@ -1,6 +1,6 @@
-import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
 import type { DemoFormat, Head } from './format.ts'
+import type { Json } from './json.ts'
 
 /** https://ai.google.dev/api/generate-content */
 export const gemini: DemoFormat = { whole, events, error }

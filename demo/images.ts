@@ -1,6 +1,6 @@
-import { type Json, textOf } from '../canonical/json.ts'
 import { tokensOf } from './canned-answers.ts'
 import type { Head } from './format.ts'
+import { type Json, textOf } from './json.ts'
 import { drawPicture, type Size } from './picture.ts'
 import { DemoRefusal } from './request.ts'
 

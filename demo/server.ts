@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Json, parseObject } from '../canonical/json.ts'
 import { answerTo } from './canned-answers.ts'
 import { chat } from './chat.ts'
 import type { DemoFormat, Head } from './format.ts'
 import { gemini } from './gemini.ts'
 import { imageEvents, readDemoImages, wholeImages } from './images.ts'
+import { type Json, parseObject } from './json.ts'
 import { messages } from './messages.ts'
 import { DemoRefusal, readDemoRequest } from './request.ts'
 import { responses } from './responses.ts'
@@ -79,7 +79,7 @@ type Reply = { whole: Json } | { events: Iterable<Json | string> | AsyncIterable
 
 async function replyTo(call: string, raw: Buffer): Promise<Reply> {
   const [, model, verb] = geminiCall.exec(call) ?? []
-  const body = parseObject(raw.toString()) ?? {}
+  const body = parseObject(raw.toString())
   const head = {
     id: createHash('sha256').update(raw).digest('hex').slice(0, 24),
     model: model ?? String(body.model),

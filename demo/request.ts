@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordsOf } from '../canonical/json.ts'
+import { isRecord, type Json, recordsOf } from './json.ts'
 
 /** The members of a request that the demo reads. It ignores all others. */
 export interface DemoRequest {

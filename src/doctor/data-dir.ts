@@ -16,13 +16,14 @@ import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config/config.ts'
 import { journalOwner, listJournals } from '../journal/journal-directory.ts'
 import { isSetAside } from '../journal/set-aside-folders.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
 const place = 'docs/reference/configuration.md#general'
 const MiB = 1024 * 1024
 
-export async function checkDataDir(config: Config): Promise<Finding[]> {
+export async function checkDataDir(config: Config, clock: Clock): Promise<Finding[]> {
   const folder = resolve(config.dataDir)
   if (!existsSync(folder)) return notThere(folder)
   const closed = closedIn(folder)
@@ -31,7 +32,7 @@ export async function checkDataDir(config: Config): Promise<Finding[]> {
     well('data_dir.writable', `${folder} is writable`),
     ...foreignOwner(folder),
     ...checkSpace(folder, config),
-    ...checkSync(folder, config),
+    ...checkSync(folder, config, clock),
     ...checkJournals(join(folder, 'journal')),
   ]
 }
@@ -137,12 +138,12 @@ const slowMs = 20
  * Measures fdatasync on an unlinked file. Some file systems do not sync at all, so a volatile file system is
  * recognised by its type and not by its speed.
  */
-function checkSync(folder: string, { durability }: Config): Finding[] {
+function checkSync(folder: string, { durability }: Config, clock: Clock): Finding[] {
   const system = volatile.get(statfsSync(folder).type)
   const gone = system !== undefined && durability === 'journal'
   let medianMs: number
   try {
-    medianMs = measureSync(folder)
+    medianMs = measureSync(folder, clock)
   } catch (error) {
     const advice = {
       why: messagesIn(error),
@@ -184,17 +185,17 @@ const volatile: ReadonlyMap<number, string> = new Map([
 ])
 
 /** Returns the median time in milliseconds. */
-function measureSync(folder: string): number {
+function measureSync(folder: string, clock: Clock): number {
   const path = join(folder, `.doctor.${process.pid}`)
   const file = openSync(path, 'wx', 0o600)
   try {
     unlinkSync(path)
     const block = Buffer.alloc(4096)
     const times = Array.from({ length: syncs }, () => {
-      const startMs = performance.now()
+      const startMs = clock.elapsed()
       writeSync(file, block)
       fdatasyncSync(file)
-      return performance.now() - startMs
+      return clock.elapsed() - startMs
     })
     return times.sort((a, b) => a - b)[Math.floor(syncs / 2)] ?? 0
   } finally {

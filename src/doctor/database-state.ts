@@ -3,11 +3,9 @@ import type { Config } from '../config/config.ts'
 import { pooledPurposes } from '../db/database.ts'
 import { planMigration } from '../db/migration-plan.ts'
 import { FormerSchemaError } from '../db/schema-version.ts'
-import { readKeeper } from '../secrets/open-masters.ts'
-import { presentKeys } from '../secrets/present-keys.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
+import { type Finding, findingsOf } from './finding.ts'
 
-const { well, skipped, warning, wrong } = findingsOf('database')
+const { well, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'
 
 /** The oldest version that the tests cover. */
@@ -154,28 +152,6 @@ export async function checkConnections(sql: Sql, config: Config): Promise<Findin
       },
     ),
   ]
-}
-
-/** Checks whether SECRET_KEY opens the master keys, and through them all the secrets. */
-export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]> {
-  const keys = presentKeys(config)
-  if (keys === undefined)
-    return [
-      skipped('database.secret_key', 'the secrets in the database cannot be checked without SECRET_KEY'),
-    ]
-  try {
-    await readKeeper(sql, keys)
-    return [well('database.secret_key', 'SECRET_KEY opens the secrets in the database')]
-  } catch (error) {
-    if (!(error instanceof Error) || 'code' in error) throw error
-    return [
-      wrong('database.secret_key', 'SECRET_KEY cannot open the secrets in the database', {
-        why: `${messagesIn(error)}.`,
-        fix: 'Set the SECRET_KEY of the other processes, or of the backup. The ids show which one is needed.',
-        docs: 'docs/reference/secrets.md#replace-secret_key',
-      }),
-    ]
-  }
 }
 
 const apartMs = { warning: 2_000, wrong: 60_000 }

@@ -14,7 +14,6 @@ import { checkRights } from './database-rights.ts'
 import {
   checkClock,
   checkConnections,
-  checkMasters,
   checkSchema,
   checkTenantStorage,
   checkVersion,
@@ -27,17 +26,20 @@ const { well, skipped, wrong } = findingsOf('database')
 /** The longest time that one step waits for Postgres. */
 const answerMs = 10_000
 
-/** Checks the database of this configuration. Writes nothing, and does not start the embedded Postgres. */
-export async function checkDatabase(config: Config): Promise<Finding[]> {
+/**
+ * Checks the database of this configuration, also with the checks of other rooms. Writes nothing, and does not
+ * start the embedded Postgres.
+ */
+export async function checkDatabase(config: Config, others: readonly DatabaseCheck[]): Promise<Finding[]> {
   const { databaseUrl } = config
-  if (databaseUrl !== undefined) return await checkAt(databaseUrl, config)
+  if (databaseUrl !== undefined) return await checkAt(databaseUrl, config, others)
   const own = await checkBinaries(resolve(config.dataDir))
   const url = embeddedUrl(resolve(config.dataDir))
   if (url === undefined || !(await answers(Number(new URL(url).port)))) {
     const what = 'the embedded Postgres is not running; it starts together with the gateway'
     return [...own, skipped('database.embedded_idle', what)]
   }
-  return [...own, ...(await checkAt(url, config))]
+  return [...own, ...(await checkAt(url, config, others))]
 }
 
 async function checkBinaries(dataDir: string): Promise<Finding[]> {
@@ -74,7 +76,7 @@ export function bareClient(url: string): Sql {
   })
 }
 
-async function checkAt(url: string, config: Config): Promise<Finding[]> {
+async function checkAt(url: string, config: Config, others: readonly DatabaseCheck[]): Promise<Finding[]> {
   let name: string
   let sql: Sql
   try {
@@ -100,7 +102,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     const pooler = await checkDirect(sql, () => bareClient(url))
     const settings = pooler.length > 0 ? [] : await checkSettings(url)
     const rest: Finding[] = []
-    for (const check of checks) rest.push(...(await reading(check, sql, config)))
+    for (const check of [...checks, ...others]) rest.push(...(await reading(check, sql, config)))
     return [reached, ...pooler, ...settings, ...(await checkPoolerUrl(config, sql)), ...rest]
   } finally {
     await sql.end({ timeout: 0 })
@@ -120,20 +122,20 @@ async function checkSettings(url: string): Promise<Finding[]> {
   }
 }
 
-type Check = (sql: Sql, config: Config) => Promise<Finding[]>
+/** Its name says what it checks: `checkVersion`. */
+export type DatabaseCheck = (sql: Sql, config: Config) => Promise<Finding[]>
 
-const checks: readonly Check[] = [
+const checks: readonly DatabaseCheck[] = [
   checkVersion,
   checkRights,
   checkSchema,
   checkConnections,
-  checkMasters,
   checkTenantStorage,
   checkClock,
 ]
 
 /** Skips whatever this user cannot read or the schema of another release lacks. */
-async function reading(check: Check, sql: Sql, config: Config): Promise<Finding[]> {
+async function reading(check: DatabaseCheck, sql: Sql, config: Config): Promise<Finding[]> {
   try {
     return await inTime(check(sql, config), answerMs, 'Postgres')
   } catch (error) {
@@ -150,6 +152,6 @@ const what: Readonly<Record<string, string>> = {
   checkSchema: 'the schema',
   checkConnections: 'the number of connections',
   checkMasters: 'whether SECRET_KEY is correct',
-  checkStorage: 'the storage of tenants',
+  checkTenantStorage: 'the storage of tenants',
   checkClock: 'the clock of Postgres',
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { areFresh, whyNotBuilt } from '../pages/build.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { inTime } from '../runtime/in-time.ts'
 import { checkCertificate } from './certificate.ts'
 import { checkChannelRows } from './channel-rows.ts'
@@ -11,7 +10,9 @@ import { checkDatabase } from './database.ts'
 import { areas, type CheckArea, type Finding, findingsOf, messagesIn } from './finding.ts'
 import { gatewayFileFindings } from './gateway-file.ts'
 import { checkMachine } from './machine.ts'
+import { checkMasters } from './masters.ts'
 import { checkMoney } from './money.ts'
+import { checkPages } from './pages.ts'
 import { checkPorts } from './ports.ts'
 import { checkRedis } from './redis.ts'
 import { checkBuckets } from './storage.ts'
@@ -50,10 +51,10 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
       : await check()
   const reading = readStoredRows(config)
   const checks: [CheckArea, () => Promise<Finding[]>][] = [
-    ['database', () => checkDatabase(config)],
+    ['database', () => checkDatabase(config, [checkMasters])],
     ['redis', () => checkRedis(config)],
-    ['data directory', () => checkDataDir(config)],
-    ['network', async () => [...(await checkPorts(config)), ...checkCertificate(config, Date.now())]],
+    ['data directory', () => checkDataDir(config, systemClock)],
+    ['network', async () => [...(await checkPorts(config)), ...checkCertificate(config, systemClock.now())]],
     ['machine', () => checkMachine(config)],
     [
       'channels',
@@ -83,28 +84,4 @@ async function bounded(area: CheckArea, check: () => Promise<Finding[]>): Promis
     }
     return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this check could not be completed', advice)]
   }
-}
-
-const { well, warning } = findingsOf('pages')
-
-/** Checks whether a start has pages to serve. `root` is the top of the checkout or package. */
-async function checkPages({ pages, role }: Config, root: string): Promise<Finding[]> {
-  if (pages.length === 0 || role === 'worker') return [well('pages.off', 'no pages are served')]
-  if (whyNotBuilt(root) !== undefined)
-    return [
-      warning('pages.missing', 'the pages are not built, and vite, which builds them, is not installed', {
-        why: 'The API works without them.',
-        fix: 'Copy console/dist from a checkout in which npm run build:pages was run, or install vite:',
-        run: 'npm ci --include=dev',
-        docs: 'docs/reference/deployment.md#pages',
-      }),
-    ]
-  return [
-    well(
-      'pages.built',
-      (await areFresh(root))
-        ? 'the pages are built'
-        : 'the next start builds the pages; to build them now, run npm run build:pages',
-    ),
-  ]
 }

@@ -19,8 +19,8 @@ export const doctor = command({
   arguments: {},
   async run({ options: { offline, json }, env, terminal, signal }) {
     const [{ examine }, { reportLines }] = await Promise.all([
-      import('../doctor/doctor.ts'),
-      import('../doctor/report.ts'),
+      import('./doctor/examine.ts'),
+      import('./doctor/report.ts'),
     ])
     const findings = await terminal.during('checking the installation', () =>
       examine({ env, offline, signal }),

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkChannelRows } from '../../src/catalog/check-channel-rows.ts'
+import { readStoredRows } from '../../src/catalog/stored-rows.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { checkChannelRows } from '../../src/doctor/channel-rows.ts'
-import { readStoredRows } from '../../src/doctor/stored-rows.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 

@@ -1,22 +1,22 @@
 import { join } from 'node:path'
-import { systemClock } from '../runtime/clock.ts'
-import { inTime } from '../runtime/in-time.ts'
-import { checkCertificate } from './certificate.ts'
-import { checkChannelRows } from './channel-rows.ts'
-import { checkChannels } from './channels.ts'
-import { checkConfiguration } from './configuration.ts'
-import { checkDataDir } from './data-dir.ts'
-import { checkDatabase } from './database.ts'
-import { areas, type CheckArea, type Finding, findingsOf, messagesIn } from './finding.ts'
-import { gatewayFileFindings } from './gateway-file.ts'
+import { areas, type CheckArea, type Finding, findingsOf, messagesIn } from '../../canonical/finding.ts'
+import { checkChannelRows } from '../../catalog/check-channel-rows.ts'
+import { gatewayFileFindings } from '../../catalog/check-gateway-file.ts'
+import { readStoredRows } from '../../catalog/stored-rows.ts'
+import { checkConfiguration } from '../../config/check-configuration.ts'
+import { checkDatabase } from '../../db/checks/database.ts'
+import { checkCertificate } from '../../http/check-certificate.ts'
+import { checkPorts } from '../../http/check-ports.ts'
+import { checkRedis } from '../../jobs/queue/check-redis.ts'
+import { checkDataDir } from '../../journal/check-data-dir.ts'
+import { checkMoney } from '../../money/check-money.ts'
+import { checkPages } from '../../pages/check-pages.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { inTime } from '../../runtime/in-time.ts'
+import { checkMasters } from '../../secrets/check-masters.ts'
+import { checkBuckets } from '../../storage/check-buckets.ts'
+import { checkChannels } from '../../upstream/check-channels.ts'
 import { checkMachine } from './machine.ts'
-import { checkMasters } from './masters.ts'
-import { checkMoney } from './money.ts'
-import { checkPages } from './pages.ts'
-import { checkPorts } from './ports.ts'
-import { checkRedis } from './redis.ts'
-import { checkBuckets } from './storage.ts'
-import { readStoredRows } from './stored-rows.ts'
 
 export interface Installation {
   env: Readonly<Record<string, string | undefined>>
@@ -28,7 +28,7 @@ export interface Installation {
 /** Longer than the sum of the timeouts in any one area. */
 const areaMs = 45_000
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 
 /**
  * Checks everything that a gateway with this environment needs, and changes nothing. All areas are checked at

@@ -1,6 +1,6 @@
+import { type Finding, findingsOf } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
-import { areFresh, whyNotBuilt } from '../pages/build.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { areFresh, whyNotBuilt } from './build.ts'
 
 const { well, warning } = findingsOf('pages')
 

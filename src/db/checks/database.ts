@@ -1,14 +1,15 @@
 import { resolve } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config/config.ts'
-import { openConnections } from '../db/connections.ts'
-import { embeddedUrl } from '../db/embedded.ts'
-import { embeddedBinaries } from '../db/embedded-home.ts'
-import { isForbidden } from '../db/failures.ts'
-import { databaseNamed } from '../db/migrate.ts'
-import { answers } from '../db/postmaster.ts'
-import { inTime } from '../runtime/in-time.ts'
+import { type Finding, findingsOf, messagesIn } from '../../canonical/finding.ts'
+import { codeOf } from '../../canonical/unreachable.ts'
+import type { Config } from '../../config/config.ts'
+import { inTime } from '../../runtime/in-time.ts'
+import { openConnections } from '../connections.ts'
+import { embeddedUrl } from '../embedded.ts'
+import { embeddedBinaries } from '../embedded-home.ts'
+import { isForbidden } from '../failures.ts'
+import { databaseNamed } from '../migrate.ts'
+import { answers } from '../postmaster.ts'
 import { connectionFailure } from './database-failure.ts'
 import { checkRights } from './database-rights.ts'
 import {
@@ -18,7 +19,6 @@ import {
   checkTenantStorage,
   checkVersion,
 } from './database-state.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
 import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
 const { well, skipped, wrong } = findingsOf('database')
@@ -27,8 +27,8 @@ const { well, skipped, wrong } = findingsOf('database')
 const answerMs = 10_000
 
 /**
- * Checks the database of this configuration, also with the checks of other rooms. Writes nothing, and does not
- * start the embedded Postgres.
+ * Checks the database of this configuration, and runs the checks of other rooms on the same connection.
+ * Writes nothing, and does not start the embedded Postgres.
  */
 export async function checkDatabase(config: Config, others: readonly DatabaseCheck[]): Promise<Finding[]> {
   const { databaseUrl } = config

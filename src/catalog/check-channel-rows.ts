@@ -1,6 +1,6 @@
 import { isCovered } from '../address-blocks.ts'
+import { type Finding, findingsOf } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, findingsOf } from './finding.ts'
 import type { CheckedChannel, StoredRows } from './stored-rows.ts'
 
 const { well, warning } = findingsOf('channels')

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { type Finding, findingsOf, inShell } from './finding.ts'
+import { type Finding, findingsOf, inShell } from '../../canonical/finding.ts'
 
 const { well, warning, wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'

@@ -12,12 +12,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { type Finding, findingsOf, inShell, messagesIn } from '../canonical/finding.ts'
 import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config/config.ts'
-import { journalOwner, listJournals } from '../journal/journal-directory.ts'
-import { isSetAside } from '../journal/set-aside-folders.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
+import { journalOwner, listJournals } from './journal-directory.ts'
+import { isSetAside } from './set-aside-folders.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
 const place = 'docs/reference/configuration.md#general'

@@ -1,4 +1,4 @@
-import { areas, type Finding, type FindingVerdict } from './finding.ts'
+import { areas, type Finding, type FindingVerdict } from '../../canonical/finding.ts'
 
 const signs: Readonly<Record<FindingVerdict, string>> = { well: '✓', warning: '!', wrong: '✗', skipped: '-' }
 const colours = { well: 'green', warning: 'yellow', wrong: 'red', skipped: 'grey' } as const

@@ -3,9 +3,9 @@ import { get } from 'node:http'
 import { get as getSecurely } from 'node:https'
 import { createServer } from 'node:net'
 import { basename } from 'node:path'
+import { type Finding, findingsOf, messagesIn } from '../canonical/finding.ts'
 import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
 
 const { well, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#it-does-not-start'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Config, readConfig, variableNames, wrongVariables } from '../config/config.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { type Finding, findingsOf } from '../canonical/finding.ts'
+import { type Config, readConfig, variableNames, wrongVariables } from './config.ts'
 
 const { well, warning, wrong } = findingsOf('configuration')
 

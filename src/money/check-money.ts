@@ -1,6 +1,6 @@
+import { type Finding, findingsOf } from '../canonical/finding.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
-import { type Finding, findingsOf } from './finding.ts'
-import type { StoredGroup, StoredRows } from './stored-rows.ts'
+import type { StoredGroup, StoredRows } from '../catalog/stored-rows.ts'
 
 const { well, warning } = findingsOf('money')
 

@@ -1,6 +1,6 @@
-import { codeOf } from '../canonical/unreachable.ts'
-import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
-import { networkFailure } from './network-failure.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from '../../canonical/finding.ts'
+import { networkFailure } from '../../canonical/network-failure.ts'
+import { codeOf } from '../../canonical/unreachable.ts'
 
 const { wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { type Finding, findingsOf, inShell, messagesIn } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
-import { readCertificate } from '../http/tls.ts'
-import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
+import { readCertificate } from './tls.ts'
 
 const { well, warning, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#the-certificate-cannot-be-used'

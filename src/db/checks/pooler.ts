@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
-import { codeOf } from '../canonical/unreachable.ts'
-import type { Config } from '../config/config.ts'
-import { checkPooler, PoolerError } from '../db/pooler.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
-import { networkFailure } from './network-failure.ts'
+import { type Finding, findingsOf, messagesIn } from '../../canonical/finding.ts'
+import { networkFailure } from '../../canonical/network-failure.ts'
+import { codeOf } from '../../canonical/unreachable.ts'
+import type { Config } from '../../config/config.ts'
+import { checkPooler, PoolerError } from '../pooler.ts'
 
 const { well, warning, wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'

@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
-import type { Config } from '../config/config.ts'
-import { pooledPurposes } from '../db/database.ts'
-import { planMigration } from '../db/migration-plan.ts'
-import { FormerSchemaError } from '../db/schema-version.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { type Finding, findingsOf } from '../../canonical/finding.ts'
+import type { Config } from '../../config/config.ts'
+import { pooledPurposes } from '../database.ts'
+import { planMigration } from '../migration-plan.ts'
+import { FormerSchemaError } from '../schema-version.ts'
 
 const { well, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'

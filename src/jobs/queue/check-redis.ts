@@ -1,7 +1,7 @@
-import type { Config } from '../config/config.ts'
-import { type RedisState, readRedisState } from '../jobs/queue/redis-state.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
-import { networkFailure } from './network-failure.ts'
+import { type Finding, findingsOf, messagesIn } from '../../canonical/finding.ts'
+import { networkFailure } from '../../canonical/network-failure.ts'
+import type { Config } from '../../config/config.ts'
+import { type RedisState, readRedisState } from './redis-state.ts'
 
 const { well, warning, wrong } = findingsOf('redis')
 const docs = 'docs/runbook.md#redis-does-not-answer-in-time'

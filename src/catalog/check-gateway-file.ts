@@ -1,8 +1,8 @@
 import { counted } from '../canonical/counted.ts'
-import type { GatewayFile } from '../catalog/gateway-file.ts'
-import { readGatewaySource } from '../catalog/gateway-source.ts'
+import { type Finding, findingsOf, inShell, messagesIn } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, findingsOf, inShell, messagesIn } from './finding.ts'
+import type { GatewayFile } from './gateway-file.ts'
+import { readGatewaySource } from './gateway-source.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { type Finding, findingsOf, messagesIn } from '../canonical/finding.ts'
+import { networkFailure } from '../canonical/network-failure.ts'
 import type { Config } from '../config/config.ts'
-import type { Bucket } from '../storage/s3-bucket.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
-import { networkFailure } from './network-failure.ts'
+import type { Bucket } from './s3-bucket.ts'
 
 const { well, warning, wrong } = findingsOf('storage')
 const docs = 'docs/reference/deployment.md#images'
@@ -38,7 +38,7 @@ async function checkBucket(
         docs,
       }),
     ]
-  const { openBucket } = await import('../storage/s3-bucket.ts')
+  const { openBucket } = await import('./s3-bucket.ts')
   const bucket = await openBucket({
     bucket: name,
     endpoint,

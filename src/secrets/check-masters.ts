@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
+import { type Finding, findingsOf, messagesIn } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
-import { readKeeper } from '../secrets/open-masters.ts'
-import { presentKeys } from '../secrets/present-keys.ts'
-import { type Finding, findingsOf, messagesIn } from './finding.ts'
+import { readKeeper } from './open-masters.ts'
+import { presentKeys } from './present-keys.ts'
 
 const { well, skipped, wrong } = findingsOf('database')
 

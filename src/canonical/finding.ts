@@ -1,4 +1,4 @@
-import { codeOf } from '../canonical/unreachable.ts'
+import { codeOf } from './unreachable.ts'
 
 /** The headings of the report, in their order. */
 export const areas = [

@@ -1,5 +1,5 @@
-import { codeOf, type ReachFailure, reachFailureOf } from '../canonical/unreachable.ts'
 import { messagesIn } from './finding.ts'
+import { codeOf, type ReachFailure, reachFailureOf } from './unreachable.ts'
 
 /** Why a server could not be reached, as a code and as a sentence. */
 export interface NetworkFailure {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config/config.ts'
-import { ownMigrations } from '../db/migrate.ts'
-import { knownMigrations } from '../db/schema-version.ts'
-import { sizeOf } from './data-dir.ts'
-import { type Finding, findingsOf } from './finding.ts'
+import { type Finding, findingsOf } from '../../canonical/finding.ts'
+import type { Config } from '../../config/config.ts'
+import { ownMigrations } from '../../db/migrate.ts'
+import { knownMigrations } from '../../db/schema-version.ts'
+import { sizeOf } from '../../journal/check-data-dir.ts'
 
 const { well, warning, wrong } = findingsOf('machine')
 const MiB = 1024 * 1024

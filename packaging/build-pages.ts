@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { buildPages } from '../src/pages/build.ts'
+import { buildPages } from '../src/process/pages/build.ts'
 
 /** `npm run build:pages`: build the pages, as a start would. */
 

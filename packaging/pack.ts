@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildPages } from '../src/pages/build.ts'
+import { buildPages } from '../src/process/pages/build.ts'
 import { stage } from './stage.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { MessageKey } from '../src/alerts/transition.ts'
 import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { pauseAfter } from '../src/runtime/backoff.ts'
-import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
+import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/upstream/webhooks/send-webhook.ts'
 
 const within = { withinMs: 10_000 }
 const problemCharactersMax = 500

@@ -11,7 +11,7 @@ import { pauseAfter } from '../src/runtime/backoff.ts'
 import { named } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'
-import { sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
+import { sendWebhook, webhookPauseMsMax } from '../src/upstream/webhooks/send-webhook.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
 export interface WebhookOptions {

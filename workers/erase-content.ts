@@ -1,13 +1,13 @@
 import type { Sql } from 'postgres'
-import { sweepArchive } from '../src/erasure/archived-retention.ts'
-import { type RetentionPlan, sweepTenants } from '../src/erasure/retention.ts'
-import { runErasure } from '../src/erasure/run-erasure.ts'
-import type { RemoveArchived } from '../src/erasure/work.ts'
 import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { archiverOf, rowDaysOf } from '../src/usage/archive/open-archive.ts'
 import { removeArchived } from '../src/usage/archive/remove-archived.ts'
+import { sweepArchive } from '../src/usage/erasure/archived-retention.ts'
+import { type RetentionPlan, sweepTenants } from '../src/usage/erasure/retention.ts'
+import { runErasure } from '../src/usage/erasure/run-erasure.ts'
+import type { RemoveArchived } from '../src/usage/erasure/work.ts'
 
 const lookEveryMs = 5_000
 const hourMs = 3_600_000

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isWithin } from '../address-blocks.ts'
+import { isWithin } from '../canonical/address-blocks.ts'
 import { gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'

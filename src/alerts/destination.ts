@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { newWebhookKey } from '../webhooks/signature.ts'
+import { newWebhookKey } from '../upstream/webhooks/signature.ts'
 
 /** Seals the addresses and keys of webhooks, each for one rule. */
 export interface DestinationCipher {

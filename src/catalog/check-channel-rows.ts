@@ -1,4 +1,4 @@
-import { isCovered } from '../address-blocks.ts'
+import { isCovered } from '../canonical/address-blocks.ts'
 import { type Finding, findingsOf } from '../canonical/finding.ts'
 import type { Config } from '../config/config.ts'
 import type { CheckedChannel, StoredRows } from './stored-rows.ts'

@@ -1,4 +1,4 @@
-import { isCovered } from '../address-blocks.ts'
+import { isCovered } from '../canonical/address-blocks.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { ChannelEntry } from './gateway-file.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readBlock } from '../address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 import { hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { Budget } from './limit-columns.ts'
 import type { RateLimits } from './snapshot.ts'

@@ -1,6 +1,6 @@
-import { ToolError } from '../backup/postgres-tools.ts'
-import type { CopyProgress, OnProgress } from '../backup/stored-files.ts'
 import { isAnswer, reasonOf } from '../db/failures.ts'
+import { ToolError } from './backup/postgres-tools.ts'
+import type { CopyProgress, OnProgress } from './backup/stored-files.ts'
 import { messageWithCauses } from './command-database.ts'
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'

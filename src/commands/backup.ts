@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import type { Manifest, Method } from '../backup/manifest.ts'
-import { methods } from '../backup/manifest.ts'
 import type { Config } from '../config/config.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
+import type { Manifest, Method } from './backup/manifest.ts'
+import { methods } from './backup/manifest.ts'
 import { copyFailure, showProgress, sizeText } from './backup-output.ts'
 import { command } from './command.ts'
 import { commandConfig, opening, requireEmbedded } from './command-database.ts'
@@ -58,7 +58,7 @@ async function makeOne(config: Config, { with: given, ...asked }: Asked): Promis
   const dataDir = resolve(config.dataDir)
   const method = methodOf(given, config)
   const [{ makeBackup }, { startEmbedded }] = await Promise.all([
-    import('../backup/make-backup.ts'),
+    import('./backup/make-backup.ts'),
     import('../db/embedded.ts'),
   ])
   const startOwn = async () => {

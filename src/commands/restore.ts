@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Sql } from 'postgres'
-import type { Restored } from '../backup/check-restored.ts'
-import type { Manifest } from '../backup/manifest.ts'
 import type { Config } from '../config/config.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
+import type { Restored } from './backup/check-restored.ts'
+import type { Manifest } from './backup/manifest.ts'
 import { copyFailure, showProgress } from './backup-output.ts'
 import { command } from './command.ts'
 import { commandConfig, withDatabase } from './command-database.ts'
@@ -30,7 +30,7 @@ export const restore = command({
     const { databaseUrl } = config
     const dataDir = resolve(config.dataDir)
     const progress = showProgress(terminal)
-    const { restoreBackup } = await import('../backup/restore-backup.ts')
+    const { restoreBackup } = await import('./backup/restore-backup.ts')
     const manifest = await restoreBackup({
       ...{ folder, dataDir, databaseUrl, cluster, databaseOnly, env },
       onProgress: progress.show,
@@ -76,7 +76,7 @@ async function look(
   caller: { env: Readonly<Record<string, string | undefined>>; terminal: Terminal },
   manifest: Manifest,
 ): Promise<{ restored: Restored; secretKey: string }> {
-  const { checkRestored } = await import('../backup/check-restored.ts')
+  const { checkRestored } = await import('./backup/check-restored.ts')
   return await withDatabase('restore', caller, async ({ connections: { sql }, config }) => ({
     restored: await checkRestored(sql, manifest),
     secretKey: await secretKeyOf(sql, config),

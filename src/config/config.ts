@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { readBlock } from '../address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 import { type Bounds, boundSettings, count } from './bounds.ts'
 import { traceSettings } from './trace-settings.ts'
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import proxyaddr from 'proxy-addr'
-import { isWithin } from '../address-blocks.ts'
+import { isWithin } from '../canonical/address-blocks.ts'
 
 /** The other end of a connection. */
 interface Peer {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../canonical/key-ring.ts'
-import { secretOf } from '../webhooks/signature.ts'
+import { secretOf } from '../upstream/webhooks/signature.ts'
 
 /**
  * The secret with which a tenant verifies our webhooks, in the Standard Webhooks format. It stays the same

@@ -1,6 +1,6 @@
 import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../webhooks/webhook-url.ts'
+import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../upstream/webhooks/webhook-url.ts'
 import type { Gateway } from './gateway.ts'
 import type { Received } from './received.ts'
 

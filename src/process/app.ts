@@ -17,11 +17,11 @@ import type { Handler } from '../http/exchange.ts'
 import { HttpExchange } from '../http/http-exchange.ts'
 import { isUpgrade } from '../http/upgrade.ts'
 import { images } from '../images/images.ts'
-import type { Pages } from '../pages/pages.ts'
 import { chat } from '../pipeline/chat.ts'
 import { type ModelEndpoint, modelEndpoints } from '../pipeline/endpoints.ts'
 import { acceptSockets, socketPath } from '../sockets/accept-sockets.ts'
 import type { Context } from './context.ts'
+import type { Pages } from './pages/pages.ts'
 
 /**
  * Creates the whole HTTP interface: the model endpoints, our own API, and the operator's pages. A request for

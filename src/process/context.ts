@@ -38,8 +38,6 @@ import { Jobs } from '../jobs/jobs.ts'
 import type { Queues } from '../jobs/queue/queue.ts'
 import { JobWatch } from '../jobs/watch.ts'
 import { Verifications } from '../ledger-tools/verifications.ts'
-import type { Measures } from '../measures/measures.ts'
-import { requestLines } from '../measures/request-lines.ts'
 import { Reservations } from '../money/reservations.ts'
 import { makeEnvelope } from '../protocols/envelope.ts'
 import { ChannelLoad } from '../routing/channel-load.ts'
@@ -67,6 +65,8 @@ import { openArchive, requireDuck, rowDaysOf } from '../usage/archive/open-archi
 import { RunningExports } from '../usage/log/running-exports.ts'
 import { keepPartitions } from '../usage/partitions.ts'
 import { keepRollups } from '../usage/rollups.ts'
+import type { Measures } from './measures/measures.ts'
+import { requestLines } from './measures/request-lines.ts'
 import {
   lazyQueues,
   listBoundsOf,

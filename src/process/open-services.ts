@@ -6,7 +6,6 @@ import type { Enqueued } from '../jobs/jobs.ts'
 import type { Queues } from '../jobs/queue/queue.ts'
 import type { Limits } from '../limits/limits.ts'
 import { memoryLimits } from '../limits/memory.ts'
-import type { Measures } from '../measures/measures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Opened } from '../runtime/opened.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
@@ -17,6 +16,7 @@ import type { ImageStorage } from '../storage/storage.ts'
 import type { Log } from '../telemetry/log.ts'
 import { tracedLog } from '../telemetry/traces/traced-log.ts'
 import type { Traces } from '../telemetry/traces/traces.ts'
+import type { Measures } from './measures/measures.ts'
 
 // The services besides Postgres that a process opens according to its configuration. Each is loaded only
 // where it is used.
@@ -124,7 +124,7 @@ export async function openMeasures(
   parts: ConstructorParameters<typeof Measures>[0],
 ): Promise<Measures | undefined> {
   if (config.metricsPort === undefined) return undefined
-  const { Measures } = await import('../measures/measures.ts')
+  const { Measures } = await import('./measures/measures.ts')
   return new Measures(parts)
 }
 

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { addSetupLink } from '../access/users/link-queries.ts'
 import { configFromEnvironment } from '../config/config.ts'
-import { openPages } from '../pages/pages.ts'
 import { type Log, makeLog } from '../telemetry/log.ts'
 import { type Context, openContext } from './context.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
+import { openPages } from './pages/pages.ts'
 import { Serving, type StartWorkers } from './serving.ts'
 import type { Supervisor } from './supervised.ts'
 

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type AddressBlock, blocksOf, contains, type Ip } from '../address-blocks.ts'
+import { type AddressBlock, blocksOf, contains, type Ip } from '../canonical/address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
 /** Which non-public addresses can be called: none, all private ones, or those within these CIDR blocks. */

@@ -9,7 +9,7 @@ import { makeUserSecret, prefixes } from '../../src/access/users/secrets.ts'
 import { ownSecrets } from '../../src/canonical/own-secrets.ts'
 import { redactText } from '../../src/redaction/redact.ts'
 import { resolveSecretKey, SecretKeeper } from '../../src/secrets/secret-key.ts'
-import { newWebhookKey, secretOf } from '../../src/webhooks/signature.ts'
+import { newWebhookKey, secretOf } from '../../src/upstream/webhooks/signature.ts'
 import { sourcesIn } from '../support/sources.ts'
 
 describe('a generated key', () => {

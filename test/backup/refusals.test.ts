@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { manifestFile, writeManifest } from '../../src/backup/manifest.ts'
-import { findTool } from '../../src/backup/postgres-tools.ts'
-import { restoreBackup } from '../../src/backup/restore-backup.ts'
+import { manifestFile, writeManifest } from '../../src/commands/backup/manifest.ts'
+import { findTool } from '../../src/commands/backup/postgres-tools.ts'
+import { restoreBackup } from '../../src/commands/backup/restore-backup.ts'
 
 /** What a restore refuses before it changes anything. */
 

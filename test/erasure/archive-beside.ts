@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { RemoveArchived } from '../../src/erasure/work.ts'
 import { archivePass } from '../../src/usage/archive/archive-pass.ts'
 import { openDuck } from '../../src/usage/archive/duck.ts'
 import { type ArchivedTable, type ArchiverOptions, archivedTables } from '../../src/usage/archive/options.ts'
 import { removeArchived } from '../../src/usage/archive/remove-archived.ts'
 import { sha256Of } from '../../src/usage/archive/sha256.ts'
+import type { RemoveArchived } from '../../src/usage/erasure/work.ts'
 import type { ErasureBed, SeededTenant } from './erasure-bed.ts'
 
 /** The archive of a bed, in files that DuckDB reads. Postgres keeps five days. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { sweepArchive } from '../../src/erasure/archived-retention.ts'
-import { sweepTenants } from '../../src/erasure/retention.ts'
-import type { RemoveArchived } from '../../src/erasure/work.ts'
+import { sweepArchive } from '../../src/usage/erasure/archived-retention.ts'
+import { sweepTenants } from '../../src/usage/erasure/retention.ts'
+import type { RemoveArchived } from '../../src/usage/erasure/work.ts'
 import { archiveBeside } from './archive-beside.ts'
 import { dayMs, type ErasureBed, erasureBed, markedRow, type SeededTenant } from './erasure-bed.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { runErasure } from '../../src/erasure/run-erasure.ts'
 import { contentOf } from '../../src/journal/column.ts'
 import { requestColumns } from '../../src/journal/row.ts'
+import { runErasure } from '../../src/usage/erasure/run-erasure.ts'
 import { dayMs, erasureBed, markedRow } from './erasure-bed.ts'
 
 const days = [0, 1, 3]

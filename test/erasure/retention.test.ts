@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sweepTenants } from '../../src/erasure/retention.ts'
+import { sweepTenants } from '../../src/usage/erasure/retention.ts'
 import { type ErasureBed, erasureBed, markedRow, type SeededTenant } from './erasure-bed.ts'
 
 const plan = { requestRetentionDays: 90, payloadRetentionDays: 30, answerRetentionDays: 30 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { draftFromLiteLlm } from '../../src/import/lite-llm.ts'
-import { ImportError, Problems } from '../../src/import/problems.ts'
-import { settle } from '../../src/import/settle.ts'
+import { draftFromLiteLlm } from '../../src/commands/import/lite-llm.ts'
+import { ImportError, Problems } from '../../src/commands/import/problems.ts'
+import { settle } from '../../src/commands/import/settle.ts'
 
 function read(
   config: string,

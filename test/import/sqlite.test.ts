@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
-import { draftFromNewApi } from '../../src/import/new-api.ts'
-import { readTables } from '../../src/import/new-api-tables.ts'
-import { Problems } from '../../src/import/problems.ts'
-import { settle } from '../../src/import/settle.ts'
+import { draftFromNewApi } from '../../src/commands/import/new-api.ts'
+import { readTables } from '../../src/commands/import/new-api-tables.ts'
+import { Problems } from '../../src/commands/import/problems.ts'
+import { settle } from '../../src/commands/import/settle.ts'
 import { importFolder } from '../support/run-import.ts'
 
 const files = importFolder()

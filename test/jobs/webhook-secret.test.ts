@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type KeyRing, ringOf } from '../../src/canonical/key-ring.ts'
 import { webhookKeysOf, webhookSecret } from '../../src/jobs/webhook-secret.ts'
-import { signatureHeaders } from '../../src/webhooks/signature.ts'
+import { signatureHeaders } from '../../src/upstream/webhooks/signature.ts'
 
 const message = { id: 'msg_1', timestamp: 1, body: '{}' }
 const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]

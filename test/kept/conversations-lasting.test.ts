@@ -3,11 +3,11 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
 import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
-import { removeLeftovers } from '../../src/erasure/other-places.ts'
 import { resealAll } from '../../src/secrets/reseal.ts'
 import { sealedColumns } from '../../src/secrets/reseal-queries.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { deleteExpiredConversations } from '../../src/state/kept/conversation-queries.ts'
+import { removeLeftovers } from '../../src/usage/erasure/other-places.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import {
   type FourUpstreams,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeLeftovers } from '../../src/erasure/other-places.ts'
-import { endKept } from '../../src/erasure/retention.ts'
+import { removeLeftovers } from '../../src/usage/erasure/other-places.ts'
+import { endKept } from '../../src/usage/erasure/retention.ts'
 import { type FourUpstreams, keepingKey, startFourUpstreams } from '../support/four-upstreams.ts'
 
 /** Kept answers and files follow the days of their tenant, and the end users that requests name. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { areFresh, buildPages } from '../../src/pages/build.ts'
+import { areFresh, buildPages } from '../../src/process/pages/build.ts'
 import { repository } from '../support/former-release.ts'
 import { temporaryFolder, writeFiles } from './served-pages.ts'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
-import type { HasModel } from '../../src/pages/pages.ts'
-import { openPages } from '../../src/pages/pages.ts'
+import type { HasModel } from '../../src/process/pages/pages.ts'
+import { openPages } from '../../src/process/pages/pages.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 
 export interface Got {

@@ -1,4 +1,4 @@
-import { buildPages } from '../../src/pages/build.ts'
+import { buildPages } from '../../src/process/pages/build.ts'
 import { repository } from './former-release.ts'
 
 /** Before any test at a browser: files that run at once would each build them. */

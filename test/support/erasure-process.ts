@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { runErasure } from '../../src/erasure/run-erasure.ts'
+import { runErasure } from '../../src/usage/erasure/run-erasure.ts'
 
 // A process that works on erasures, slowly enough to be killed in the middle. It prints a line for each batch.
 

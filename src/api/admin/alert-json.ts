@@ -4,7 +4,7 @@ import { alertCondition, alertKinds } from '../../alerts/condition.ts'
 import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
 import type { RuleRow } from '../../alerts/rule-queries.ts'
 import { integer } from '../../canonical/checked.ts'
-import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
+import { webhookUrlForm } from '../../upstream/webhooks/webhook-url.ts'
 import { etagOf } from './etag.ts'
 
 const name = z.string().refine((text) => text !== '' && text.length <= 200, {

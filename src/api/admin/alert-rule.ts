@@ -8,7 +8,7 @@ import {
 import { countRules, findRule, isThere, type RuleRow } from '../../alerts/rule-queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Queries } from '../../db/transactions.ts'
-import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../../webhooks/webhook-url.ts'
+import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../../upstream/webhooks/webhook-url.ts'
 import { conflict, notFound } from './refusals.ts'
 
 // Checks of a rule that depend on more than its body.

@@ -23,8 +23,8 @@ import {
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { redactText } from '../../redaction/redact.ts'
-import { sendWebhook } from '../../webhooks/send-webhook.ts'
-import { secretOf } from '../../webhooks/signature.ts'
+import { sendWebhook } from '../../upstream/webhooks/send-webhook.ts'
+import { secretOf } from '../../upstream/webhooks/signature.ts'
 import { oneOfWords } from '../parameter.ts'
 import {
   alertChange,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { erasures } from '../../db/schema.ts'
-import type { Erasure } from '../../erasure/erasure-queries.ts'
+import type { Erasure } from '../../usage/erasure/erasure-queries.ts'
 
 export const erasureShown = z
   .object({

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
-import { type MigrationPlan, planMigration } from '../db/migration-plan.ts'
-import { type Verification, verifyLedger } from '../ledger-tools/verify.ts'
-import { heardOfRule } from '../ledger-tools/verify-rules.ts'
+import { type MigrationPlan, planMigration } from '../../db/migration-plan.ts'
+import { type Verification, verifyLedger } from '../../ledger-tools/verify.ts'
+import { heardOfRule } from '../../ledger-tools/verify-rules.ts'
 import type { BackupFacts, Manifest } from './manifest.ts'
 import { readFacts } from './session.ts'
 

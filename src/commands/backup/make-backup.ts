@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type postgres from 'postgres'
-import packageJson from '../../package.json' with { type: 'json' }
-import { embeddedCluster } from '../db/embedded.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { embeddedCluster } from '../../db/embedded.ts'
 import { clusterFolder, copyCluster } from './copy-cluster.ts'
 import { bytesOfParts, copyParts, dataParts } from './data-parts.ts'
 import { type Manifest, type Method, type StoredFile, writeManifest } from './manifest.ts'

@@ -11,7 +11,7 @@ import {
 import { chmod, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { placeCluster } from '../db/embedded.ts'
+import { placeCluster } from '../../db/embedded.ts'
 import { clusterFolder } from './copy-cluster.ts'
 import { dataFolder } from './data-parts.ts'
 import { dumpFile, recordFile } from './make-backup.ts'

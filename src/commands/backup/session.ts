@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { clientSettings } from '../db/connections.ts'
+import { clientSettings } from '../../db/connections.ts'
 import type { BackupFacts } from './manifest.ts'
 
 /** A single connection that stays open however long it is idle, because a backup belongs to its session. */

@@ -1,4 +1,4 @@
-import { type FileKind, fileKinds } from '../catalog/file-changes.ts'
+import { type FileKind, fileKinds } from '../../catalog/file-changes.ts'
 import { type Plan, type PlanLine, planCounts } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 

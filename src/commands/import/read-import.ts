@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { readGatewaySource } from '../catalog/gateway-source.ts'
+import { readGatewaySource } from '../../catalog/gateway-source.ts'
 import type { Imported } from './imported.ts'
 import { draftFromLiteLlm } from './lite-llm.ts'
 import { draftFromNewApi } from './new-api.ts'

@@ -1,6 +1,6 @@
-import type { Held } from '../limits/limits.ts'
-import { declared } from '../telemetry/metrics/declarations.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+import type { Held } from '../../limits/limits.ts'
+import { declared } from '../../telemetry/metrics/declarations.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 /** Counts limit decisions. A request may involve two of them. */
 export function limitsMeter(metrics: Metrics): (decision: Held) => void {

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http'
-import packageJson from '../../package.json' with { type: 'json' }
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Config } from '../config/config.ts'
-import type { Database } from '../db/database.ts'
-import { modelEndpoints } from '../pipeline/endpoints.ts'
-import { declared } from '../telemetry/metrics/declarations.ts'
-import { Metrics, type SeriesSnapshot } from '../telemetry/metrics/store.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../db/database.ts'
+import { modelEndpoints } from '../../pipeline/endpoints.ts'
+import { declared } from '../../telemetry/metrics/declarations.ts'
+import { Metrics, type SeriesSnapshot } from '../../telemetry/metrics/store.ts'
 import { limitsMeter } from './limits-meter.ts'
 import { type MeasuredReservations, measuredReservations } from './money-meter.ts'
 import { type Measured, showProcess } from './process-state.ts'

@@ -1,6 +1,6 @@
-import type { Reservations } from '../money/reservations.ts'
-import { declared } from '../telemetry/metrics/declarations.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+import type { Reservations } from '../../money/reservations.ts'
+import { declared } from '../../telemetry/metrics/declarations.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 export type MeasuredReservations = Pick<Reservations, 'hold' | 'ended'>
 

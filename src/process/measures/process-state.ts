@@ -1,11 +1,11 @@
-import type { Catalog } from '../catalog/catalog.ts'
-import type { Bounds } from '../config/config.ts'
-import type { Gateway } from '../pipeline/gateway.ts'
-import type { Ledger } from '../shipping/ledger.ts'
-import type { LedgerWatch } from '../shipping/ledger-watch.ts'
-import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
-import { type Cell, other } from '../telemetry/metrics/family.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Bounds } from '../../config/config.ts'
+import type { Gateway } from '../../pipeline/gateway.ts'
+import type { Ledger } from '../../shipping/ledger.ts'
+import type { LedgerWatch } from '../../shipping/ledger-watch.ts'
+import { declared, namesMax } from '../../telemetry/metrics/declarations.ts'
+import { type Cell, other } from '../../telemetry/metrics/family.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 /** The parts of a process whose state is shown. */
 export interface Measured

@@ -1,7 +1,7 @@
-import type { Config } from '../config/config.ts'
-import type { OnRow } from '../journal/record.ts'
-import type { Unlogged } from '../pipeline/unlogged.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { Config } from '../../config/config.ts'
+import type { OnRow } from '../../journal/record.ts'
+import type { Unlogged } from '../../pipeline/unlogged.ts'
+import type { Log } from '../../telemetry/log.ts'
 
 export interface RequestLines {
   row: OnRow

@@ -1,16 +1,16 @@
-import { type Reason, reasons, reasonWords } from '../canonical/reasons/catalogue.ts'
-import type { ErrorKind } from '../canonical/reasons/kinds.ts'
-import type { Usage } from '../canonical/usage.ts'
+import { type Reason, reasons, reasonWords } from '../../canonical/reasons/catalogue.ts'
+import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
+import type { Usage } from '../../canonical/usage.ts'
 import {
   type AttemptRecord,
   type CloseRecord,
   chargeOf,
   type OnRow,
   type OpenRecord,
-} from '../journal/record.ts'
-import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
-import { type Cell, type Distribution, none, other } from '../telemetry/metrics/family.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+} from '../../journal/record.ts'
+import { declared, namesMax } from '../../telemetry/metrics/declarations.ts'
+import { type Cell, type Distribution, none, other } from '../../telemetry/metrics/family.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 /** The models of the catalog by id and by alias. */
 interface Named {

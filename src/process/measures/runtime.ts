@@ -5,8 +5,8 @@ import {
   PerformanceObserver,
   performance,
 } from 'node:perf_hooks'
-import { declared } from '../telemetry/metrics/declarations.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+import { declared } from '../../telemetry/metrics/declarations.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 const resolutionMs = 20
 /**

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
-import type { Database } from '../db/database.ts'
-import { declared } from '../telemetry/metrics/declarations.ts'
-import type { Metrics } from '../telemetry/metrics/store.ts'
+import type { Database } from '../../db/database.ts'
+import { declared } from '../../telemetry/metrics/declarations.ts'
+import type { Metrics } from '../../telemetry/metrics/store.ts'
 
 /** Values younger than this are shown again. */
 const freshMs = 10_000

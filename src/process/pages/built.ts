@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, sep } from 'node:path'
 import sirv, { type RequestHandler } from 'sirv'
-import { cutWhenStalled } from '../http/stalled-client.ts'
+import { cutWhenStalled } from '../../http/stalled-client.ts'
 import { fileHeaders } from './headers.ts'
 
 /** The names of the files in this folder contain a hash of their content. */

@@ -1,5 +1,5 @@
-import { type Finding, findingsOf } from '../canonical/finding.ts'
-import type { Config } from '../config/config.ts'
+import { type Finding, findingsOf } from '../../canonical/finding.ts'
+import type { Config } from '../../config/config.ts'
 import { areFresh, whyNotBuilt } from './build.ts'
 
 const { well, warning } = findingsOf('pages')

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
-import { cutWhenStalled } from '../http/stalled-client.ts'
-import type { Log } from '../telemetry/log.ts'
+import type { Config } from '../../config/config.ts'
+import { cutWhenStalled } from '../../http/stalled-client.ts'
+import type { Log } from '../../telemetry/log.ts'
 import { buildPages, whyNotBuilt } from './build.ts'
 import { Built } from './built.ts'
 import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
@@ -26,7 +26,7 @@ export interface Pages {
   build(print: (line: string) => void): Promise<void>
 }
 
-const ownRoot = join(import.meta.dirname, '../..')
+const ownRoot = join(import.meta.dirname, '../../..')
 
 /**
  * Opens the pages for people: the console, the home page, the models and the documents. Undefined if all of

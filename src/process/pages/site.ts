@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
-import packageJson from '../../package.json' with { type: 'json' }
-import type { Config } from '../config/config.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { Config } from '../../config/config.ts'
 
 /** The operator's settings for the pages: the name of this gateway, and which pages are on. */
 export interface Site {

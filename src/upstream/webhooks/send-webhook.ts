@@ -1,5 +1,5 @@
 import { Client } from 'undici'
-import { checkHost, guardedLookup } from '../upstream/allowed-addresses.ts'
+import { checkHost, guardedLookup } from '../allowed-addresses.ts'
 import { type SignedMessage, signatureHeaders } from './signature.ts'
 
 export interface Delivery {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { ownSecrets } from '../canonical/own-secrets.ts'
+import { ownSecrets } from '../../canonical/own-secrets.ts'
 
 /** The parts of a message that the signature covers. `timestamp` is in seconds since the epoch. */
 export interface SignedMessage {

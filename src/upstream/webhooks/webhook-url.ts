@@ -1,4 +1,4 @@
-import { checkHost } from '../upstream/allowed-addresses.ts'
+import { checkHost } from '../allowed-addresses.ts'
 
 /** The error message for an address that a webhook cannot have. */
 export const webhookUrlForm = 'an http:// or https:// URL of at most 2048 characters without credentials'

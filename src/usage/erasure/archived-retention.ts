@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import type { Removal } from '../usage/archive/remove-archived.ts'
+import type { Removal } from '../archive/remove-archived.ts'
 import type { RemoveArchived } from './work.ts'
 
 type Kind = 'rows' | 'bodies' | 'answers'

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { z } from 'zod'
-import { endUserHash } from '../canonical/end-user-hash.ts'
-import type { ImageStorage } from '../storage/storage.ts'
+import { endUserHash } from '../../canonical/end-user-hash.ts'
+import type { ImageStorage } from '../../storage/storage.ts'
 import type { RowBatch, Subject } from './row-batch.ts'
 
 // Deletes a tenant's data outside the partitions of the usage log.

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
-import { attemptColumns } from '../journal/attempt-row.ts'
-import { contentOf } from '../journal/column.ts'
-import { requestColumns } from '../journal/row.ts'
-import { countedRowsOf, sumNames } from '../usage/summary-pieces.ts'
+import { attemptColumns } from '../../journal/attempt-row.ts'
+import { contentOf } from '../../journal/column.ts'
+import { requestColumns } from '../../journal/row.ts'
+import { countedRowsOf, sumNames } from '../summary-pieces.ts'
 
 /** The rows of one tenant, or of one of its end users. */
 export interface Subject {

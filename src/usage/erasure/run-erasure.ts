@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
-import { causeOf } from '../canonical/error.ts'
-import { redactText } from '../redaction/redact.ts'
+import { causeOf } from '../../canonical/error.ts'
+import { redactText } from '../../redaction/redact.ts'
 import { countSubject } from './count-subject.ts'
 import {
   addCounts,

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
-import type { Database } from '../db/database.ts'
-import type { ImageStorage } from '../storage/storage.ts'
-import type { Removal } from '../usage/archive/remove-archived.ts'
+import type { Database } from '../../db/database.ts'
+import type { ImageStorage } from '../../storage/storage.ts'
+import type { Removal } from '../archive/remove-archived.ts'
 import type { Erasure } from './erasure-queries.ts'
 
 /**

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { blocksOf } from '../../address-blocks.ts'
+import { blocksOf } from '../../canonical/address-blocks.ts'
 
 /**
  * A CIDR block, expressed as tests on text. Addresses are stored as text, which can be looked up in an index.

@@ -1,4 +1,4 @@
-import { isWithin } from '../../address-blocks.ts'
+import { isWithin } from '../../canonical/address-blocks.ts'
 import type { AdminFilter, Condition, LogRow, Range, Test } from './row-tests.ts'
 
 /** The same test as the conditions of a statement, for rows in memory. `withIds` must have been called. */

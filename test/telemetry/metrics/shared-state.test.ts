@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { SharedState } from '../../../src/measures/shared-state.ts'
+import { SharedState } from '../../../src/process/measures/shared-state.ts'
 import { declared } from '../../../src/telemetry/metrics/declarations.ts'
 import { Metrics } from '../../../src/telemetry/metrics/store.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
-import type { Group, Model, Offer, Price, Rates } from '../catalog/snapshot.ts'
+import { byWord, type Rates, rateOf } from '../canonical/price-parts.ts'
+import type { Group, Model, Offer, Price } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../money/price.ts'
 import { endpointsOf } from '../pipeline/served-on.ts'
 import {
@@ -29,18 +30,7 @@ const imageTraits = z.object({
 
 const usd = z.string().nullable()
 
-const rates = {
-  input: usd,
-  output: usd,
-  cache_read: usd,
-  cache_write: usd,
-  cache_write_1h: usd.describe('The price of writing tokens that the vendor caches for an hour.'),
-  reasoning: usd,
-  audio_input: usd,
-  audio_output: usd,
-  web_search: usd.describe('The price per search.'),
-  request: usd.describe('The fee per request. Null if there is none.'),
-}
+const rates = byWord(({ about }) => (about === undefined ? usd : usd.describe(about)))
 
 /** Null: the condition is not set. */
 const tier = z.object({
@@ -162,18 +152,7 @@ function traitsOf(traits: ImageTraits): z.output<typeof imageTraits> {
 /** Returns the price that the group pays. */
 function pricingOf(price: Price, multiplier: string): z.output<typeof pricing> {
   const usd = (nano: bigint | undefined) => (nano === undefined ? null : usdText(nano, multiplier))
-  const ratesOf = (rates: Rates) => ({
-    input: usd(rates.input),
-    output: usd(rates.output),
-    cache_read: usd(rates.cacheRead ?? rates.input),
-    cache_write: usd(rates.cacheWrite ?? rates.input),
-    cache_write_1h: usd(rates.cacheWrite1h ?? rates.cacheWrite ?? rates.input),
-    reasoning: usd(rates.reasoning ?? rates.output),
-    audio_input: usd(rates.audioInput ?? rates.input),
-    audio_output: usd(rates.audioOutput ?? rates.output),
-    web_search: usd(rates.webSearch),
-    request: usd(rates.request),
-  })
+  const ratesOf = (rates: Rates) => byWord(({ name }) => usd(rateOf(rates, name)))
   return {
     ...ratesOf(price),
     image: usd(price.image),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { refinedCounts } from '../canonical/price-parts.ts'
 import type { Column, Shown } from '../journal/column.ts'
 import { translationNote } from './translation-note.ts'
 
@@ -61,7 +62,7 @@ const costFact = z
     part: z
       .string()
       .describe(
-        '`cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`.',
+        `${refinedCounts.map(({ word }) => `\`${word}\``).join(', ')}, \`service_tier\` or \`model\`.`,
       ),
     count: count
       .optional()

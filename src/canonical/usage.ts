@@ -1,11 +1,13 @@
+import { type Counts, countsBy } from './price-parts.ts'
+
 /**
  * Token counts of one request. No token is counted twice, so the counts add up to the billed totals:
  * total input = input + cacheRead + cacheWrite, total output = output + reasoning.
  *
- * The optional members refine the counts for pricing. They are absent if the upstream did not report them or
- * reported 0.
+ * The optional members, and the counts of price-parts.ts, refine them for pricing. They are absent if the
+ * upstream did not report them or reported 0.
  */
-export interface Usage {
+export interface Usage extends Counts {
   /** Input tokens at the full rate, neither read from nor written to a cache. */
   input: number
   cacheRead: number
@@ -13,14 +15,6 @@ export interface Usage {
   /** Output tokens visible to the client, excluding reasoning. */
   output: number
   reasoning: number
-  /** The part of `cacheWrite` that the vendor caches for one hour. */
-  cacheWrite1h?: number
-  /** The part of `input` that is audio. */
-  audioInput?: number
-  /** The part of `output` that is audio. */
-  audioOutput?: number
-  /** The number of web searches that the vendor ran, for vendors that charge per search. */
-  webSearches?: number
   /** The service tier of the request as the vendor names it, such as `priority` or `flex`. */
   serviceTier?: string
   /** Tokens of other models that contributed to the same answer. Not included in the counts above. */
@@ -44,37 +38,10 @@ export function addUsage(one: Usage, other: Usage): Usage {
     cacheWrite: one.cacheWrite + other.cacheWrite,
     output: one.output + other.output,
     reasoning: one.reasoning + other.reasoning,
-    ...refined({
-      cacheWrite1h: sum(one.cacheWrite1h, other.cacheWrite1h),
-      audioInput: sum(one.audioInput, other.audioInput),
-      audioOutput: sum(one.audioOutput, other.audioOutput),
-      webSearches: sum(one.webSearches, other.webSearches),
-    }),
+    ...countsBy(({ name }) => (one[name] ?? 0) + (other[name] ?? 0)),
     ...(serviceTier === undefined ? {} : { serviceTier }),
     ...(others.length === 0 ? {} : { others }),
   }
-}
-
-/** The counts that refine a usage. */
-export type RefinedCount = 'cacheWrite1h' | 'audioInput' | 'audioOutput' | 'webSearches'
-
-/** The counts above 0, as members of `Usage`. */
-export function refined(
-  counts: {
-    [Name in RefinedCount]?: number | undefined
-  },
-): Partial<Pick<Usage, RefinedCount>> {
-  const { cacheWrite1h, audioInput, audioOutput, webSearches } = counts
-  return {
-    ...(cacheWrite1h ? { cacheWrite1h } : {}),
-    ...(audioInput ? { audioInput } : {}),
-    ...(audioOutput ? { audioOutput } : {}),
-    ...(webSearches ? { webSearches } : {}),
-  }
-}
-
-function sum(one: number | undefined, other: number | undefined): number {
-  return (one ?? 0) + (other ?? 0)
 }
 
 /**

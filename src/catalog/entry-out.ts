@@ -1,10 +1,11 @@
 import type { Json } from '../canonical/json.ts'
+import type { Rates } from '../canonical/price-parts.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { priceFromRow } from './price-from-row.ts'
 import { namedRates } from './price-tiers.ts'
 import type { CatalogRows, ChannelRow, PriceRow } from './queries.ts'
-import type { Price, PriceTier, Rates } from './snapshot.ts'
+import type { Price, PriceTier } from './snapshot.ts'
 import { traitsInWords } from './trait-entry.ts'
 import { usd } from './usd.ts'
 
@@ -119,10 +120,9 @@ function imageRateWords({ size, quality, nano }: Price['imageRates'][number]): J
   return { ...member('size', size), ...member('quality', quality), usd: usd(nano) }
 }
 
-/** In USD, as exact decimals. gateway.yaml cannot express a price per request. */
+/** In USD, as exact decimals. */
 export function rateWords(rates: Rates): Json {
-  const worded = namedRates(rates).filter(([name]) => name !== 'request')
-  return Object.fromEntries(worded.map(([name, nano]) => [name, usd(nano)]))
+  return Object.fromEntries(namedRates(rates).map(([word, nano]) => [word, usd(nano)]))
 }
 
 function imageWords(images: object): Json {

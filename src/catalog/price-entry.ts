@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { byWord, type Rates, type RateWord, ratesBy } from '../canonical/price-parts.ts'
 import { multiplier, mustBe, name, usd, wholeNumber } from './setting.ts'
-import type { ImageRate, Price, PriceCondition, PriceTier, Rates } from './snapshot.ts'
+import type { ImageRate, Price, PriceCondition, PriceTier } from './snapshot.ts'
 
 /** A size, a quality or the like, as written by clients. */
 export const imageWord = name(64)
@@ -32,20 +33,10 @@ const imageRates = z
     }
   })
 
-/** In USD per million tokens, except `web_search`, which is in USD per search. */
-const rateSettings = {
-  input: usd.optional(),
-  cache_read: usd.optional(),
-  cache_write: usd.optional(),
-  cache_write_1h: usd.optional(),
-  output: usd.optional(),
-  reasoning: usd.optional(),
-  audio_input: usd.optional(),
-  audio_output: usd.optional(),
-  web_search: usd.optional(),
-}
+/** In USD, as decimals. */
+const rateSettings = byWord(() => usd.optional())
 
-type RateSettings = { [Name in keyof typeof rateSettings]?: bigint | undefined }
+type RateSettings = { [Word in RateWord]?: bigint | undefined }
 
 const contextTiers = z
   .array(z.strictObject({ above_input_tokens: wholeNumber(1, 2_147_483_647), ...rateSettings }))
@@ -123,35 +114,20 @@ function serviceTierOf(
 }
 
 function ratesFrom(settings: RateSettings, base?: Rates): Rates {
-  return {
-    input: settings.input ?? base?.input,
-    cacheRead: settings.cache_read ?? base?.cacheRead,
-    cacheWrite: settings.cache_write ?? base?.cacheWrite,
-    cacheWrite1h: settings.cache_write_1h ?? base?.cacheWrite1h,
-    output: settings.output ?? base?.output,
-    reasoning: settings.reasoning ?? base?.reasoning,
-    audioInput: settings.audio_input ?? base?.audioInput,
-    audioOutput: settings.audio_output ?? base?.audioOutput,
-    webSearch: settings.web_search ?? base?.webSearch,
-  }
+  return ratesBy(({ name, word }) => settings[word] ?? base?.[name])
 }
 
-/** Rounds half up to one nano-USD per million tokens. A search has the same price in every service tier. */
+/**
+ * Rounds half up to one nano-USD per million tokens. What is not counted in tokens has the same price in
+ * every service tier.
+ */
 function multiplied(rates: Rates, factor: string): Rates {
   const [whole = '', decimals = ''] = factor.split('.')
   const digits = BigInt(whole + decimals)
   const scale = 10n ** BigInt(decimals.length)
-  const times = (nano: bigint | undefined) =>
-    nano === undefined ? undefined : (2n * nano * digits + scale) / (2n * scale)
-  return {
-    input: times(rates.input),
-    cacheRead: times(rates.cacheRead),
-    cacheWrite: times(rates.cacheWrite),
-    cacheWrite1h: times(rates.cacheWrite1h),
-    output: times(rates.output),
-    reasoning: times(rates.reasoning),
-    audioInput: times(rates.audioInput),
-    audioOutput: times(rates.audioOutput),
-    webSearch: rates.webSearch,
-  }
+  return ratesBy(({ name, per }) => {
+    const nano = rates[name]
+    if (nano === undefined || per !== 'million tokens') return nano
+    return (2n * nano * digits + scale) / (2n * scale)
+  })
 }

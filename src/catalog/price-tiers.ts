@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { PriceTier, Rates } from './snapshot.ts'
+import { byWord, priceParts, type Rates, ratesBy } from '../canonical/price-parts.ts'
+import type { PriceTier } from './snapshot.ts'
 
 /** Nano-USD as decimal digits, because JSON numbers are not exact. */
 const nano = z
@@ -7,6 +8,8 @@ const nano = z
   .regex(/^\d{1,18}$/)
   .transform((digits) => BigInt(digits))
   .optional()
+
+const rateWords = byWord(() => nano)
 
 const second = z.int().min(0).max(86_400).optional()
 
@@ -17,16 +20,7 @@ const tierRow = z
     since: z.iso.datetime().optional(),
     daily_from: second,
     daily_to: second,
-    input: nano,
-    cache_read: nano,
-    cache_write: nano,
-    cache_write_1h: nano,
-    output: nano,
-    reasoning: nano,
-    audio_input: nano,
-    audio_output: nano,
-    web_search: nano,
-    request: nano,
+    ...rateWords,
   })
   .transform(
     (row): PriceTier => ({
@@ -37,18 +31,7 @@ const tierRow = z
         ...(row.daily_from !== undefined &&
           row.daily_to !== undefined && { daily: { from: row.daily_from, to: row.daily_to } }),
       },
-      rates: {
-        input: row.input,
-        cacheRead: row.cache_read,
-        cacheWrite: row.cache_write,
-        cacheWrite1h: row.cache_write_1h,
-        output: row.output,
-        reasoning: row.reasoning,
-        audioInput: row.audio_input,
-        audioOutput: row.audio_output,
-        webSearch: row.web_search,
-        request: row.request,
-      },
+      rates: ratesBy(({ word }) => row[word]),
     }),
   )
 
@@ -70,23 +53,35 @@ export function tierRows(tiers: readonly PriceTier[] | undefined): Record<string
     ...(when.serviceTier !== undefined && { service_tier: when.serviceTier }),
     ...(when.since !== undefined && { since: new Date(when.since).toISOString() }),
     ...(when.daily !== undefined && { daily_from: when.daily.from, daily_to: when.daily.to }),
-    ...Object.fromEntries(namedRates(rates).map(([name, nano]) => [name, String(nano)])),
+    ...digitsOf(rates),
   }))
 }
 
+const rateRow = z.object(rateWords)
+
+/**
+ * Reads the rates of a row of `prices` that have no column of their own. Throws if `ratesToRow` cannot have
+ * written them.
+ */
+export function ratesFromRow(stored: unknown): Rates {
+  const row = rateRow.parse(stored ?? {})
+  return ratesBy(({ word }) => row[word])
+}
+
+/** Returns the JSON of rates for a row of `prices`; null if there are none. */
+export function ratesToRow(rates: Rates): Record<string, string> | null {
+  const digits = digitsOf(rates)
+  return Object.keys(digits).length === 0 ? null : digits
+}
+
+function digitsOf(rates: Rates): Record<string, string> {
+  return Object.fromEntries(namedRates(rates).map(([word, nano]) => [word, String(nano)]))
+}
+
 /** Returns the known rates of a price in nano-USD, with the names used in rows, files and API responses. */
-export function namedRates(rates: Rates): [string, bigint][] {
-  const named = {
-    input: rates.input,
-    cache_read: rates.cacheRead,
-    cache_write: rates.cacheWrite,
-    cache_write_1h: rates.cacheWrite1h,
-    output: rates.output,
-    reasoning: rates.reasoning,
-    audio_input: rates.audioInput,
-    audio_output: rates.audioOutput,
-    web_search: rates.webSearch,
-    request: rates.request,
-  }
-  return Object.entries(named).flatMap(([name, nano]) => (nano === undefined ? [] : [[name, nano]]))
+export function namedRates(rates: Rates): [word: string, nano: bigint][] {
+  return priceParts.flatMap(({ name, word }) => {
+    const nano = rates[name]
+    return nano === undefined ? [] : [[word, nano]]
+  })
 }

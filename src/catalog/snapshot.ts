@@ -1,4 +1,5 @@
 import type { ImageTraits } from '../canonical/image.ts'
+import type { Rates } from '../canonical/price-parts.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Connection } from './channel-connection.ts'
 import type { OfferTraits } from './traits/offer-traits.ts'
@@ -140,24 +141,6 @@ export interface Group {
   totalLimits: RateLimits
   /** True: the group has a budget, so requests of its keys need a reservation. */
   budgeted: boolean
-}
-
-/** The prices of the parts of a request, in nano-USD per million tokens. Undefined: not known, never free. */
-export interface Rates {
-  input: bigint | undefined
-  cacheRead: bigint | undefined
-  /** For tokens that the vendor caches for five minutes, or for as long as it chooses. */
-  cacheWrite: bigint | undefined
-  output: bigint | undefined
-  reasoning: bigint | undefined
-  /** For tokens that the vendor caches for an hour. */
-  cacheWrite1h?: bigint | undefined
-  audioInput?: bigint | undefined
-  audioOutput?: bigint | undefined
-  /** In nano-USD per web search. */
-  webSearch?: bigint | undefined
-  /** In nano-USD per request, regardless of its tokens. */
-  request?: bigint | undefined
 }
 
 /** A version of a price. Its own rates apply if none of its tiers does. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { optionalMember } from '../canonical/checked.ts'
+import { priceParts, type Rates } from '../canonical/price-parts.ts'
 import { reasonWords } from '../canonical/reasons/catalogue.ts'
 import { errorKinds } from '../canonical/reasons/kinds.ts'
-import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
+import type { Price, PriceCondition } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../journal/record.ts'
 import { protocolNames } from '../protocols/protocol.ts'
 import type { JobError, JobOpened, JobPartial, JobQuote, JobResult } from './job.ts'
@@ -26,18 +27,7 @@ const nano = z
   .regex(/^-?\d+n$/)
   .transform((digits) => BigInt(digits.slice(0, -1)))
 
-const rateParts = {
-  input: optionalMember(nano),
-  cacheRead: optionalMember(nano),
-  cacheWrite: optionalMember(nano),
-  output: optionalMember(nano),
-  reasoning: optionalMember(nano),
-  cacheWrite1h: optionalMember(nano),
-  audioInput: optionalMember(nano),
-  audioOutput: optionalMember(nano),
-  webSearch: optionalMember(nano),
-  request: optionalMember(nano),
-}
+const rateParts = Object.fromEntries(priceParts.map(({ name }) => [name, optionalMember(nano)]))
 
 const rates: z.ZodType<Rates> = z.object(rateParts)
 

@@ -1,12 +1,13 @@
 import { countOf, recordsOf, textOf } from '../canonical/json.ts'
-import { type RefinedCount, refined, type Usage } from '../canonical/usage.ts'
+import { type Counts, countsBy, refinedCounts } from '../canonical/price-parts.ts'
+import type { Usage } from '../canonical/usage.ts'
 import { name } from '../journal/column.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { PricedModel } from './price-others.ts'
 
 /** A fact about an answer that affects its cost, in addition to the counts in the usage log. */
 export type CostFact =
-  | { part: CountedPart; count: number }
+  | { part: string; count: number }
   /** The tier that served the request, as named by the vendor. */
   | { part: 'service_tier'; name: string }
   /** Another model that worked on the answer. Its cost is in nano-USD; null if unknown. */
@@ -18,21 +19,12 @@ export type CostFact =
       price_id: string | null
     }
 
-type CountedPart = (typeof counted)[number][0]
-
-const counted = [
-  ['cache_write_1h', 'cacheWrite1h'],
-  ['audio_input', 'audioInput'],
-  ['audio_output', 'audioOutput'],
-  ['web_searches', 'webSearches'],
-] as const satisfies [string, RefinedCount][]
-
 /** Undefined for most answers, which have nothing but the counts. */
 export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostFact[] | undefined {
   const facts: CostFact[] = []
-  for (const [part, member] of counted) {
-    const count = usage[member]
-    if (count !== undefined) facts.push({ part, count })
+  for (const { word, name } of refinedCounts) {
+    const count = usage[name]
+    if (count !== undefined) facts.push({ part: word, count })
   }
   const { serviceTier } = usage
   if (serviceTier !== undefined && !usual.has(serviceTier.toLowerCase())) {
@@ -65,13 +57,12 @@ const modelsMax = 20
 
 /** Reads the facts stored in a row. `others` is in nano-USD, and undefined if a cost is unknown. */
 export function readCostFacts(facts: unknown): {
-  refinements: Pick<Usage, RefinedCount | 'serviceTier'>
+  refinements: Counts & Pick<Usage, 'serviceTier'>
   others: bigint | undefined
 } {
   const lines = recordsOf(facts)
   const counts = new Map(lines.map(({ part, count }) => [part, count]))
   const serviceTier = textOf(lines.find(({ part }) => part === 'service_tier')?.name)
-  const countAt = (part: CountedPart) => countOf(counts.get(part))
   let others: bigint | undefined = 0n
   for (const line of lines) {
     if (line.part !== 'model' || others === undefined) continue
@@ -80,12 +71,7 @@ export function readCostFacts(facts: unknown): {
   }
   return {
     refinements: {
-      ...refined({
-        cacheWrite1h: countAt('cache_write_1h'),
-        audioInput: countAt('audio_input'),
-        audioOutput: countAt('audio_output'),
-        webSearches: countAt('web_searches'),
-      }),
+      ...countsBy(({ word }) => countOf(counts.get(word))),
       ...(serviceTier === undefined ? {} : { serviceTier }),
     },
     others,

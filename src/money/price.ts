@@ -1,5 +1,6 @@
+import { type Counts, priceParts, type RateName, type Rates, rateOf } from '../canonical/price-parts.ts'
 import type { Usage } from '../canonical/usage.ts'
-import type { Model, Price, Rates } from '../catalog/snapshot.ts'
+import type { Model, Price } from '../catalog/snapshot.ts'
 import { boundedUsage } from './bounded-usage.ts'
 import { possibleRates, ratesOf } from './rates.ts'
 
@@ -12,7 +13,7 @@ export interface CostParts {
   cacheWrite: bigint
   output: bigint
   reasoning: bigint
-  /** Web searches and the fee per request. Absent: none. */
+  /** What is not counted in tokens, such as web searches, and the fee per request. Absent: none. */
   fees?: bigint
   /** Tokens of other models. Absent: none. */
   others?: bigint
@@ -28,8 +29,8 @@ export interface RequestSize {
   choices: number
   /** How often the vendor may read the whole input and write a whole answer. Default 1. */
   passes?: number
-  /** The maximum number of paid web searches. Default 0. */
-  webSearches?: number
+  /** The most that it uses of what is not counted in tokens, such as web searches. Default 0. */
+  counts?: Counts
   /** The time of the request, in ms since the epoch. */
   at: number
 }
@@ -62,34 +63,25 @@ export function priceRequest(
   context: CostContext,
 ): CostParts | undefined {
   const usage = boundedUsage(reported)
-  const { at } = context
   const others = 'others' in context ? context.others : 0n
   const rates = ratesOf(price, {
     inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
     serviceTier: usage.serviceTier,
-    at,
+    at: context.at,
   })
   const rate = parseMultiplier(multiplier)
-  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0, webSearches = 0 } = usage
-  const cacheWriteRate = rates.cacheWrite ?? rates.input
-  const input = part(
-    rate,
-    [usage.input - audioInput, rates.input],
-    [audioInput, rates.audioInput ?? rates.input],
-  )
-  const cacheRead = part(rate, [usage.cacheRead, rates.cacheRead ?? rates.input])
+  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0 } = usage
+  const at = (name: RateName) => rateOf(rates, name)
+  const input = part(rate, [usage.input - audioInput, rates.input], [audioInput, at('audioInput')])
+  const cacheRead = part(rate, [usage.cacheRead, at('cacheRead')])
   const cacheWrite = part(
     rate,
-    [usage.cacheWrite - cacheWrite1h, cacheWriteRate],
-    [cacheWrite1h, rates.cacheWrite1h ?? cacheWriteRate],
+    [usage.cacheWrite - cacheWrite1h, at('cacheWrite')],
+    [cacheWrite1h, at('cacheWrite1h')],
   )
-  const output = part(
-    rate,
-    [usage.output - audioOutput, rates.output],
-    [audioOutput, rates.audioOutput ?? rates.output],
-  )
-  const reasoning = part(rate, [usage.reasoning, rates.reasoning ?? rates.output])
-  const feesBeforeGroup = feesOf(rates, webSearches)
+  const output = part(rate, [usage.output - audioOutput, rates.output], [audioOutput, at('audioOutput')])
+  const reasoning = part(rate, [usage.reasoning, at('reasoning')])
+  const feesBeforeGroup = feesOf(rates, usage)
   if (
     input === undefined ||
     cacheRead === undefined ||
@@ -101,7 +93,7 @@ export function priceRequest(
   ) {
     return undefined
   }
-  const fees = roundHalfUp(feesBeforeGroup * rate.digits, rate.scale)
+  const fees = roundHalfUp(feesBeforeGroup * rate.digits, million * rate.scale)
   const total = atMost(input + cacheRead + cacheWrite + output + reasoning + fees + others)
   return {
     input,
@@ -128,7 +120,7 @@ export function worstCaseNano(
   multiplier: string,
 ): bigint | undefined {
   const { price, contextLength } = model
-  const { passes = 1, webSearches = 0, at } = size
+  const { passes = 1, counts = {}, at } = size
   const inputTokens = size.hasHiddenInput
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
@@ -143,13 +135,13 @@ export function worstCaseNano(
     size.maxOutputTokens === 0
       ? 0n
       : dearestOf(possible, ({ output, reasoning, audioOutput }) => dearest(output, reasoning, audioOutput))
-  const fees = dearestOf(possible, (rates) => feesOf(rates, webSearches))
+  const fees = dearestOf(possible, (rates) => feesOf(rates, counts))
   if (inputPrice === undefined || outputPrice === undefined || fees === undefined) return undefined
   const rate = parseMultiplier(multiplier)
   const perPass = BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
   const tokens = ceilDivide(BigInt(passes) * perPass * rate.digits, million * rate.scale)
   // The final cost has six rounded parts, each of which can be up to half a nano-USD too high.
-  return tokens + ceilDivide(fees * rate.digits, rate.scale) + roundingNano
+  return tokens + ceilDivide(fees * rate.digits, million * rate.scale) + roundingNano
 }
 
 /** What `worstCaseNano` needs but the model lacks; the first such item for a request. */
@@ -170,12 +162,12 @@ export function missingBound(
   if (price === undefined) return 'price'
   if ((size.maxOutputTokens ?? maxOutputTokens ?? contextLength) === undefined) return 'output'
   if (size.hasHiddenInput && contextLength === undefined) return 'context'
-  const known = { ...size, hasHiddenInput: false, webSearches: 0 }
+  const known = { ...size, hasHiddenInput: false, counts: {} }
   const isBounded = (of: Partial<RequestSize>) =>
     worstCaseNano({ ...known, ...of }, { price, contextLength, maxOutputTokens }, '1') !== undefined
   if (!isBounded({ maxOutputTokens: 0 })) return 'input price'
   if (!isBounded({})) return 'output price'
-  return isBounded({ webSearches: size.webSearches ?? 0 }) ? undefined : 'search price'
+  return isBounded({ counts: size.counts ?? {} }) ? undefined : 'search price'
 }
 
 /** Images, before or after they are generated. */
@@ -368,12 +360,22 @@ function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): 
 }
 
 /**
- * Undefined if searches have no price. Few vendors charge a fee per request, so a missing price means no fee.
+ * The price of what is not counted in tokens, in millionths of a nano-USD. Undefined if something that was
+ * used has no rate. Few vendors charge a fee per request, so a missing one means that there is none.
  */
-function feesOf({ request = 0n, webSearch }: Rates, webSearches: number): bigint | undefined {
-  if (webSearches === 0) return request
-  return webSearch === undefined ? undefined : request + BigInt(webSearches) * webSearch
+function feesOf(rates: Rates, counts: Counts): bigint | undefined {
+  let amount = 0n
+  for (const { name, per, count } of feeParts) {
+    const quantity = count === undefined ? 1 : (counts[count.name] ?? 0)
+    if (quantity === 0) continue
+    const rate = rates[name]
+    if (rate !== undefined) amount += BigInt(quantity) * rate * (per === 'one' ? million : 1n)
+    else if (count !== undefined) return undefined
+  }
+  return amount
 }
+
+const feeParts = priceParts.filter(({ per }) => per !== 'million tokens')
 
 /** The highest price of all tiers; undefined if one of them has none. */
 function dearestOf(

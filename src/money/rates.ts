@@ -1,4 +1,5 @@
-import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
+import type { Rates } from '../canonical/price-parts.ts'
+import type { Price, PriceCondition } from '../catalog/snapshot.ts'
 
 /** The facts about a request that decide which tier of a price applies. */
 export interface RateFacts {

@@ -131,7 +131,7 @@ function dearestAnswer(
   const whole = {
     ...size,
     at: momentOf(id),
-    webSearches: work.searchesWeb ? webSearchesHeld : 0,
+    counts: { webSearches: work.searchesWeb ? webSearchesHeld : 0 },
     passes: work.compacts ? 2 : 1,
   }
   // Many candidates share a price. Among those, one with hidden input is the dearest.

@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
-import { tiersFrom } from '../catalog/price-tiers.ts'
+import { priceParts } from '../canonical/price-parts.ts'
+import { priceFromRow, rateColumns, type StoredPrice } from '../catalog/price-from-row.ts'
 import type { Price } from '../catalog/snapshot.ts'
 import { type AttemptRow, attemptColumns } from '../journal/attempt-row.ts'
 import type { ColumnDescription, Shown } from '../journal/column.ts'
@@ -169,12 +170,16 @@ export async function findBeside(
 
 /** The price with which a row was charged; null if there is none or it no longer exists. */
 async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
-  const [price] = await sql<PriceRow[]>`
-    select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
-      audio_input_nano, audio_output_nano, web_search_nano, image_nano, image_rates, tiers, source
-    from prices where id = ${id}`
-  return price === undefined ? null : priceOf(price)
+  const [row] = await sql<StoredPrice[]>`select ${sql.unsafe(priceColumns)} from prices where id = ${id}`
+  return (row && priceFromRow(row)) ?? null
 }
+
+const priceColumns = priceParts
+  .flatMap(({ name, word }) =>
+    rateColumns.some((column) => column === name) ? `${word}_nano as "${name}"` : [],
+  )
+  .concat('id', 'rates', 'image_nano as image', 'image_rates as "imageRates"', 'tiers', 'source')
+  .join(', ')
 
 /**
  * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests. Reads every
@@ -257,45 +262,4 @@ function conditions(
 
 function joined(sql: postgres.Sql, parts: readonly Piece[]) {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [sql`and`, part]))
-}
-
-interface PriceRow {
-  id: string
-  input_nano: string | null
-  cache_read_nano: string | null
-  cache_write_nano: string | null
-  cache_write_1h_nano: string | null
-  output_nano: string | null
-  reasoning_nano: string | null
-  audio_input_nano: string | null
-  audio_output_nano: string | null
-  web_search_nano: string | null
-  image_nano: string | null
-  image_rates: { size?: string; quality?: string; nano: string }[] | null
-  tiers: unknown
-  source: string | null
-}
-
-function priceOf(row: PriceRow): Price {
-  const nano = (text: string | null) => (text === null ? undefined : BigInt(text))
-  return {
-    id: row.id,
-    input: nano(row.input_nano),
-    cacheRead: nano(row.cache_read_nano),
-    cacheWrite: nano(row.cache_write_nano),
-    cacheWrite1h: nano(row.cache_write_1h_nano),
-    output: nano(row.output_nano),
-    reasoning: nano(row.reasoning_nano),
-    audioInput: nano(row.audio_input_nano),
-    audioOutput: nano(row.audio_output_nano),
-    webSearch: nano(row.web_search_nano),
-    image: nano(row.image_nano),
-    imageRates: (row.image_rates ?? []).map((rate) => ({
-      size: rate.size,
-      quality: rate.quality,
-      nano: BigInt(rate.nano),
-    })),
-    tiers: tiersFrom(row.tiers),
-    source: row.source ?? undefined,
-  }
 }

@@ -25,8 +25,8 @@ test('tiers, service tiers, fees and sizes of images each have a line, with ever
       },
     }),
   ).toEqual([
-    'A search $0.01',
-    'Into the cache for an hour $4',
+    'Web search $0.01',
+    'Cache write for an hour $4',
     'An image, 1024x1024, high: $0.167',
     'An image, low: $0.011',
     'Above 200,000 input tokens: Input $2.50, Output $15',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Rates } from '../../src/canonical/price-parts.ts'
 import type { Usage } from '../../src/canonical/usage.ts'
 import { tierRows, tiersFrom } from '../../src/catalog/price-tiers.ts'
-import type { Model, Price, PriceTier, Rates } from '../../src/catalog/snapshot.ts'
+import type { Model, Price, PriceTier } from '../../src/catalog/snapshot.ts'
 import { notes } from '../../src/journal/column.ts'
 import { costFactsOf, readCostFacts } from '../../src/money/cost-facts.ts'
 import { priceRequest, worstCaseNano } from '../../src/money/price.ts'
@@ -202,7 +203,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       maxOutputTokens: upTo(5000),
       choices: 1 + upTo(2),
       passes: 1 + upTo(1),
-      webSearches: upTo(10),
+      counts: { webSearches: upTo(10) },
       at,
     }
     const inputMost =
@@ -223,7 +224,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       cacheWrite1h: upTo(cacheWrite),
       audioInput: upTo(input),
       audioOutput: upTo(output),
-      webSearches: upTo(size.webSearches),
+      webSearches: upTo(size.counts.webSearches),
       ...(serviceTier !== undefined && { serviceTier }),
     }
     const multiplier = (upTo(3000) / 1000).toFixed(3)
@@ -238,9 +239,9 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
 test('what may search the web is bounded only where a search has a price', () => {
   const model = { price, contextLength: 1000, maxOutputTokens: 10 }
   const size = { bodyBytes: 10, hasHiddenInput: false, maxOutputTokens: 1, choices: 1, at: 0 }
-  expect(worstCaseNano({ ...size, webSearches: 1 }, model, '1')).toBeDefined()
+  expect(worstCaseNano({ ...size, counts: { webSearches: 1 } }, model, '1')).toBeDefined()
   const without = { ...model, price: { ...price, webSearch: undefined } }
-  expect(worstCaseNano({ ...size, webSearches: 1 }, without, '1')).toBeUndefined()
+  expect(worstCaseNano({ ...size, counts: { webSearches: 1 } }, without, '1')).toBeUndefined()
   expect(worstCaseNano(size, without, '1')).toBeDefined()
 })
 

@@ -147,7 +147,7 @@ describe('worstCaseNano', () => {
                 for (const maxOutputTokens of [0, 5, undefined])
                   for (const hasHiddenInput of choices)
                     for (const webSearches of [0, 3]) {
-                      const request = { ...size, maxOutputTokens, hasHiddenInput, webSearches }
+                      const request = { ...size, maxOutputTokens, hasHiddenInput, counts: { webSearches } }
                       const by = {
                         ...model,
                         contextLength,

@@ -1,5 +1,6 @@
+import { priceParts, type Rates, rateOf } from '../../canonical/price-parts.ts'
 import type { GatewayFile } from '../gateway-file.ts'
-import type { Price, PriceCondition, Rates } from '../snapshot.ts'
+import type { Price, PriceCondition } from '../snapshot.ts'
 import type { BundledLibrary } from './bundled.ts'
 import { ChannelPrices, type LibraryEntry } from './channel-prices.ts'
 import { priceFromLibrary } from './library-price.ts'
@@ -68,45 +69,14 @@ function differingParts(file: Omit<Price, 'id'>, library: Price): Amounts[] {
     if (words !== '') tiers.set(words, { ...tiers.get(words), library: rates })
   }
   return [...tiers].flatMap(([words, { file, library }]) =>
-    parts
-      .filter(([part]) => file?.[part] !== undefined || library?.[part] !== undefined)
-      .map(([part, name]): Amounts => [`${name}${words}`, effective(file, part), effective(library, part)])
+    priceParts
+      .filter(({ name }) => file?.[name] !== undefined || library?.[name] !== undefined)
+      .map(({ name, word }): Amounts => {
+        const [stated, theirs] = [file, library].map((rates) => rates && rateOf(rates, name))
+        return [`${word}${words}`, stated, theirs]
+      })
       .filter(([, one, other]) => one !== other),
   )
-}
-
-/** With the names used in gateway.yaml. */
-const parts = [
-  ['input', 'input'],
-  ['cacheRead', 'cache_read'],
-  ['cacheWrite', 'cache_write'],
-  ['cacheWrite1h', 'cache_write_1h'],
-  ['output', 'output'],
-  ['reasoning', 'reasoning'],
-  ['audioInput', 'audio_input'],
-  ['audioOutput', 'audio_output'],
-  ['webSearch', 'web_search'],
-] as const satisfies [keyof Rates, string][]
-
-/** Returns the effective price of a part: its own, otherwise that of the part that it belongs to. */
-function effective(rates: Rates | undefined, part: (typeof parts)[number][0]): bigint | undefined {
-  const own = rates?.[part]
-  if (rates === undefined || own !== undefined) return own
-  switch (part) {
-    case 'cacheWrite1h':
-      return rates.cacheWrite ?? rates.input
-    case 'cacheRead':
-    case 'cacheWrite':
-    case 'audioInput':
-      return rates.input
-    case 'reasoning':
-    case 'audioOutput':
-      return rates.output
-    case 'input':
-    case 'output':
-    case 'webSearch':
-      return undefined
-  }
 }
 
 function wordsOf({ aboveInputTokens, since, daily }: PriceCondition): string {

@@ -1,4 +1,5 @@
-import type { Price, PriceCondition, PriceTier, Rates } from '../snapshot.ts'
+import { priceParts, type RateName, type Rates } from '../../canonical/price-parts.ts'
+import type { Price, PriceCondition, PriceTier } from '../snapshot.ts'
 
 /**
  * A price in the library, in USD. The suffix of the key states the number of tokens or calls that it is for.
@@ -35,15 +36,11 @@ export function priceFromLibrary(
       ...longTiers(when, rates),
     ]),
   ]
-  const base = ratesAbove(first.rates, -1)
-  // Rows have no column for a fee per request, so it becomes a tier.
-  const all = base.request === undefined ? tiers : [{ when: {}, rates: base }, ...tiers]
   return {
-    ...base,
-    request: undefined,
+    ...ratesAbove(first.rates, -1),
     image: undefined,
     imageRates: [],
-    ...(all.length > 0 && { tiers: all }),
+    ...(tiers.length > 0 && { tiers }),
   }
 }
 
@@ -55,18 +52,9 @@ function isSure({ since = 0, daily }: PriceCondition, now: number): boolean {
   return daily === undefined && since <= now
 }
 
-const partOfKey: Readonly<Record<string, keyof Rates>> = {
-  input_mtok: 'input',
-  output_mtok: 'output',
-  cache_read_mtok: 'cacheRead',
-  cache_write_mtok: 'cacheWrite',
-  cache_write_1h_mtok: 'cacheWrite1h',
-  output_reasoning_mtok: 'reasoning',
-  input_audio_mtok: 'audioInput',
-  output_audio_mtok: 'audioOutput',
-  web_searches_kcount: 'webSearch',
-  requests_kcount: 'request',
-}
+const partOfKey: ReadonlyMap<string, RateName> = new Map(
+  priceParts.map(({ library, name }) => [library, name]),
+)
 
 /** Kinds of tokens that we count together with others, so they must have the same price as those. */
 const countedWith: Readonly<Record<string, string>> = {
@@ -85,7 +73,7 @@ const notCounted = new Set(['storage_searches_kcount', 'social_searches_kcount',
 
 function isCountable(rates: LibraryRates): boolean {
   return Object.entries(rates).every(([key, amount]) => {
-    if (partOfKey[key] !== undefined || notCounted.has(key)) return true
+    if (partOfKey.has(key) || notCounted.has(key)) return true
     const whole = countedWith[key]
     return whole !== undefined && JSON.stringify(rates[whole]) === JSON.stringify(amount)
   })
@@ -102,15 +90,9 @@ function longTiers(when: PriceCondition, rates: LibraryRates): PriceTier[] {
 
 /** The rates of a request with more input tokens than `start`. */
 function ratesAbove(library: LibraryRates, start: number): Rates {
-  const rates: Rates = {
-    input: undefined,
-    cacheRead: undefined,
-    cacheWrite: undefined,
-    output: undefined,
-    reasoning: undefined,
-  }
+  const rates: Rates = {}
   for (const [key, amount] of Object.entries(library)) {
-    const part = partOfKey[key]
+    const part = partOfKey.get(key)
     if (part === undefined) continue
     const nano = nanoFromNumber(amountAbove(amount, start))
     rates[part] = nano !== undefined && key.endsWith('_kcount') ? (nano + 500n) / 1000n : nano

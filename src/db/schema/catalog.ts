@@ -61,6 +61,8 @@ export const prices = pgTable(
     audioOutput: nano('audio_output_nano'),
     /** Nano-USD per web search. */
     webSearch: nano('web_search_nano'),
+    /** The rates without a column, by their names in gateway.yaml; NULL: none. */
+    rates: jsonb('rates').$type<Record<string, string>>(),
     /** Different prices for long inputs and other service tiers. */
     tiers: jsonb('tiers').$type<Record<string, unknown>[]>(),
     /** The origin, such as `library @pydantic/genai-prices 0.1.8, openai/gpt-5`; NULL: gateway.yaml. */

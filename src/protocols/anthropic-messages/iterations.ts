@@ -1,5 +1,6 @@
 import { countOf, recordsOf, textOf } from '../../canonical/json.ts'
-import { addUsage, type ModelUsage, refined, type Usage } from '../../canonical/usage.ts'
+import { refined } from '../../canonical/price-parts.ts'
+import { addUsage, type ModelUsage, type Usage } from '../../canonical/usage.ts'
 import { hourTokens, writtenTokens } from '../cache-counts.ts'
 
 /** Tokens of an answer that are missing from its top-level counts. */

@@ -1,6 +1,7 @@
 import type { FinishReason } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, textOf } from '../../canonical/json.ts'
-import { addUsage, refined, type Usage } from '../../canonical/usage.ts'
+import { refined } from '../../canonical/price-parts.ts'
+import { addUsage, type Usage } from '../../canonical/usage.ts'
 import { hourTokens, writtenTokens } from '../cache-counts.ts'
 import { legalCallId } from '../call-ids.ts'
 import { readFinishWord } from '../finish-words.ts'

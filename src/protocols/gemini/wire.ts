@@ -1,5 +1,6 @@
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
+import { refined } from '../../canonical/price-parts.ts'
+import { missingCount, type Usage } from '../../canonical/usage.ts'
 import { madeCallId } from '../call-ids.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'

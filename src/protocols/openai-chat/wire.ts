@@ -1,6 +1,7 @@
 import { gatewayError } from '../../canonical/error.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
+import { refined } from '../../canonical/price-parts.ts'
+import { missingCount, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
 import type { NameRules } from '../tool-names.ts'
 

@@ -1,5 +1,6 @@
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
+import { refined } from '../../canonical/price-parts.ts'
+import { missingCount, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
 
 /** The vendor's rules for tool names. */

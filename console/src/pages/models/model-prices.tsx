@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
+import { priceParts } from '../../format/price-parts.ts'
 import { ChangeForm } from '../../parts/change-form.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -12,7 +13,7 @@ import { done } from '../../parts/toast.tsx'
 import { useModelEditing } from './model-query.ts'
 import classes from './models.module.css'
 import { otherLines } from './price-lines.ts'
-import { partOf, priceParts } from './prices.ts'
+import { columns, partOf } from './prices.ts'
 
 type Price = Schema<'AdminModelDetails'>['price']
 
@@ -106,7 +107,7 @@ function PriceTable({ rows }: { rows: readonly PriceRow[] }) {
         <thead>
           <tr>
             <th>Version</th>
-            {priceParts.map(([part, title]) => (
+            {columns.map(({ part, title }) => (
               <th key={part} data-number>
                 {title}
               </th>
@@ -118,7 +119,7 @@ function PriceTable({ rows }: { rows: readonly PriceRow[] }) {
             <Fragment key={id}>
               <tr>
                 <th scope="row">{words}</th>
-                {priceParts.map(([part]) => (
+                {columns.map(({ part }) => (
                   <td key={part} data-number>
                     {partOf(price, part) ?? '–'}
                   </td>
@@ -141,7 +142,7 @@ function OtherLines({ price }: { price: Price }) {
   if (lines.length === 0) return null
   return (
     <tr>
-      <td colSpan={priceParts.length + 1}>
+      <td colSpan={columns.length + 1}>
         <ul className={classes.lines} aria-label="Its other prices">
           {lines.map((line) => (
             <li key={line}>{line}</li>
@@ -194,10 +195,10 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
       yours={{ price: save.variables }}
       onTake={take}
     >
-      {priceParts.map(([part, title], at) => (
+      {priceParts.map(({ part, title, unit }, at) => (
         <TextInput
           key={part}
-          label={`${title}, USD${part === 'image' ? '' : ' per million tokens'}`}
+          label={`${title}, USD ${unit}`}
           inputMode="decimal"
           data-autofocus={at === 0 || undefined}
           value={texts[part] ?? ''}
@@ -211,14 +212,14 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
 /** The texts of the form for a price. */
 function textsOf(price: Price | undefined): Record<string, string> {
   return Object.fromEntries(
-    priceParts.map(([part]) => {
+    priceParts.map(({ part }) => {
       const stated = price?.[part]
       return [part, typeof stated === 'string' ? stated : '']
     }),
   )
 }
 
-/** What this form does not show stays as it is: tiers, fees, sizes of images. */
+/** What this form does not show stays as it is: tiers and sizes of images. */
 function pricedBy(texts: Readonly<Record<string, string>>, price: Price): Record<string, unknown> {
   const stated = Object.entries(texts).filter(([, text]) => text.trim() !== '')
   const others = Object.entries(price ?? {}).filter(([part, value]) => !(part in texts) && value !== null)

@@ -1,18 +1,10 @@
 import { count } from '../../format/numbers.ts'
-import { partOf, priceParts } from './prices.ts'
+import { titleOfPart } from '../../format/price-parts.ts'
+import { columns, partOf } from './prices.ts'
 
 type Price = Readonly<Record<string, unknown>>
 
-const titles: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(priceParts.map(([part, title]) => [part, title])),
-  cache_write_1h: 'Into the cache for an hour',
-  audio_input: 'Audio input',
-  audio_output: 'Audio output',
-  web_search: 'A search',
-  request: 'A request',
-}
-
-const isInTable: ReadonlySet<string> = new Set(priceParts.map(([part]) => part))
+const isInTable: ReadonlySet<string> = new Set(columns.map(({ part }) => part))
 
 /**
  * What the table of parts does not show, a line for each: fees, sizes of images, prices of long requests and
@@ -56,7 +48,7 @@ function partsOf(price: Price): string {
 function lineOf(price: Price, part: string): string[] {
   const value = price[part]
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return []
-  const title = titles[part]
+  const title = titleOfPart(part)
   return [title === undefined ? `${part} ${JSON.stringify(value)}` : `${title} ${partOf(price, part)}`]
 }
 

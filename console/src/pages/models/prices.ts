@@ -1,16 +1,10 @@
 import type { Schema } from '../../api/client.ts'
+import { priceParts } from '../../format/price-parts.ts'
 
 type Price = Readonly<Record<string, unknown>>
 
 /** The parts of a price that a table shows, in USD for a million tokens unless they say otherwise. */
-export const priceParts = [
-  ['input', 'Input'],
-  ['cache_read', 'From the cache'],
-  ['cache_write', 'Into the cache'],
-  ['output', 'Output'],
-  ['reasoning', 'Reasoning'],
-  ['image', 'An image'],
-] as const
+export const columns = priceParts.filter(({ isColumn }) => isColumn)
 
 /** A decimal of the API, with the sign of the currency; undefined where the price has no such part. */
 export function partOf(price: Price | null | undefined, part: string): string | undefined {

@@ -1,24 +1,9 @@
+import { priceParts } from '../../format/price-parts.ts'
 import type { Model } from './catalog.ts'
 import classes from './models.module.css'
 import { usd } from './prices.ts'
 
 type Pricing = NonNullable<Model['pricing']>
-type Rate = Exclude<keyof Pricing, 'images' | 'tiers' | 'source'>
-
-const rates: readonly (readonly [rate: Rate, title: string, unit: string])[] = [
-  ['input', 'Input', 'per million tokens'],
-  ['cache_read', 'Cached input', 'per million tokens'],
-  ['cache_write', 'Cache write', 'per million tokens'],
-  ['cache_write_1h', 'Cache write for an hour', 'per million tokens'],
-  ['output', 'Output', 'per million tokens'],
-  ['reasoning', 'Reasoning', 'per million tokens'],
-  ['audio_input', 'Audio input', 'per million tokens'],
-  ['audio_output', 'Audio output', 'per million tokens'],
-  ['image', 'Image', 'each'],
-  ['web_search', 'Web search', 'each'],
-  ['request', 'Request', 'each'],
-]
-
 /** The price of each group, part by part. Where each group pays the same, it appears once. */
 export function PriceTable({ offers }: { offers: readonly { group: string; model: Model }[] }) {
   const priced = offers.flatMap(({ group, model: { pricing } }) =>
@@ -28,7 +13,7 @@ export function PriceTable({ offers }: { offers: readonly { group: string; model
   if (first === undefined) return <p className="tg-quiet">The price is not known.</p>
   const isSame = priced.every(({ pricing }) => JSON.stringify(pricing) === JSON.stringify(first.pricing))
   const shown = isSame ? [first] : priced
-  const lines = rates.filter(([rate]) => priced.some(({ pricing }) => isTold(pricing, rate)))
+  const lines = priceParts.filter((part) => priced.some(({ pricing }) => isTold(pricing, part)))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
     <section className={`${classes.table} ${classes.prices}`} aria-label="Prices" tabIndex={0}>
@@ -45,11 +30,11 @@ export function PriceTable({ offers }: { offers: readonly { group: string; model
           </tr>
         </thead>
         <tbody>
-          {lines.map(([rate, title, unit]) => (
-            <tr key={rate}>
+          {lines.map(({ part, title, unit }) => (
+            <tr key={part}>
               <th scope="row">{title}</th>
               {shown.map(({ group, pricing }) => (
-                <Cell key={group} price={pricing[rate]} />
+                <Cell key={group} price={rateOf(pricing, part)} />
               ))}
               <td>{unit}</td>
             </tr>
@@ -64,17 +49,17 @@ export function PriceTable({ offers }: { offers: readonly { group: string; model
             </tr>
           ))}
           {first.pricing.tiers.flatMap((tier, index) =>
-            rates
+            priceParts
               .filter(
-                ([rate]) => rate !== 'image' && isTold(tier, rate) && tier[rate] !== first.pricing[rate],
+                (each) => isTold(tier, each) && rateOf(tier, each.part) !== rateOf(first.pricing, each.part),
               )
-              .map(([rate, title, unit]) => (
-                <tr key={`${conditionOf(tier)} ${rate}`}>
+              .map(({ part, title, unit }) => (
+                <tr key={`${conditionOf(tier)} ${part}`}>
                   <th scope="row">
                     {title}, {conditionOf(tier)}
                   </th>
                   {shown.map(({ group, pricing }) => (
-                    <Cell key={group} price={rate === 'image' ? null : pricing.tiers[index]?.[rate]} />
+                    <Cell key={group} price={rateOf(pricing.tiers[index] ?? {}, part)} />
                   ))}
                   <td>{unit}</td>
                 </tr>
@@ -90,20 +75,17 @@ function Cell({ price }: { price: string | null | undefined }) {
   return <td className={classes.number}>{price == null ? '–' : usd(price)}</td>
 }
 
+type Priced = Readonly<Record<string, unknown>>
+
 /** A part that costs what its kind of tokens costs anyway says nothing new. */
-function isTold(pricing: Partial<Record<Rate, string | null>>, rate: Rate): boolean {
-  const price = pricing[rate]
-  if (price === null || price === undefined) return false
-  const usual: Partial<Record<Rate, Rate>> = {
-    cache_read: 'input',
-    cache_write: 'input',
-    cache_write_1h: 'cache_write',
-    audio_input: 'input',
-    reasoning: 'output',
-    audio_output: 'output',
-  }
-  const same = usual[rate]
-  return same === undefined || pricing[same] !== price
+function isTold(pricing: Priced, { part, usual }: (typeof priceParts)[number]): boolean {
+  const price = rateOf(pricing, part)
+  return price !== undefined && (usual === undefined || rateOf(pricing, usual) !== price)
+}
+
+function rateOf(pricing: Priced, part: string): string | undefined {
+  const price = pricing[part]
+  return typeof price === 'string' ? price : undefined
 }
 
 function conditionOf(tier: Pricing['tiers'][number]): string {

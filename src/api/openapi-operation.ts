@@ -22,7 +22,10 @@ function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
  */
 export function modelOperation(endpoint: ModelEndpoint): Json {
   const open = { type: 'object', additionalProperties: true }
-  const streams = endpoint.kind !== 'plain' || endpoint.writes === true
+  const media = (endpoint.kind === 'plain' && endpoint.answers) || 'application/json'
+  const isJson = media === 'application/json'
+  const streams = endpoint.kind !== 'plain' || endpoint.writes === true || !isJson
+  const flag = isJson ? '`stream` is true' : '`stream_format` is `sse`'
   return {
     ...headOf(endpoint),
     description: formatOf(endpoint),
@@ -35,10 +38,10 @@ export function modelOperation(endpoint: ModelEndpoint): Json {
     requestBody: jsonBody({ ...open, properties: { model: { type: 'string' } }, required: ['model'] }),
     responses: {
       200: {
-        description: streams ? 'The answer, or its events if `stream` is true.' : 'The answer.',
+        description: streams ? `The answer, or its events if ${flag}.` : 'The answer.',
         headers: { ...refsTo(['x-request-id']), ...limitHeaderRefs },
         content: {
-          'application/json': { schema: open },
+          [media]: { schema: isJson ? open : { type: 'string', format: 'binary' } },
           ...(streams ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
         },
       },

@@ -5,7 +5,7 @@ import { type Column, type Shown, shownOf } from '../journal/column.ts'
 import { type DetailRow, type ListRow, requestColumns, valueIn } from '../journal/row.ts'
 import { momentOf } from '../journal/tuple.ts'
 import { readCostFacts } from '../money/cost-facts.ts'
-import { type CostParts, priceRequest } from '../money/price.ts'
+import { type CostParts, noTokens, priceRequest } from '../money/price.ts'
 import type { RequestDetail, SummaryRow } from '../usage/queries.ts'
 import { nullableGroups } from './row-schema.ts'
 
@@ -97,14 +97,16 @@ function objectAt(json: Record<string, unknown>, member: string): object {
 }
 
 function usageOf(row: DetailRow): Usage | null {
-  if (row.input_tokens === null || row.output_tokens === null) return null
+  const { refinements } = readCostFacts(parsed(row.cost_facts))
+  if (row.input_tokens === null || row.output_tokens === null)
+    return Object.keys(refinements).length === 0 ? null : { ...noTokens, ...refinements }
   return {
     input: row.input_tokens,
     cacheRead: row.cache_read_tokens ?? 0,
     cacheWrite: row.cache_write_tokens ?? 0,
     output: row.output_tokens,
     reasoning: row.reasoning_tokens ?? 0,
-    ...readCostFacts(parsed(row.cost_facts)).refinements,
+    ...refinements,
   }
 }
 
@@ -125,10 +127,10 @@ function costPartsJson(row: RequestDetail) {
   const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier, context)
   if (parts !== undefined && String(parts.total) === row.cost_nano) return partsJson(parts, 0n)
   // Images that have a price of their own have no other cost.
-  return row.images === null ? null : partsJson(noTokens, BigInt(row.cost_nano))
+  return row.images === null ? null : partsJson(nothing, BigInt(row.cost_nano))
 }
 
-const noTokens = { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n }
+const nothing = { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n }
 
 function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
   return {

@@ -79,6 +79,8 @@ interface Part<Name extends string, Word extends string, Count extends string> {
   library: string
   /** What the rate is for. */
   per: 'million tokens' | 'million' | 'one'
+  /** True if a price with this rate charges nothing for the tokens of a request that has such a count. */
+  replacesTokens?: true
   /** The part whose rate applies if there is none. */
   otherwise?: Name
   /** A description for the API, if the word does not suffice. */

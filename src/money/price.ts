@@ -70,17 +70,18 @@ export function priceRequest(
     at: context.at,
   })
   const rate = parseMultiplier(multiplier)
-  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0 } = usage
+  const tokens: Usage = replacesTokens(rates, usage) ? noTokens : usage
+  const { cacheWrite1h = 0, audioInput = 0, audioOutput = 0 } = tokens
   const at = (name: RateName) => rateOf(rates, name)
-  const input = part(rate, [usage.input - audioInput, rates.input], [audioInput, at('audioInput')])
-  const cacheRead = part(rate, [usage.cacheRead, at('cacheRead')])
+  const input = part(rate, [tokens.input - audioInput, rates.input], [audioInput, at('audioInput')])
+  const cacheRead = part(rate, [tokens.cacheRead, at('cacheRead')])
   const cacheWrite = part(
     rate,
-    [usage.cacheWrite - cacheWrite1h, at('cacheWrite')],
+    [tokens.cacheWrite - cacheWrite1h, at('cacheWrite')],
     [cacheWrite1h, at('cacheWrite1h')],
   )
-  const output = part(rate, [usage.output - audioOutput, rates.output], [audioOutput, at('audioOutput')])
-  const reasoning = part(rate, [usage.reasoning, at('reasoning')])
+  const output = part(rate, [tokens.output - audioOutput, rates.output], [audioOutput, at('audioOutput')])
+  const reasoning = part(rate, [tokens.reasoning, at('reasoning')])
   const feesBeforeGroup = feesOf(rates, usage)
   if (
     input === undefined ||
@@ -107,12 +108,18 @@ export function priceRequest(
   }
 }
 
+/** Whether these counts alone determine the cost of a request at a price, whatever tokens it used. */
+export function costsNoTokens(price: Price | undefined, counts: Counts | undefined, at: number): boolean {
+  if (price === undefined || counts === undefined) return false
+  return replacesTokens(ratesOf(price, { inputTokens: 0, serviceTier: undefined, at }), counts)
+}
+
 /**
  * The maximum cost of a request in nano-USD, which is reserved before the request is sent. A token has at
  * least one byte, so the size of the body limits the input tokens; with hidden input, the model's context
  * length does. All input tokens are priced at the highest input rate and all output tokens at the highest
- * output rate of all tiers that can apply. Undefined if a price, the context length or the output limit is
- * unknown.
+ * output rate of all tiers that can apply. No token counts where another rate replaces theirs. Undefined if a
+ * price, the context length or the output limit is unknown.
  */
 export function worstCaseNano(
   size: RequestSize,
@@ -125,23 +132,28 @@ export function worstCaseNano(
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
   const choiceTokens = size.maxOutputTokens ?? model.maxOutputTokens ?? contextLength
-  if (price === undefined || inputTokens === undefined || choiceTokens === undefined) return undefined
-  const possible = possibleRates(price, inputTokens * passes, at)
-  const inputPrice = dearestOf(possible, ({ input, cacheRead, cacheWrite, cacheWrite1h, audioInput }) =>
+  if (price === undefined) return undefined
+  const possible = possibleRates(price, (inputTokens ?? Number.POSITIVE_INFINITY) * passes, at)
+  const fees = dearestOf(possible, (rates) => feesOf(rates, counts))
+  if (fees === undefined) return undefined
+  const rate = parseMultiplier(multiplier)
+  const feesNano = ceilDivide(fees * rate.digits, million * rate.scale)
+  const byTokens = possible.filter((rates) => !replacesTokens(rates, counts))
+  if (byTokens.length === 0) return feesNano
+  if (inputTokens === undefined || choiceTokens === undefined) return undefined
+  const inputPrice = dearestOf(byTokens, ({ input, cacheRead, cacheWrite, cacheWrite1h, audioInput }) =>
     dearest(input, cacheRead, cacheWrite, cacheWrite1h, audioInput),
   )
   // An answer without output tokens, such as an embedding, needs no output price.
   const outputPrice =
     size.maxOutputTokens === 0
       ? 0n
-      : dearestOf(possible, ({ output, reasoning, audioOutput }) => dearest(output, reasoning, audioOutput))
-  const fees = dearestOf(possible, (rates) => feesOf(rates, counts))
-  if (inputPrice === undefined || outputPrice === undefined || fees === undefined) return undefined
-  const rate = parseMultiplier(multiplier)
+      : dearestOf(byTokens, ({ output, reasoning, audioOutput }) => dearest(output, reasoning, audioOutput))
+  if (inputPrice === undefined || outputPrice === undefined) return undefined
   const perPass = BigInt(inputTokens) * inputPrice + BigInt(size.choices) * BigInt(choiceTokens) * outputPrice
   const tokens = ceilDivide(BigInt(passes) * perPass * rate.digits, million * rate.scale)
   // The final cost has six rounded parts, each of which can be up to half a nano-USD too high.
-  return tokens + ceilDivide(fees * rate.digits, million * rate.scale) + roundingNano
+  return tokens + feesNano + roundingNano
 }
 
 /** What `worstCaseNano` needs but the model lacks; the first such item for a request. */
@@ -160,6 +172,7 @@ export function missingBound(
   { price, contextLength, maxOutputTokens }: Pick<Model, 'price' | 'contextLength' | 'maxOutputTokens'>,
 ): MissingBound | undefined {
   if (price === undefined) return 'price'
+  if (worstCaseNano(size, { price, contextLength, maxOutputTokens }, '1') !== undefined) return undefined
   if ((size.maxOutputTokens ?? maxOutputTokens ?? contextLength) === undefined) return 'output'
   if (size.hasHiddenInput && contextLength === undefined) return 'context'
   const known = { ...size, hasHiddenInput: false, counts: {} }
@@ -359,18 +372,31 @@ function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): 
   return others.reduce<bigint>((most, price) => (price !== undefined && price > most ? price : most), first)
 }
 
+/** Whether the request has something that is charged in place of its tokens. */
+function replacesTokens(rates: Rates, counts: Counts): boolean {
+  return replacingParts.some(
+    ({ name, count }) => rates[name] !== undefined && count !== undefined && counts[count.name] !== undefined,
+  )
+}
+
+const replacingParts = priceParts.filter((part) => part.replacesTokens)
+
+/** No tokens, or none that are known. */
+export const noTokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 } as const
+
 /**
  * The price of what is not counted in tokens, in millionths of a nano-USD. Undefined if something that was
- * used has no rate. Few vendors charge a fee per request, so a missing one means that there is none.
+ * used has no rate, unless its tokens are charged instead. Few vendors charge a fee per request, so a missing
+ * one means that there is none.
  */
 function feesOf(rates: Rates, counts: Counts): bigint | undefined {
   let amount = 0n
-  for (const { name, per, count } of feeParts) {
+  for (const { name, per, count, replacesTokens } of feeParts) {
     const quantity = count === undefined ? 1 : (counts[count.name] ?? 0)
     if (quantity === 0) continue
     const rate = rates[name]
     if (rate !== undefined) amount += BigInt(quantity) * rate * (per === 'one' ? million : 1n)
-    else if (count !== undefined) return undefined
+    else if (count !== undefined && replacesTokens !== true) return undefined
   }
   return amount
 }

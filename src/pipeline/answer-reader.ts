@@ -1,4 +1,10 @@
-import type { NativeSide, Observation, StreamWatcher, WatchOptions } from '../protocols/protocol.ts'
+import type {
+  ClientSide,
+  NativeSide,
+  Observation,
+  StreamWatcher,
+  WatchOptions,
+} from '../protocols/protocol.ts'
 
 /** Reads an upstream's answer and returns the bytes for the client. */
 export interface AnswerReader {
@@ -16,6 +22,8 @@ export interface AnswerReader {
    * large it is. When this is absent, `whole` never changes an answer.
    */
   rewrites?(begin: Buffer): boolean
+  /** True if an answer that is neither JSON nor a stream of events is passed on as it arrives, unread. */
+  readonly passesBytes?: boolean
   /**
    * Returns the reader for an answer that is streamed although the client did not request a stream, or the
    * reverse. The client gets the kind that it requested.
@@ -30,7 +38,7 @@ export interface WholeAnswer {
 
 /** Pass-through: every answer is sent to the client unchanged, except an answer of the wrong kind. */
 export function readNative(
-  side: NativeSide,
+  side: Pick<NativeSide, 'watchResponse' | 'watchStream'>,
   options: WatchOptions,
   forOtherKind: () => AnswerReader,
 ): AnswerReader {
@@ -40,4 +48,10 @@ export function readNative(
     stream: () => side.watchStream(options),
     whole: (body) => ({ observation: side.watchResponse(body), body }),
   }
+}
+
+/** Pass-through of bytes such as audio. Every kind of answer reaches the client as the upstream sends it. */
+export function readBytes(side: NonNullable<ClientSide['bytes']>, options: WatchOptions): AnswerReader {
+  const reader: AnswerReader = { ...readNative(side, options, () => reader), passesBytes: true }
+  return reader
 }

@@ -30,7 +30,7 @@ import type { RelayedAnswer, RelayResult } from './relay-options.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { traceAttempt } from './trace-attempt.ts'
 import { setUsage } from './trace-request.ts'
-import { meterUnseen } from './unseen.ts'
+import { meterMost, meterUnseen } from './unseen.ts'
 
 /**
  * `untranslatable`: the target's format cannot express the request, so nothing was sent. `reached`: the
@@ -182,6 +182,8 @@ async function settle(
   const ending = endingOf(admitted, called, answer)
   if (ending.metered === unknownMetered && isUnseen(answer))
     ending.metered = await meterUnseen(gateway, admitted, called)
+  // Where money is limited, no answer is free because its upstream reports no tokens.
+  else if (isUncounted(admitted, answer, ending.metered)) ending.metered = meterMost(admitted, called)
   if (isToKeep(admitted, target, answer)) {
     try {
       await keepTurn(gateway, admitted, target, { last, copy })
@@ -208,6 +210,16 @@ function meterFailed(
 ): Metered {
   if (observation.usage === undefined && observation !== nothingSent) return unknownMetered
   return meter(observation, admitted.body.length, pricingOf(admitted, modelCandidates.model, target))
+}
+
+/** True for an answer of held money whose tokens nobody counts, unless the upstream failed. */
+function isUncounted(
+  { row, facts }: Admitted,
+  { streamEnd, observation }: RelayedAnswer,
+  { costNano, usage }: Metered,
+): boolean {
+  if (row.heldNano === null || facts.counts === undefined || usage !== null || costNano !== null) return false
+  return observation.complete || streamEnd === 'client_gone'
 }
 
 interface AnsweredCall {

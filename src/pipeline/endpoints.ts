@@ -28,6 +28,8 @@ interface FormatOf {
   protocol: ProtocolName
   /** The vendor's reference page. */
   reference: string
+  /** The name of the operation in traces, from OpenTelemetry's conventions if they have one. */
+  operation: string
 }
 
 /** A chat. It is translated for a channel that speaks another format. */
@@ -59,7 +61,7 @@ interface ImageKind {
 
 const openai = 'https://platform.openai.com/docs/api-reference'
 
-const text = { method: 'POST', kind: 'text' } as const
+const text = { method: 'POST', kind: 'text', operation: 'chat' } as const
 const plain = { method: 'POST', kind: 'plain', protocol: 'openai-chat' } as const
 
 /** All endpoints that are served by models. A new one needs a single entry here. */
@@ -99,6 +101,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     upstreamPath: '/embeddings',
     input: 'input',
     models: /embed/i,
+    operation: 'embeddings',
     summary: 'Embeddings',
     reference: `${openai}/embeddings/create`,
   },
@@ -108,6 +111,7 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     upstreamPath: '/moderations',
     input: 'input',
     models: /moderation/i,
+    operation: 'moderation',
     summary: 'Moderations',
     reference: `${openai}/moderations/create`,
   },
@@ -118,12 +122,14 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     input: 'prompt',
     writes: true,
     models: /instruct|davinci|babbage/i,
+    operation: 'text_completion',
     summary: 'Completions of a prompt',
     reference: `${openai}/completions/create`,
   },
   {
     method: 'POST',
     kind: 'image',
+    operation: 'generate_content',
     path: '/v1/images/generations',
     protocol: 'openai-images',
     summary: 'Image generations',
@@ -169,8 +175,7 @@ export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
   const { protocol } = endpoint
   if (endpoint.kind === 'text') return { kind: 'text', protocol, compacts: endpoint.compactsAt !== undefined }
   if (endpoint.kind === 'image') return { kind: 'image' }
-  const { input, writes = false } = endpoint
-  return { kind: 'plain', plain: { input, writes } }
+  return { kind: 'plain', plain: endpoint }
 }
 
 /**

@@ -1,9 +1,10 @@
+import type { Counts } from '../canonical/price-parts.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Price } from '../catalog/snapshot.ts'
 import { boundedUsage } from '../money/bounded-usage.ts'
 import { type CostFact, costFactsOf } from '../money/cost-facts.ts'
-import { priceRequest } from '../money/price.ts'
+import { costsNoTokens, noTokens, priceRequest } from '../money/price.ts'
 import { priceOthers } from '../money/price-others.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation } from '../protocols/protocol.ts'
@@ -34,6 +35,13 @@ export interface Pricing {
   isPlausible(usage: Usage): boolean
   /** True when the charge is at most what was held, so an implausible cost does no harm. */
   isHeld: boolean
+  /**
+   * What the gateway counted in the request. Present if its answer is not text, so that the answer's size
+   * says nothing about tokens.
+   */
+  counts?: Counts | undefined
+  /** True if the observation contains the most that the answer can be, rather than what was seen of it. */
+  isMost?: boolean
 }
 
 /** No upstream was paid. */
@@ -61,23 +69,29 @@ export function observeSize(bytes: number): Observation {
  * upstream reported. Without that, it estimates usage from the delivered bytes, and the row says so. Usage
  * and cost are unknown when the upstream continues to work after its answer has ended (`goesOn`). They are
  * also unknown when the upstream reports more than the request can have used, unless held money bounds the
- * charge, in which case the row shows what the upstream reported.
+ * charge, in which case the row shows what the upstream reported. Without a report, the tokens of an answer
+ * that is not text are unknown, and its cost is known only if its price is not one for tokens.
  */
 export function meter(observation: Observation, bodyBytes: number, pricing: Pricing): Metered {
   if (observation === nothingSent) return nothingMetered
+  const { price, multiplier, at, counts } = pricing
+  const costsCounts = costsNoTokens(price, counts, at)
+  const isUnread =
+    observation.usage === undefined && counts !== undefined && (costsCounts || pricing.isMost !== true)
   const unbounded =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
   if (unbounded === undefined) return unknownMetered
   const isImplausible = observation.usage !== undefined && !pricing.isPlausible(observation.usage)
   if (isImplausible && !pricing.isHeld) return { ...unknownMetered, usageSource: 'implausible' }
-  const usage = boundedUsage(unbounded)
-  const { price, multiplier, at } = pricing
+  const usage = boundedUsage({ ...(isUnread ? noTokens : unbounded), ...counts })
   const others = usage.others === undefined ? noOthers : priceOthers(usage.others, pricing)
   const cost =
-    price === undefined ? undefined : priceRequest(usage, price, multiplier, { at, others: others.total })
+    price === undefined || (isUnread && !costsCounts)
+      ? undefined
+      : priceRequest(usage, price, multiplier, { at, others: others.total })
   return {
-    usage,
-    usageSource: isImplausible ? 'implausible' : sourceOf(observation),
+    usage: isUnread ? null : usage,
+    usageSource: isUnread ? 'none' : isImplausible ? 'implausible' : sourceOf(observation),
     costNano: cost?.total ?? null,
     priceId: price?.id ?? null,
     priceMultiplier: multiplier,

@@ -21,7 +21,7 @@ import type { Candidate, Target } from '../routing/candidates.ts'
 import { own } from '../telemetry/traces/conventions.ts'
 import { kinds, type Span } from '../telemetry/traces/span.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
-import { type AnswerReader, readNative } from './answer-reader.ts'
+import { type AnswerReader, readBytes, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { readEmbeddings } from './embedding-encoding.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
@@ -168,12 +168,17 @@ export class Preparation {
       dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
-    const read: AnswerReader = readNative(native, options, () => {
-      const otherReader = readOtherKind(this.#translatable(model, target.traits), target, facts.keepsAnswer)
-      if (otherReader === undefined) return read
-      noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
-      return otherReader
-    })
+    const { bytes: bytesSide } = this.#asked.endpoint.client
+    const read: AnswerReader =
+      bytesSide !== undefined
+        ? readBytes(bytesSide, options)
+        : readNative(native, options, () => {
+            const other = readOtherKind(this.#translatable(model, target.traits), target, facts.keepsAnswer)
+            if (other === undefined) return read
+            const notes = this.#asked.row.notes ?? []
+            noteTranslation(this.#asked, target, [...notes, rewrittenNote(facts.stream)])
+            return other
+          })
     const conversationId = this.#asked.kept?.conversationId
     const named = conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
     const reader = facts.vectorsAs === undefined ? named : readEmbeddings(named, facts.vectorsAs)
@@ -330,6 +335,7 @@ export class Preparation {
       frames: ownPath === undefined ? side.frames : undefined,
       body: this.#bodyOf(body),
       stream,
+      accept: this.#asked.endpoint.client.bytes === undefined ? undefined : '*/*',
       headers,
       authHeaders: side.authHeaders,
     }

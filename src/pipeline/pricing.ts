@@ -10,7 +10,7 @@ import type { Asked } from './read.ts'
  * derived from the row alone.
  */
 export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricing {
-  const { id, snapshot, group, row } = asked
+  const { id, snapshot, group, row, facts } = asked
   return {
     price: target.price,
     multiplier: group.priceMultiplier,
@@ -18,6 +18,7 @@ export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricin
     priceOf: (name) => priceOfUpstreamModel(snapshot, target, name),
     isPlausible: (usage) => isPlausible(asked, model, usage),
     isHeld: row.heldNano !== null,
+    counts: facts.counts,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import { type AnswerKind, contentTypes, kindOfBytes, kindOfLabel, withoutMark } from '../http/answer-kind.ts'
@@ -80,6 +80,8 @@ export class Relay implements Listener {
       this.#mode = 'refusal'
       return
     }
+    // Audio may begin like JSON or an event, so that only its label counts.
+    this.#isKindSeen = this.#reader.passesBytes === true && !admitted.facts.stream
     this.#beginAs(upstream, kindOfLabel(headerText(headers['content-type']) ?? ''))
   }
 
@@ -95,7 +97,7 @@ export class Relay implements Listener {
       streams,
       contentType: this.#reader.contentType,
     })
-    this.#mode = streams ? 'stream' : 'whole'
+    this.#mode = streams ? 'stream' : kind === 'other' && this.#reader.passesBytes ? 'passing' : 'whole'
     this.#watcher = streams ? this.#reader.stream() : undefined
     clearInterval(this.#keepAliveTimer)
     if (this.#watcher?.keepAlive !== undefined) this.#keepAlive(upstream)
@@ -139,6 +141,7 @@ export class Relay implements Listener {
         if (this.#length > this.#heldBytesMax()) this.#startPassing(upstream)
         return
       case 'passing':
+        this.#options.admitted.row.firstTokenAt ??= this.#clock.now()
         this.#keepWatched(chunk)
         if (this.#decoded && this.#length > this.#options.bounds.watchedAnswerBytesMax)
           this.#abortTooLong(upstream)
@@ -164,7 +167,9 @@ export class Relay implements Listener {
         this.#endWhole()
         return
       case 'passing':
-        this.#finish({ ...this.#watchPassed(), complete: true }, 'complete', null, undefined)
+        if (this.#length === 0 && this.#canTryAnother())
+          this.#giveUp(gatewayError('upstream_answer_empty'), nothingObserved)
+        else this.#finish({ ...this.#watchPassed(), complete: true }, 'complete', null, undefined)
         return
     }
   }
@@ -394,7 +399,8 @@ export class Relay implements Listener {
    * size.
    */
   #keepWatched(chunk: Buffer): void {
-    if (this.#length <= this.#options.bounds.watchedAnswerBytesMax) this.#chunks.push(chunk)
+    const { watchedAnswerBytesMax } = this.#options.bounds
+    if (this.#length <= watchedAnswerBytesMax && !this.#reader.passesBytes) this.#chunks.push(chunk)
     else this.#chunks = []
     this.#length += chunk.length
   }

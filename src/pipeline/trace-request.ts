@@ -7,6 +7,7 @@ import { redactText } from '../redaction/redact.ts'
 import { named, own, type usageOfCall, usageOfRow } from '../telemetry/traces/conventions.ts'
 import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
+import { modelEndpoints } from './endpoints.ts'
 
 /**
  * Ends the trace of a request that has a row. `secrets` are the exact values that are removed from the row,
@@ -150,10 +151,7 @@ function boundedText(text: string): string {
 
 /** The convention's name for the operation of an endpoint. */
 export function operationOf(path: string): string {
-  if (path.startsWith('/v1/images/')) return 'generate_content'
-  if (path === '/v1/embeddings') return 'embeddings'
-  if (path === '/v1/completions') return 'text_completion'
-  return path === '/v1/moderations' ? 'moderation' : 'chat'
+  return modelEndpoints.find((endpoint) => endpoint.path === path)?.operation ?? 'chat'
 }
 
 /** The convention's name for the upstream's format. Who runs the upstream is not known. */

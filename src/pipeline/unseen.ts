@@ -16,17 +16,26 @@ import { pricingOf } from './pricing.ts'
 export async function meterUnseen(
   { bounds, clock }: Gateway,
   admitted: Admitted,
-  { modelCandidates: { model }, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
+  called: Pick<Chosen, 'modelCandidates' | 'target'>,
 ): Promise<Metered> {
-  const { row, life, facts, body } = admitted
+  const { row, life } = admitted
   if (row.heldNano === null) return unknownMetered
   if (life.whenClientLeaves?.unseen === 'hold') {
-    const { upstreamTotalMs } = timeoutsOf(target.channel, bounds)
+    const { upstreamTotalMs } = timeoutsOf(called.target.channel, bounds)
     await holdFor(life, (row.sentAt ?? clock.now()) + upstreamTotalMs - clock.now())
   }
+  return meterMost(admitted, called)
+}
+
+/** The cost of an answer with as many tokens as the request allows. */
+export function meterMost(
+  admitted: Admitted,
+  { modelCandidates: { model }, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
+): Metered {
+  const { facts, body } = admitted
   const outputMax = facts.maxOutputTokens ?? model.maxOutputTokens ?? model.contextLength ?? 0
   const estimate = { ...nothingObserved, complete: true, outputTokensEstimate: facts.choices * outputMax }
-  return meter(estimate, body.length, pricingOf(admitted, model, target))
+  return meter(estimate, body.length, { ...pricingOf(admitted, model, target), isMost: true })
 }
 
 /**

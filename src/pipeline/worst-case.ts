@@ -3,7 +3,13 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { momentOf } from '../journal/tuple.ts'
-import { type MissingBound, missingBound, type RequestSize, worstCaseNano } from '../money/price.ts'
+import {
+  costsNoTokens,
+  type MissingBound,
+  missingBound,
+  type RequestSize,
+  worstCaseNano,
+} from '../money/price.ts'
 import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
@@ -131,7 +137,7 @@ function dearestAnswer(
   const whole = {
     ...size,
     at: momentOf(id),
-    counts: { webSearches: work.searchesWeb ? webSearchesHeld : 0 },
+    counts: { ...facts.counts, webSearches: work.searchesWeb ? webSearchesHeld : 0 },
     passes: work.compacts ? 2 : 1,
   }
   // Many candidates share a price. Among those, one with hidden input is the dearest.
@@ -146,7 +152,8 @@ function dearestAnswer(
     const nano = worstCaseNano({ ...whole, hasHiddenInput }, { ...model, price }, priceMultiplier)
     if (nano === undefined)
       return { nano, hidden, missing: missingBound({ ...whole, hasHiddenInput }, { ...model, price }) }
-    if (nano > dearest.nano) dearest = { nano, hidden }
+    if (nano > dearest.nano)
+      dearest = { nano, hidden: costsNoTokens(price, facts.counts, whole.at) ? [] : hidden }
   }
   if (!work.asksAdvisor) return dearest
   const hasHiddenInput = dearest.hidden.length > 0

@@ -4,6 +4,7 @@ import type { ChatEvent } from '../canonical/event.ts'
 import type { FrameFormat } from '../canonical/frames.ts'
 import type { Headers } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
+import type { Counts } from '../canonical/price-parts.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
@@ -76,6 +77,11 @@ export interface ClientSide {
    * stored.
    */
   toKeep?: { endSuffices: boolean; read(bytes: Buffer): AnswerToKeep | undefined }
+  /**
+   * How to watch answers that are bytes, such as audio, when an upstream sends a JSON document or events
+   * instead. Absent: answers are JSON.
+   */
+  bytes?: Pick<NativeSide, 'watchResponse' | 'watchStream'>
   encodeError(error: GatewayError, requestId: string): RenderedError
   /** The format's error inside a stream, for an answer that fails after its headers were sent. */
   encodeStreamError(error: GatewayError, requestId: string): Buffer
@@ -175,6 +181,11 @@ export interface RequestFacts {
   outputBound: string | undefined
   /** The number of answers that the client requests. Defaults to 1. */
   choices: number
+  /**
+   * What the request contains of units that can be charged in place of tokens. Present if its answer is not
+   * text.
+   */
+  counts?: Counts | undefined
   /** Whether the request can have many inputs, each with its own context. Defaults to false. */
   isBatch?: boolean
   /** Whether the client requested the usage frame of a stream, or the format always sends usage. */

@@ -5,6 +5,8 @@ import { type BodyParts, bodySize } from './paced-body.ts'
 interface HeadedRequest {
   body: Buffer | BodyParts | null
   stream: boolean
+  /** The media types of an answer that is not a stream. Default JSON. */
+  accept?: string | undefined
   /** Alternating names and values, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
@@ -18,14 +20,14 @@ interface HeadedRequest {
  */
 export function headersOf(
   credential: Credential | undefined,
-  { stream, body, headers: own, authHeaders, traceHeaders }: HeadedRequest,
+  { stream, accept = 'application/json', body, headers: own, authHeaders, traceHeaders }: HeadedRequest,
   connection: Connection | undefined,
 ): string[] {
   const plain = [
     'content-type',
     'application/json',
     'accept',
-    stream ? 'text/event-stream' : 'application/json',
+    stream ? 'text/event-stream' : accept,
     'accept-encoding',
     'identity',
     'user-agent',

@@ -25,6 +25,8 @@ export interface UpstreamRequest {
   body: Buffer | BodyParts | null
   /** Whether the response should be a stream. */
   stream: boolean
+  /** The media types of a response that is not a stream. Default JSON. */
+  accept?: string | undefined
   /** Alternating names and values, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>

@@ -7,10 +7,7 @@ interface PricePart {
   isColumn?: true
 }
 
-/**
- * The words for each part of a price, in the order of the pages. A part without words stands as the API has
- * it.
- */
+/** The words for each part of a price, in the order of the pages. A part without words stands as the API has it. */
 const parts: Readonly<Record<string, PricePart>> = {
   input: { title: 'Input', unit: 'per million tokens', isColumn: true },
   cache_read: { title: 'Cached input', unit: 'per million tokens', usual: 'input', isColumn: true },

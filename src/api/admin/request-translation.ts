@@ -4,6 +4,7 @@ import type { Traits } from '../../canonical/traits.ts'
 import { findModel } from '../../catalog/catalog.ts'
 import { OfferTraits } from '../../catalog/traits/offer-traits.ts'
 import type { Database } from '../../db/database.ts'
+import { modelEndpoints } from '../../pipeline/endpoints.ts'
 import type { Gateway } from '../../pipeline/gateway.ts'
 import type { Ledger } from '../../shipping/ledger.ts'
 import { findLogDetail, type LogDetail } from '../../usage/log/detail-queries.ts'
@@ -59,7 +60,8 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
       const { row } = found
       const from = clients.find((each) => each === row.client_protocol)
       const to = upstreams.find((each) => each === row.upstream_protocol)
-      if (from === undefined || to === undefined || row.endpoint === '/v1/embeddings')
+      const isPassed = modelEndpoints.some(({ kind, path }) => kind === 'plain' && path === row.endpoint)
+      if (from === undefined || to === undefined || isPassed)
         throw conflict('The request was not sent to a channel as a chat, so there is nothing to translate.')
       const { request, isWhole } = keptBody(found)
       const model = row.requested_model ?? ''

@@ -1,4 +1,5 @@
 import { invalid } from '../../canonical/field-error.ts'
+import type { RefinedCount } from '../../canonical/price-parts.ts'
 import { BodyMarks } from '../body-marks.ts'
 import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanElements } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
@@ -20,32 +21,49 @@ export interface PlainFormat {
   input: 'input' | 'prompt'
   /** True if the answer is text, which costs output tokens and can be streamed. Defaults to false. */
   writes?: boolean
+  /** The unit in which the input, then a string, can be charged in place of tokens. */
+  counts?: RefinedCount
+  /**
+   * The media type of an answer that is not JSON. It is passed on as it arrives; with `stream_format: "sse"`,
+   * the client requests it as events.
+   */
+  answers?: string
 }
 
 /**
- * Creates a reader for the bodies of `/embeddings`, `/moderations` and `/completions`, which share the model,
- * the stream flag and their kind of input. Everything else is checked by the upstream. The reader throws the
- * same errors as the chat format's `readRequest`.
+ * Creates a reader for the bodies of plain endpoints, which share the model and their kind of input.
+ * Everything else is checked by the upstream. The reader throws the same errors as the chat format's
+ * `readRequest`.
  */
-export function plainReader({ input, writes = false }: PlainFormat) {
+export function plainReader({ input, writes = false, counts, answers }: PlainFormat) {
+  const inputKind = counts === undefined ? 'a string or an array' : 'a string'
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
     const marks = new BodyMarks()
     const members = scanBody(raw, memberNames, bounds, marks)
     const depthMax = bounds.jsonDepthMax
     const model = readModel(raw, members.model)
     const given = members[input]
-    if (!given) throw invalid(input, 'required: send a string or an array')
+    if (!given) throw invalid(input, `required: send ${inputKind}`)
     const kind = kindAt(raw, given.start)
-    if (kind !== 'string' && kind !== 'array') throw wrongKind(raw, given, input, 'a string or an array')
-    const stream = writes && readBoolean(raw, members.stream, 'stream')
-    const usage = stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
+    if (kind !== 'string' && (kind !== 'array' || counts !== undefined))
+      throw wrongKind(raw, given, input, inputKind)
+    const stream =
+      answers === undefined
+        ? writes && readBoolean(raw, members.stream, 'stream')
+        : asksForEvents(raw, members)
+    const usage = writes && stream ? readStreamOptions(raw, members.stream_options, depthMax) : undefined
     return {
       model,
       stream,
-      maxOutputTokens: writes ? readTokensMax(raw, members, 'max_tokens') : 0,
+      maxOutputTokens: writes
+        ? readTokensMax(raw, members, 'max_tokens')
+        : answers === undefined
+          ? 0
+          : undefined,
       outputBound: writes ? 'max_tokens' : undefined,
       choices: writes ? choicesOf(raw, members, given, depthMax) : 1,
       isBatch: kind === 'array',
+      counts: counts && { [counts]: charactersIn(raw, given, input) },
       wantsUsageFrame: usage?.wanted ?? false,
       heldId: undefined,
       session: undefined,
@@ -65,6 +83,7 @@ const memberNames = [
   'prompt',
   'stream',
   'stream_options',
+  'stream_format',
   'max_tokens',
   'n',
   'best_of',
@@ -73,6 +92,22 @@ const memberNames = [
   'output_dtype',
 ] as const
 type Members = Partial<Record<(typeof memberNames)[number], ByteRange>>
+
+function asksForEvents(raw: Buffer, { stream_format }: Members): boolean {
+  return stream_format !== undefined && parseSpan(raw, stream_format, 'stream_format') === 'sse'
+}
+
+/**
+ * The number of Unicode code points. OpenAI documents its limit and its prices in characters, without
+ * defining them. Code points are what Python and the `maxLength` of JSON Schema count. UTF-16 code units
+ * would count an emoji twice, and what counts as one grapheme depends on the version of Unicode.
+ */
+function charactersIn(raw: Buffer, span: ByteRange, path: string): number {
+  const text = parseSpan(raw, span, path)
+  let count = 0
+  if (typeof text === 'string') for (const _ of text) count++
+  return count
+}
 
 /** Vectors of other vendors can have types other than 32-bit floats. */
 function vectorsAs(raw: Buffer, { encoding_format, output_dtype }: Members): RequestFacts['vectorsAs'] {

@@ -62,6 +62,15 @@ const list = [
     count: { name: 'webSearches', word: 'web_searches', max: 10_000 },
   },
   {
+    name: 'inputCharacters',
+    word: 'input_characters',
+    library: 'input_mchars',
+    per: 'million',
+    replacesTokens: true,
+    about: 'The price per million characters of input, in place of the prices of tokens.',
+    count: { name: 'inputCharacters', word: 'input_characters' },
+  },
+  {
     name: 'request',
     word: 'request',
     library: 'requests_kcount',

@@ -127,6 +127,18 @@ export const modelEndpoints: readonly ModelEndpoint[] = [
     reference: `${openai}/completions/create`,
   },
   {
+    ...plain,
+    path: '/v1/audio/speech',
+    upstreamPath: '/audio/speech',
+    input: 'input',
+    counts: 'inputCharacters',
+    answers: 'audio/*',
+    models: /(?<![a-z])tts|speech/i,
+    operation: 'speech',
+    summary: 'Speech from text',
+    reference: `${openai}/audio/createSpeech`,
+  },
+  {
     method: 'POST',
     kind: 'image',
     operation: 'generate_content',

@@ -5,6 +5,7 @@ import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
 import { plainTexts } from './openai-chat/plain-input.ts'
 import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
+import { speech } from './openai-chat/watch-speech.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
 import * as backgroundAnswers from './openai-responses/background.ts'
 import { compacting } from './openai-responses/compaction.ts'
@@ -49,7 +50,8 @@ export const background = backgroundAnswers
  * format.
  */
 export function plainClient(format: PlainFormat): ClientSide {
-  return { ...clientSide('openai-chat'), readRequest: plainReader(format), plainInput: plainTexts }
+  const client = { ...clientSide('openai-chat'), readRequest: plainReader(format), plainInput: plainTexts }
+  return format.answers === undefined ? client : { ...client, bytes: speech }
 }
 
 /** The upstream side of a protocol, for targets. Throws for a protocol without one. */

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readExportRows } from '../../src/access/export-queries.ts'
 import { exportYaml } from '../../src/access/export-yaml.ts'
+import { priceParts } from '../../src/canonical/price-parts.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { prepareDatabase } from '../../src/db/migrate.ts'
@@ -64,6 +65,8 @@ models:
       cache_read: "0.000000001"
       cache_write_1h: "3"
       web_search: "0.01"
+      input_characters: "15"
+      request: "0.001"
       tiers: [ { above_input_tokens: 200000, input: "2.5" }, { above_input_tokens: 500000, output: "20" } ]
       service_tiers: { flex: "0.5", Priority: { input: "9", tiers: [ { above_input_tokens: 7, input: "11" } ] } }
   - id: small
@@ -153,7 +156,7 @@ test.each(Array.from({ length: 4 }, (_, seed) => seed))(
       state = (state * 48_271) % 2_147_483_647
       return state % below
     }
-    const names = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'audio_input', 'audio_output']
+    const names = priceParts.map(({ word }) => word)
     const rates = () =>
       names
         .filter(() => next(2) === 0)

@@ -153,6 +153,7 @@ test("a model has OpenAI's members, its endpoints, its bounds and its prices", a
       audio_input: '2.875',
       audio_output: '11.50',
       web_search: null,
+      input_characters: null,
       request: null,
       image: null,
       images: [],

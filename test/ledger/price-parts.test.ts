@@ -5,7 +5,7 @@ import { tierRows, tiersFrom } from '../../src/catalog/price-tiers.ts'
 import type { Model, Price, PriceTier } from '../../src/catalog/snapshot.ts'
 import { notes } from '../../src/journal/column.ts'
 import { costFactsOf, readCostFacts } from '../../src/money/cost-facts.ts'
-import { priceRequest, worstCaseNano } from '../../src/money/price.ts'
+import { costsNoTokens, missingBound, priceRequest, worstCaseNano } from '../../src/money/price.ts'
 import { priceOthers } from '../../src/money/price-others.ts'
 import { seeded } from '../support/random.ts'
 
@@ -167,6 +167,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       audioInput: maybe(),
       audioOutput: maybe(),
       webSearch: BigInt(upTo(most)),
+      inputCharacters: maybe(),
       request: maybe(),
     })
     const at = upTo(1e9) * 1000
@@ -203,7 +204,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       maxOutputTokens: upTo(5000),
       choices: 1 + upTo(2),
       passes: 1 + upTo(1),
-      counts: { webSearches: upTo(10) },
+      counts: { webSearches: upTo(10), ...(chance(0.5) && { inputCharacters: upTo(1e6) }) },
       at,
     }
     const inputMost =
@@ -224,6 +225,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       cacheWrite1h: upTo(cacheWrite),
       audioInput: upTo(input),
       audioOutput: upTo(output),
+      ...size.counts,
       webSearches: upTo(size.counts.webSearches),
       ...(serviceTier !== undefined && { serviceTier }),
     }
@@ -234,6 +236,42 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       true,
     )
   }
+})
+
+describe('a price per million characters', () => {
+  const counts = { inputCharacters: 7 }
+  const speech: Price = { ...price, input: undefined, inputCharacters: 15n * usd }
+  const spoken = { ...nothing, input: 90, output: 900, ...counts }
+  const size = { bodyBytes: 10, hasHiddenInput: true, maxOutputTokens: undefined, choices: 1, at: 0, counts }
+  const unbounded = { contextLength: undefined, maxOutputTokens: undefined }
+
+  test('replaces those of tokens, exactly and with the fee per request', () => {
+    expect(total(spoken, speech)).toBe(105_000n)
+    expect(total(spoken, { ...speech, request: 3n })).toBe(105_003n)
+    expect(total(spoken)).toBe(90_000n * 3n + 900_000n * 15n)
+    expect(total({ ...nothing, input: 1 }, speech)).toBeUndefined()
+    // A seventh of a nano-USD each: 7 characters cost one.
+    expect(total(spoken, { ...speech, inputCharacters: 142_857n })).toBe(1n)
+    expect(costsNoTokens(speech, counts, 0)).toBe(true)
+    expect(costsNoTokens(price, counts, 0)).toBe(false)
+    expect(costsNoTokens(speech, undefined, 0)).toBe(false)
+  })
+
+  test('bounds the cost by itself, to what it will be', () => {
+    const by = { ...unbounded, price: speech }
+    expect(worstCaseNano(size, by, '1')).toBe(105_000n)
+    expect(worstCaseNano(size, by, '0.0001')).toBe(11n)
+    expect(missingBound(size, by)).toBeUndefined()
+    expect(missingBound(size, { ...unbounded, price })).toBe('output')
+  })
+
+  test('leaves the bound to the tokens in a tier without it', () => {
+    const tiers: PriceTier[] = [{ when: { serviceTier: 'flex' }, rates }]
+    const by = { contextLength: 100, maxOutputTokens: 10, price: { ...speech, tiers } }
+    const byTokens = worstCaseNano({ ...size, counts: {} }, { ...by, price }, '1') ?? 0n
+    expect(byTokens).toBeGreaterThan(0n)
+    expect(worstCaseNano(size, by, '1')).toBe(byTokens + 105_000n)
+  })
 })
 
 test('what may search the web is bounded only where a search has a price', () => {

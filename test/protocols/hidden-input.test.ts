@@ -394,6 +394,7 @@ const requests: [Format, string, string][] = [
   ['texts', 'openai/resources/embeddings.d.ts', 'EmbeddingCreateParams'],
   ['texts', 'openai/resources/completions.d.ts', 'CompletionCreateParams'],
   ['texts', 'openai/resources/moderations.d.ts', 'ModerationCreateParams'],
+  ['texts', 'openai/resources/audio/speech.d.ts', 'SpeechCreateParams'],
 ]
 
 test.each(Object.keys(places) as Format[])(

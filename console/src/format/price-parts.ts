@@ -7,7 +7,10 @@ interface PricePart {
   isColumn?: true
 }
 
-/** The words for each part of a price, in the order of the pages. A part without words stands as the API has it. */
+/**
+ * The words for each part of a price, in the order of the pages. A part without words stands as the API has
+ * it.
+ */
 const parts: Readonly<Record<string, PricePart>> = {
   input: { title: 'Input', unit: 'per million tokens', isColumn: true },
   cache_read: { title: 'Cached input', unit: 'per million tokens', usual: 'input', isColumn: true },
@@ -19,6 +22,7 @@ const parts: Readonly<Record<string, PricePart>> = {
   audio_output: { title: 'Audio output', unit: 'per million tokens', usual: 'output' },
   image: { title: 'Image', unit: 'each', isColumn: true },
   web_search: { title: 'Web search', unit: 'each' },
+  input_characters: { title: 'Characters of input', unit: 'per million' },
   request: { title: 'Request', unit: 'each' },
 }
 

@@ -108,7 +108,7 @@ export const plainInput: PlainPlace = {
   },
 }
 
-/** The input of `/embeddings`, `/moderations` and `/completions`. */
+/** The input of endpoints that are only passed through. */
 export const plainTexts: PlainPlace = {
   members: {
     ...settings,
@@ -119,5 +119,10 @@ export const plainTexts: PlainPlace = {
     echo: 'data',
     dimensions: 'data',
     encoding_format: 'data',
+    voice: 'data',
+    instructions: 'data',
+    response_format: 'data',
+    speed: 'data',
+    stream_format: 'data',
   },
 }

@@ -55,6 +55,7 @@ export const filterKinds: readonly FilterKind[] = [
       '/v1/embeddings',
       '/v1/completions',
       '/v1/moderations',
+      '/v1/audio/speech',
     ],
   },
   { name: 'stream', title: 'Stream', values: ['true', 'false'] },

@@ -1,4 +1,4 @@
-import { adminFilterQuery, filterFrom } from '../src/api/admin/log-filter.ts'
+import { filterFrom, filterQuery } from '../src/api/log-filter.ts'
 import { readConfig } from '../src/config/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { systemClock } from '../src/runtime/clock.ts'
@@ -8,7 +8,7 @@ import { groupErrors } from '../src/usage/log/error-groups.ts'
 import { firstRows } from '../src/usage/log/first-rows.ts'
 import { keepLogIndexes } from '../src/usage/log/indexes.ts'
 import { namesFor, withIds } from '../src/usage/log/names-queries.ts'
-import type { AdminFilter } from '../src/usage/log/row-tests.ts'
+import type { LogFilter } from '../src/usage/log/row-tests.ts'
 import { logSpan } from '../src/usage/log/span-queries.ts'
 import { walkRequests } from '../src/usage/log/walk.ts'
 import { percentile } from './percentile.ts'
@@ -34,7 +34,7 @@ type Query = Record<string, string | string[]>
 
 /** The page, as the endpoint reads it. Returns how many rows it found, and whether it searched all it was asked for. */
 async function page(query: Query, days: number, depth = 0) {
-  const filter = await ask((sql) => withIds(sql, filterFrom(adminFilterQuery.parse(query))), terms)
+  const filter = await ask((sql) => withIds(sql, filterFrom(filterQuery.parse(query))), terms)
   const span = await ask((sql) => logSpan(sql, filter, clock.now()), terms)
   const to = span.to
   const from = days >= 90 ? span.from : new Date(Date.now() - days * dayMs)
@@ -60,10 +60,7 @@ async function page(query: Query, days: number, depth = 0) {
 }
 
 async function histogram(query: Query, days: number) {
-  const filter: AdminFilter = await ask(
-    (sql) => withIds(sql, filterFrom(adminFilterQuery.parse(query))),
-    terms,
-  )
+  const filter: LogFilter = await ask((sql) => withIds(sql, filterFrom(filterQuery.parse(query))), terms)
   const to = new Date()
   const from = new Date(to.getTime() - days * dayMs)
   const began = performance.now()

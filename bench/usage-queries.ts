@@ -1,14 +1,15 @@
 import postgres from 'postgres'
+import { filterFrom, filterQuery } from '../src/api/log-filter.ts'
 import { clientSettings } from '../src/db/connections.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
+import type { RowScope } from '../src/usage/log/row-tests.ts'
 import {
   findRequest,
   listRequests,
   type Position,
-  type RequestFilter,
-  type RowScope,
   summariseRequests,
+  type TimedFilter,
 } from '../src/usage/queries.ts'
 import { percentile } from './percentile.ts'
 import { startTemporary } from './temporary-postgres.ts'
@@ -46,40 +47,48 @@ const rounds = 60
 const listMsMax = 50
 const tenantId = '00000000-0000-4000-8000-000000000001'
 
+function matching(query: object): TimedFilter {
+  return filterFrom(filterQuery.parse(query))
+}
+
 /** Prints a line for each kind of query. Returns the lists that took too long. */
 async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
   const all: RowScope = { tenantId, keyId: null }
   const middle = new Date(Date.now() - (days / 2) * 86_400_000)
-  const [some] = await listRequests(sql, all, { to: middle }, undefined, 1)
+  const [some] = await listRequests(sql, all, { ...matching({}), to: middle }, undefined, 1)
   if (some === undefined) throw new Error(`no row before ${middle.toISOString()} among ${rows}`)
   const deep: Position = { createdAt: some.created_at, id: some.id }
-  const lists: [name: string, scope: RowScope, filter: RequestFilter, after?: Position][] = [
-    ['first page', all, {}],
-    ['a page in the middle', all, {}, deep],
-    ['from and to, one hour', all, { from: new Date(middle.getTime() - 3_600_000), to: middle }],
-    ['from and to, no row', all, { from: new Date(0), to: new Date(1) }],
-    ['model as requested', all, { model: 'model-3' }],
-    ['model as served', all, { model: 'model-3-2026-01-01' }],
-    ['model, in the middle', all, { model: 'model-3' }, deep],
-    ['model, no row', all, { model: 'no-such-model' }],
-    ['status 200', all, { statusRange: { least: 200, most: 200 } }],
-    ['status 429', all, { statusRange: { least: 429, most: 429 } }],
-    ['status 418, one row', all, { statusRange: { least: 418, most: 418 } }],
-    ['status 404, no row', all, { statusRange: { least: 404, most: 404 } }],
-    ['status 5xx', all, { statusRange: { least: 500, most: 599 } }],
-    ['status 3xx, no row', all, { statusRange: { least: 300, most: 399 } }],
-    ['outcome succeeded', all, { outcome: 'succeeded' }],
-    ['outcome failed', all, { outcome: 'failed' }],
-    ['outcome orphaned, no row', all, { outcome: 'orphaned' }],
-    ['endpoint chat', all, { endpoint: '/v1/chat/completions' }],
-    ['endpoint models', all, { endpoint: '/v1/models' }],
-    ['endpoint, no row', all, { endpoint: '/v1/images/generations' }],
-    ['request id', all, { requestId: some.id }],
-    ['failed, of one model', all, { outcome: 'failed', model: 'model-3' }],
-    ['only own key, common', { tenantId, keyId: commonKey }, {}],
+  const lists: [name: string, scope: RowScope, filter: TimedFilter, after?: Position][] = [
+    ['first page', all, matching({})],
+    ['a page in the middle', all, matching({}), deep],
+    [
+      'from and to, one hour',
+      all,
+      { ...matching({}), from: new Date(middle.getTime() - 3_600_000), to: middle },
+    ],
+    ['from and to, no row', all, { ...matching({}), from: new Date(0), to: new Date(1) }],
+    ['model as requested', all, matching({ model: 'model-3' })],
+    ['model as served', all, matching({ model: 'model-3-2026-01-01' })],
+    ['model, in the middle', all, matching({ model: 'model-3' }), deep],
+    ['model, no row', all, matching({ model: 'no-such-model' })],
+    ['status 200', all, matching({ status: '200' })],
+    ['status 429', all, matching({ status: '429' })],
+    ['status 418, one row', all, matching({ status: '418' })],
+    ['status 404, no row', all, matching({ status: '404' })],
+    ['status 5xx', all, matching({ status: '500..599' })],
+    ['status 3xx, no row', all, matching({ status: '300..399' })],
+    ['outcome succeeded', all, matching({ outcome: 'succeeded' })],
+    ['outcome failed', all, matching({ outcome: 'failed' })],
+    ['outcome orphaned, no row', all, matching({ outcome: 'orphaned' })],
+    ['endpoint chat', all, matching({ endpoint: '/v1/chat/completions' })],
+    ['endpoint models', all, matching({ endpoint: '/v1/models' })],
+    ['endpoint, no row', all, matching({ endpoint: '/v1/images/generations' })],
+    ['request id', all, matching({ request_id: some.id })],
+    ['failed, of one model', all, matching({ outcome: 'failed', model: 'model-3' })],
+    ['only own key, common', { tenantId, keyId: commonKey }, matching({})],
     // No index serves this list, because it would cost every row. Postgres reads the tenant's index and skips other keys.
-    ['(only own key, one row)', { tenantId, keyId: rareKey }, {}],
-    ['(only own key, no row)', { tenantId, keyId: tenantId }, {}],
+    ['(only own key, one row)', { tenantId, keyId: rareKey }, matching({})],
+    ['(only own key, no row)', { tenantId, keyId: tenantId }, matching({})],
   ]
   const slow: string[] = []
   for (const [name, scope, filter, after] of lists) {
@@ -89,9 +98,19 @@ async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
   await measure(sql, 'detail', () => findRequest(sql, all, some.id))
   const now = new Date()
   const week = new Date(now.getTime() - 7 * 86_400_000)
-  await measure(sql, 'summary, 7 days', () => summariseRequests(sql, all, { from: week, to: now }), 5)
+  await measure(
+    sql,
+    'summary, 7 days',
+    () => summariseRequests(sql, all, { conditions: [], from: week, to: now }),
+    5,
+  )
   const month = new Date(now.getTime() - 31 * 86_400_000)
-  await measure(sql, 'summary, all days', () => summariseRequests(sql, all, { from: month, to: now }), 5)
+  await measure(
+    sql,
+    'summary, all days',
+    () => summariseRequests(sql, all, { conditions: [], from: month, to: now }),
+    5,
+  )
   return slow
 }
 

@@ -225,6 +225,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage',
     'telemetry',
     'upstream',
+    'usage',
+    'verify',
   ],
 }
 
@@ -322,9 +324,13 @@ test('src does not import workers/, except the entry, which starts workers in th
   }
 })
 
-test('the pages know the gateway by its HTTP API alone, and the gateway knows nothing of them', () => {
+/** What the pages share with the API: data, in a file that imports nothing. */
+const shared = 'src/usage/log/filters.ts'
+
+test('the pages know the gateway by its HTTP API and its filters, and the gateway knows nothing of them', () => {
+  expect(product.find(({ file }) => file === shared)?.imports).toEqual([])
   for (const { file, imports } of pages) {
-    const other = imports.find((path) => /^(src|workers|test|bench)\//.test(path))
+    const other = imports.find((path) => /^(src|workers|test|bench)\//.test(path) && path !== shared)
     expect(other, `${file} imports ${other}: ask the HTTP API for it`).toBeUndefined()
     // What makes the documents into pages runs when the pages are built.
     const isOfBuild = file === 'console/vite.config.ts' || file.startsWith('console/docs/')

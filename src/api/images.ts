@@ -15,7 +15,7 @@ import type { Received } from '../pipeline/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { id, isId, oneOfWords, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
-import { rowScopeOf } from './usage.ts'
+import { rowScopeOf } from './usage-walk.ts'
 
 const jobQuery = z.strictObject({
   cursor: id('the next_cursor of the previous page')

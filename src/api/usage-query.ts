@@ -4,23 +4,19 @@ import { invalid } from '../canonical/field-error.ts'
 import { isKnownToPostgres } from '../db/moments.ts'
 import { tagList } from '../journal/column.ts'
 import { momentOf } from '../journal/tuple.ts'
-import type { Position, RequestFilter } from '../usage/queries.ts'
+import type { Position } from '../usage/queries.ts'
+import { clientFilterParameters, narrowFilter } from './log-filter.ts'
 import { id, isId, moment, oneOfWords, text, wholeNumber } from './parameter.ts'
-import { moreFilters } from './usage-filter.ts'
 
-const model = text.optional().describe('The model, as requested or as served.')
+const model = narrowFilter('model', text).optional().describe('The model, as requested or as served.')
 const times = {
   from: moment('first moment').optional().describe('Only requests from this time on.'),
   to: moment('end').optional().describe('Only requests before this time. A date includes the whole day.'),
 }
 
-const statusRange = z
+const status = z
   .string({ error: 'given more than once' })
   .regex(/^[1-5](?:\d\d|[xX]{2})$/, expected('a status such as 404 or a class such as 4xx'))
-  .transform((value) => {
-    const [least, most] = ['0', '9'].map((digit) => Number(value.replace(/x/gi, digit)))
-    return { least: least ?? 0, most: most ?? 0 }
-  })
 
 const cursor = z
   .string({ error: 'given more than once' })
@@ -42,25 +38,39 @@ const tags = z
   })
   .meta({ type: 'array', items: { type: 'string' }, maxItems: tagList.countMax })
 
+const listed = {
+  ...times,
+  model,
+  status: narrowFilter('status', status)
+    .optional()
+    .describe('A status such as `429` or a class such as `4xx`.'),
+  outcome: narrowFilter(
+    'outcome',
+    oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']),
+  ).optional(),
+  endpoint: narrowFilter('endpoint', text).optional().describe('The path that was called.'),
+  request_id: narrowFilter('request_id', id('the id of a request, as in x-request-id')).optional(),
+  end_user: narrowFilter('end_user', text).optional().describe('The end user that the client named.'),
+  session: narrowFilter('session', text).optional().describe('The conversation or agent run.'),
+  tag: narrowFilter('tag', tags)
+    .optional()
+    .describe('A tag of the request. With several tags, a request must have all of them.'),
+  cursor: cursor.optional().describe('The `next_cursor` of the previous page.'),
+  limit: wholeNumber(1, 200).default(50).describe('The maximum number of rows per page.'),
+}
+
+/** The filters in addition to those with an index, which the list reads in a form of its own. */
+const more = Object.fromEntries(Object.entries(clientFilterParameters).filter(([name]) => !(name in listed)))
+
 /** The parameters of the list. */
 export const requestQuery = z
-  .strictObject({
-    ...times,
-    model,
-    status: statusRange.optional().describe('A status such as `429` or a class such as `4xx`.'),
-    outcome: oneOfWords(['succeeded', 'refused', 'failed', 'cancelled', 'orphaned']).optional(),
-    endpoint: text.optional().describe('The path that was called.'),
-    request_id: id('the id of a request, as in x-request-id').optional(),
-    end_user: text.optional().describe('The end user that the client named.'),
-    session: text.optional().describe('The conversation or agent run.'),
-    tag: tags
-      .optional()
-      .describe('A tag of the request. With several tags, a request must have all of them.'),
-    cursor: cursor.optional().describe('The `next_cursor` of the previous page.'),
-    limit: wholeNumber(1, 200).default(50).describe('The maximum number of rows per page.'),
-    ...moreFilters,
-  })
+  .strictObject({ ...listed, ...more })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
+
+/** Whether rows must be searched, because no index has them in the order of the list. */
+export function needsWalk(query: object): boolean {
+  return Object.entries(query).some(([name, value]) => name in more && value !== undefined)
+}
 
 /** The parameters of the totals. */
 export const summaryQuery = z
@@ -72,13 +82,6 @@ export const summaryQuery = z
     model,
   })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
-
-/** Returns the filter of a list. */
-export function requestFilter(query: z.output<typeof requestQuery>): RequestFilter {
-  const { status: statusRange, request_id: requestId, end_user: endUser, tag: tags } = query
-  const { from, to, model, outcome, endpoint, session } = query
-  return { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags }
-}
 
 const summaryDays = 30
 const summaryDaysMax = 92

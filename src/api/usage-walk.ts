@@ -7,15 +7,15 @@ import type { Identified } from '../pipeline/identify.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { askLogFor } from '../usage/log/ask.ts'
 import { firstRows } from '../usage/log/first-rows.ts'
-import type { AdminFilter, LogRow } from '../usage/log/row-tests.ts'
+import { inScope, type LogFilter, type LogRow, type RowScope } from '../usage/log/row-tests.ts'
 import type { RunningExports } from '../usage/log/running-exports.ts'
 import { logSpan } from '../usage/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../usage/log/walk.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
+import { clientFilterParameters, filterFrom } from './log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { moment, oneOfWords } from './parameter.ts'
-import { ownFilterFrom, ownFilters } from './usage-filter.ts'
 import { withoutChannel } from './usage-json.ts'
 
 export interface UsageWalkContext {
@@ -38,13 +38,13 @@ const away = {
 }
 
 /**
- * Returns the first matching rows that the key can see, newest first. The walk stops after `logQueryMs`, with
- * a cursor for the rest.
+ * Returns the first matching rows of a scope, newest first. The walk stops after `logQueryMs`, with a cursor
+ * for the rest. The filter must be restricted to the scope.
  */
 export async function walkOwnRows(
   { clock, database, bounds }: Pick<UsageWalkContext, 'clock' | 'database' | 'bounds'>,
-  identity: Identity,
-  filter: AdminFilter,
+  filter: LogFilter,
+  scope: RowScope,
   {
     from,
     to,
@@ -53,11 +53,16 @@ export async function walkOwnRows(
     signal,
   }: Span & { cursor?: string | undefined; limit: number; signal: AbortSignal },
 ): Promise<{ rows: LogRow[]; cursor: string | null }> {
-  const ask = askOf(database, identity)
+  const ask = askOf(database, scope)
   const withinMs = bounds.logQueryMs
   const span = await spanOf(ask, clock, filter, { from, to }, { withinMs, signal })
   const batches = walkRequests(ask, { clock, ...span, filter, cursor, rowsMax: limit, signal })
   return await firstRows(batches, { clock, most: limit, withinMs, order: 'newest' })
+}
+
+/** Returns whose requests and jobs the caller can see. */
+export function rowScopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
+  return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
 /** Returns a signal that aborts when the client disconnects. */
@@ -81,7 +86,7 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
     description:
       'The file is sent while it is being read, newest rows first by default. It contains at most EXPORT_ROWS_MAX rows; the trailer `x-tollgate-cut` states whether more rows matched. If the connection is aborted, the file is incomplete.',
     query: z.strictObject({
-      ...ownFilters,
+      ...clientFilterParameters,
       from: moment('first moment').optional().describe('Only requests from this time on.'),
       to: moment('end').optional().describe('Only requests before this time. A date includes the whole day.'),
       format: formatParameter(['csv', 'ndjson']).default('csv'),
@@ -94,16 +99,16 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       if (from !== undefined && to !== undefined && from >= to)
         throw invalid('to', 'expected a time after "from"')
       const signal = leftSignal(stage)
-      const { identity } = stage
-      const filter = ownFilterFrom(identity, query)
+      const scope = rowScopeOf(stage.identity)
+      const filter = inScope(filterFrom({ ...query }), scope)
       const chosen =
         query.columns?.flatMap((name) => columns.filter((column) => column.name === name)) ??
         columns.filter(({ isDefault }) => isDefault)
       const order = sort === '-created_at' ? ('newest' as const) : ('oldest' as const)
-      const end = context.exports.begin(`tenant ${identity.tenantId}`)
+      const end = context.exports.begin(`tenant ${scope.tenantId}`)
       try {
         await context.shipNow()
-        const ask = askOf(database, identity)
+        const ask = askOf(database, scope)
         const terms = { withinMs: bounds.logQueryMs, signal }
         const span = await spanOf(ask, clock, filter, { from, to }, terms)
         const walk = { clock, ...span, filter, order, rowsMax: batchRows, signal }
@@ -136,14 +141,14 @@ async function* valuesOf(
   }
 }
 
-function askOf(database: Pick<Database, 'log'>, { tenantId }: Identity): AskLog {
+function askOf(database: Pick<Database, 'log'>, { tenantId }: RowScope): AskLog {
   return askLogFor(database, `tenant ${tenantId}`, away)
 }
 
 async function spanOf(
   ask: AskLog,
   clock: Clock,
-  filter: AdminFilter,
+  filter: LogFilter,
   { from, to }: Span,
   terms: { withinMs: number; signal: AbortSignal },
 ): Promise<{ from: Date; to: Date }> {

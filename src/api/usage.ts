@@ -1,28 +1,32 @@
 import { z } from 'zod'
-import type { Identity } from '../access/identity.ts'
 import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { ListRow } from '../journal/row.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Archive } from '../usage/archive/archive.ts'
 import { findOwn, listOwn, summariseOwn } from '../usage/archive/own-log.ts'
-import type { RowScope } from '../usage/queries.ts'
-import { filterFrom } from './admin/log-filter.ts'
+import { inScope } from '../usage/log/row-tests.ts'
+import { filterFrom } from './log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
-import { conditionsFrom, ownFilterFrom } from './usage-filter.ts'
 import { attemptOfTenant, detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
 import {
   cursorAfterWalk,
+  needsWalk,
   positionCursor,
-  requestFilter,
   requestQuery,
   summaryQuery,
   usageRange,
 } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
-import { leftSignal, type UsageWalkContext, usageExportEndpoint, walkOwnRows } from './usage-walk.ts'
+import {
+  leftSignal,
+  rowScopeOf,
+  type UsageWalkContext,
+  usageExportEndpoint,
+  walkOwnRows,
+} from './usage-walk.ts'
 
 export interface UsageContext {
   clock: Clock
@@ -68,11 +72,12 @@ export function usageEndpoints({
       async handle({ stage, query }) {
         const { cursor, limit } = query
         await shipNow()
-        const more = ownFilterFrom(stage.identity, query, conditionsFrom(requestFilter(query)))
-        if (filterFrom({ ...query }).conditions.length > 0) {
-          const { from, to } = query
+        const { from, to } = query
+        const filter = { from, to, ...filterFrom({ ...query }) }
+        const scope = rowScopeOf(stage.identity)
+        if (needsWalk(query)) {
           const walk = { from, to, cursor: cursor?.id, limit, signal: leftSignal(stage) }
-          const found = await walkOwnRows({ clock, database, bounds }, stage.identity, more, walk)
+          const found = await walkOwnRows({ clock, database, bounds }, inScope(filter, scope), scope, walk)
           const next = found.cursor
           return {
             body: {
@@ -81,9 +86,8 @@ export function usageEndpoints({
             },
           }
         }
-        const scope = rowScopeOf(stage.identity)
         const { rows, next } = await readFor(stage, (terms) =>
-          listOwn(log, scope, requestFilter(query), cursor, limit, { ...away, ...terms }),
+          listOwn(log, scope, filter, cursor, limit, { ...away, ...terms }),
         )
         return { body: { data: rows.map(rowJson), next_cursor: next === null ? null : positionCursor(next) } }
       },
@@ -122,8 +126,7 @@ export function usageEndpoints({
       async handle({ stage, query }) {
         const span = usageRange(query, clock.now())
         await shipNow()
-        const { model } = query
-        const filter = { ...span, ...(model === undefined ? {} : { model }) }
+        const filter = { ...span, ...filterFrom(query) }
         const scope = rowScopeOf(stage.identity)
         const rows = await readFor(stage, (terms) => summariseOwn(log, scope, filter, { ...away, ...terms }))
         return {
@@ -132,11 +135,6 @@ export function usageEndpoints({
       },
     }),
   ]
-}
-
-/** Returns whose requests and jobs the caller can see. */
-export function rowScopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
-  return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
 const away = {

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { AttemptRecord, CloseRecord, OnRow } from '../journal/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../journal/row-json.ts'
-import type { RowScope } from '../usage/queries.ts'
+import type { RowScope } from '../usage/log/row-tests.ts'
 import type {
   Job,
   JobError,

@@ -19,7 +19,7 @@ import {
 import { firstIdAt } from '../db/first-id.ts'
 import { backgroundAnswers, jobs } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
-import type { RowScope } from '../usage/queries.ts'
+import type { RowScope } from '../usage/log/row-tests.ts'
 import type { Job, JobKind, JobState, Lease } from './job.ts'
 
 /** A row of `jobs`, without the encrypted columns. */

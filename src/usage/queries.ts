@@ -6,30 +6,15 @@ import { type AttemptRow, attemptColumns } from '../journal/attempt-row.ts'
 import type { ColumnDescription, Shown } from '../journal/column.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../journal/row.ts'
 import { momentOf } from '../journal/tuple.ts'
+import { conditionsOf, joined } from './log/conditions.ts'
+import { type Condition, inScope, type LogColumn, type LogFilter, type RowScope } from './log/row-tests.ts'
 
-/** The rows that a query can see. */
-export interface RowScope {
-  tenantId: string
-  /** Null: all keys of the tenant. */
-  keyId: string | null
-}
-
-export interface RequestFilter {
+/** Selects rows of a period. */
+export interface TimedFilter extends LogFilter {
   /** Inclusive. */
-  from?: Date | undefined
+  readonly from?: Date | undefined
   /** Exclusive. */
-  to?: Date | undefined
-  /** The requested or the served model. */
-  model?: string | undefined
-  /** Inclusive. For a single status, both are equal. */
-  statusRange?: { least: number; most: number } | undefined
-  outcome?: string | undefined
-  endpoint?: string | undefined
-  requestId?: string | undefined
-  endUser?: string | undefined
-  session?: string | undefined
-  /** A row must have all of these tags. */
-  tags?: readonly string[] | undefined
+  readonly to?: Date | undefined
 }
 
 /** The last row of the previous page. */
@@ -74,29 +59,56 @@ export interface SummaryRow {
 export function listRequests(
   sql: postgres.Sql,
   scope: RowScope,
-  filter: RequestFilter,
+  filter: TimedFilter,
   after: Position | undefined,
   limit: number,
 ): Promise<ListRow[]> {
   // A literal instead of a parameter, because the planner must know how few rows are wanted.
   const most = sql`limit ${sql.unsafe(String(Math.trunc(limit)))}`
   const columns = sql.unsafe(listColumns)
-  const { model, tags } = filter
-  if (tags !== undefined) return taggedRequests(sql, scope, { ...filter, tags }, after, { columns, most })
+  const [tag] = tagsOf(filter)
+  if (tag !== undefined) return taggedRequests(sql, scope, filter, tag, after, { columns, most })
   const order = sql`order by created_at desc, id desc ${most}`
-  const rows = (more: Piece) =>
-    sql<ListRow[]>`
-      select ${columns} from requests where ${conditions(sql, scope, filter, after)} ${more} ${order}`
-  if (model === undefined) return rows(sql``)
+  const rows = (conditions: readonly Condition[], more: Piece) => {
+    const where = joined(sql, rowsIn(sql, { ...filter, ...inScope({ conditions }, scope) }, after), sql`and`)
+    return sql<ListRow[]>`select ${columns} from requests where ${where} ${more} ${order}`
+  }
+  const { conditions } = filter
+  const model = conditions.find(isByModel)
+  if (model === undefined) return rows(conditions, sql``)
+  const rest = conditions.filter((condition) => condition !== model)
+  const requested: Condition = { ...model, columns: ['requested_model'] }
+  const served: Condition = { ...model, columns: ['served_model'] }
+  const differs = sql`and served_model <> requested_model`
   // Two arms, each in the order of its own index, because a single OR would read every row of the tenant.
   return sql<ListRow[]>`
-    select * from (${rows(sql`and requested_model = ${model}`)}) as requested
+    select * from (${rows([...rest, requested], sql``)}) as requested
     union all
-    select * from (${rows(sql`and served_model = ${model} and served_model <> requested_model`)}) as served
+    select * from (${rows([...rest, served, { ...requested, not: true }], differs)}) as served
     ${order}`
 }
 
 type Piece = postgres.Fragment
+
+/** Whether a condition selects by the requested or served model. */
+export function isByModel(condition: Condition): condition is Condition & { test: 'is' } {
+  return condition.test === 'is' && !condition.not && condition.columns.length === 2
+}
+
+/** The tags that a row must have. */
+export function tagsOf({ conditions }: LogFilter): string[] {
+  return conditions.flatMap((condition) =>
+    condition.test === 'tagged' && !condition.not ? condition.tags.filter((tag) => tag !== null) : [],
+  )
+}
+
+/** The ids to which a filter is restricted; undefined if it is not. */
+export function idsOf({ conditions }: LogFilter): string[] | undefined {
+  for (const condition of conditions)
+    if (condition.test === 'is' && !condition.not && condition.columns[0] === 'id')
+      return condition.values.filter((id) => typeof id === 'string')
+  return undefined
+}
 
 /**
  * `request_tags` contains the requests with a tag in list order, and the query looks them up one by one. The
@@ -105,23 +117,22 @@ type Piece = postgres.Fragment
 function taggedRequests(
   sql: postgres.Sql,
   scope: RowScope,
-  { from, to, model, tags, ...filter }: RequestFilter & { tags: readonly string[] },
+  { from, to, conditions }: TimedFilter,
+  tag: string,
   after: Position | undefined,
   { columns, most }: { columns: Piece; most: Piece },
 ): Promise<ListRow[]> {
-  const [tag = ''] = tags
   const parts = [sql`tenant_id = ${scope.tenantId} and tag = ${tag}`]
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
   if (to !== undefined) parts.push(sql`created_at < ${to}`)
   if (after !== undefined) parts.push(sql`(created_at, request_id) < (${after.createdAt}, ${after.id})`)
-  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
   return sql<ListRow[]>`
     select r.* from (
-      select created_at, request_id from request_tags where ${joined(sql, parts)}
+      select created_at, request_id from request_tags where ${joined(sql, parts, sql`and`)}
     ) as t cross join lateral (
       select ${columns} from requests
-      where id = t.request_id and created_at = t.created_at and tags @> ${[...tags]}::text[]
-        and ${conditions(sql, scope, filter, undefined)} ${named}
+      where id = t.request_id and created_at = t.created_at
+        and ${joined(sql, rowsIn(sql, inScope({ conditions }, scope)), sql`and`)}
       limit 1
     ) as r
     order by t.created_at desc, t.request_id desc ${most}`
@@ -135,9 +146,10 @@ export async function findRequest(
   scope: RowScope | 'all',
   id: string,
 ): Promise<RequestDetail | undefined> {
+  const any: LogFilter = { conditions: [{ not: false, test: 'is', columns: ['id'], values: [id] }] }
+  const where = rowsIn(sql, scope === 'all' ? any : inScope(any, scope))
   const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
-    select ${sql.unsafe(detailColumns)}, price_id
-    from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
+    select ${sql.unsafe(detailColumns)}, price_id from requests where ${joined(sql, where, sql`and`)}`
   if (row === undefined) return undefined
   const { price_id: priceId, ...rest } = row
   return { ...rest, ...(await findBeside(sql, id, priceId)) }
@@ -188,10 +200,9 @@ const priceColumns = priceParts
 export function summariseRequests(
   sql: postgres.Sql,
   scope: RowScope,
-  filter: { from: Date; to: Date; model?: string },
+  filter: TimedFilter,
 ): Promise<SummaryRow[]> {
-  const { model, ...times } = filter
-  const named = model === undefined ? sql`` : sql`and (requested_model = ${model} or served_model = ${model})`
+  const where = rowsIn(sql, { ...filter, ...inScope(filter, scope) })
   return sql<SummaryRow[]>`
     select
       to_char(day, 'YYYY-MM-DD') as day, model, requests, coalesce(succeeded, 0) as succeeded,
@@ -212,7 +223,7 @@ export function summariseRequests(
         coalesce(sum(cost_nano), 0) as cost_nano,
         coalesce(sum(coalesce(charged_nano, cost_nano)), 0) as charged_nano,
         sum(folded) filter (where cost_nano is null) as unpriced_requests
-      from requests where ${conditions(sql, scope, times, undefined)} ${named}
+      from requests where ${joined(sql, where, sql`and`)}
       group by 1, 2
     ) as days
     order by day desc, model`
@@ -225,41 +236,32 @@ function namesOf(columns: readonly ColumnDescription[], shown: readonly Shown[])
 const listColumns = namesOf(requestColumns, ['list'])
 const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
-/**
- * The predicates of partial indexes are repeated literally, because with a parameter the planner would not
- * use the index.
- */
-function conditions(
-  sql: postgres.Sql,
-  scope: RowScope | 'all',
-  filter: Omit<RequestFilter, 'model' | 'tags'>,
-  after: Position | undefined,
-) {
-  const { from, to, statusRange, outcome, endpoint, requestId, endUser, session } = filter
-  const parts = scope === 'all' ? [sql`true`] : [sql`tenant_id = ${scope.tenantId}`]
-  if (scope !== 'all' && scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
+function rowsIn(sql: postgres.Sql, filter: TimedFilter, after?: Position): Piece[] {
+  const { from, to, conditions } = filter
+  const parts = [...conditionsOf(sql, filter), ...conditions.flatMap((each) => impliedBy(sql, each))]
+  const ids = idsOf(filter)
+  if (ids !== undefined) parts.push(sql`created_at in ${sql(ids.map((id) => new Date(momentOf(id))))}`)
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
   if (to !== undefined) parts.push(sql`created_at < ${to}`)
-  if (requestId !== undefined)
-    parts.push(sql`id = ${requestId} and created_at = ${new Date(momentOf(requestId))}`)
-  if (statusRange !== undefined) {
-    parts.push(sql`status between ${statusRange.least} and ${statusRange.most}`)
-    if (statusRange.least > 200 || statusRange.most < 200) parts.push(sql`status <> 200`)
-  }
-  if (outcome !== undefined) {
-    parts.push(sql`outcome = ${outcome}`)
-    if (outcome !== 'succeeded') parts.push(sql`outcome <> 'succeeded'`)
-  }
-  if (endpoint !== undefined) {
-    parts.push(sql`endpoint = ${endpoint}`)
-    if (endpoint !== '/v1/chat/completions') parts.push(sql`endpoint <> '/v1/chat/completions'`)
-  }
-  if (endUser !== undefined) parts.push(sql`end_user = ${endUser}`)
-  if (session !== undefined) parts.push(sql`session = ${session}`)
   if (after !== undefined) parts.push(sql`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  return joined(sql, parts)
+  return parts
 }
 
-function joined(sql: postgres.Sql, parts: readonly Piece[]) {
-  return parts.flatMap((part, index) => (index === 0 ? [part] : [sql`and`, part]))
+/**
+ * The predicates of partial indexes that hold for all rows with this condition. They are literal, because
+ * with a parameter the planner would not use the index.
+ */
+function impliedBy(sql: postgres.Sql, condition: Condition): Piece[] {
+  if (condition.not) return []
+  if (condition.test === 'between' && condition.column === 'status') {
+    const has200 = condition.ranges.some(
+      (range) => range !== null && (range.least ?? 0n) <= 200n && (range.most ?? 200n) >= 200n,
+    )
+    return has200 ? [] : [sql`status <> 200`]
+  }
+  if (condition.test !== 'is') return []
+  const is = (column: LogColumn, value: string) =>
+    condition.columns[0] === column && !condition.values.includes(value)
+  if (is('outcome', 'succeeded')) return [sql`outcome <> 'succeeded'`]
+  return is('endpoint', '/v1/chat/completions') ? [sql`endpoint <> '/v1/chat/completions'`] : []
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { adminFilterQuery, filterFrom } from '../../src/api/admin/log-filter.ts'
+import { filterFrom, filterQuery } from '../../src/api/log-filter.ts'
 import { archivePass } from '../../src/usage/archive/archive-pass.ts'
 import { olderDays } from '../../src/usage/archive/older-days.ts'
 import { askLogFor } from '../../src/usage/log/ask.ts'
@@ -27,7 +27,7 @@ const clock = manualClock(Date.now())
 function logOf(bed: Bed, older = olderDays(bed.archive)) {
   const ask = askLogFor(bed.database, 'test')
   const read = (query: Record<string, string | string[]>) =>
-    withIds(bed.sql, filterFrom(adminFilterQuery.parse(query)))
+    withIds(bed.sql, filterFrom(filterQuery.parse(query)))
   const span = async () => {
     const { from, to } = await logSpan(bed.sql, { conditions: [] }, clock.now())
     return { clock, from, to, older }

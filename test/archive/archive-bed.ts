@@ -8,9 +8,9 @@ import { makeLog } from '../../src/telemetry/log.ts'
 import { pageAcross } from '../../src/usage/archive/across.ts'
 import { Archive } from '../../src/usage/archive/archive.ts'
 import { type ArchivedTable, type ArchiverOptions, archivedTables } from '../../src/usage/archive/options.ts'
-import { ownRowsCondition } from '../../src/usage/archive/own-log.ts'
+import { listedRows } from '../../src/usage/archive/own-log.ts'
 import { ArchiveReader } from '../../src/usage/archive/reader.ts'
-import { listRequests, type Position, type RequestFilter } from '../../src/usage/queries.ts'
+import { listRequests, type Position, type TimedFilter } from '../../src/usage/queries.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { seeded } from '../support/random.ts'
 import { patienceMs } from '../support/until.ts'
@@ -53,17 +53,19 @@ export async function aBed(
   const archive = new Archive({ database, reader, readMs: 4 * patienceMs, turnBytes: cacheBytes })
   const seed: Seed = { tenants, keys, random: seeded(7) }
   const scope = { tenantId: tenants[0] ?? '', keyId: null }
-  const page = (filter: RequestFilter, after: Position | undefined, limit: number) =>
-    pageAcross({
+  const page = (query: Partial<TimedFilter>, after: Position | undefined, limit: number) => {
+    const filter = { conditions: [], ...query }
+    return pageAcross({
       hot: (most) => listRequests(database.sql, scope, filter, after, most),
       archive,
-      where: ownRowsCondition(scope, filter),
+      where: listedRows(scope, filter),
       from: filter.from,
       to: filter.to,
       after,
       limit,
       nowMs: Date.now(),
     })
+  }
   return {
     options,
     database,
@@ -127,7 +129,7 @@ export async function aBed(
       return rows.map(({ location }) => location).sort()
     },
     /** All rows of the tenant with the filter, page by page. */
-    async all(filter: RequestFilter, limit = 37): Promise<ListRow[]> {
+    async all(filter: Partial<TimedFilter>, limit = 37): Promise<ListRow[]> {
       const rows: ListRow[] = []
       let after: Position | undefined
       do {

@@ -20,7 +20,12 @@ test('they are deleted by the next pass, which corrects the sums, and other late
   }
   const own = () => {
     const needs = { database: bed.database, archive: bed.archive, clock: systemClock }
-    return summariseOwn(needs, bed.scope, { from: new Date(day), to: new Date(day + dayMs) }, {})
+    return summariseOwn(
+      needs,
+      bed.scope,
+      { conditions: [], from: new Date(day), to: new Date(day + dayMs) },
+      {},
+    )
   }
   const before = { all: await bed.all({}), sums: await sums(), own: await own(), counts: await bed.counts() }
   await sql`CREATE TABLE again AS SELECT * FROM requests ORDER BY id LIMIT 7`

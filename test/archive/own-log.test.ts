@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { filterFrom, filterQuery } from '../../src/api/log-filter.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { requestColumns } from '../../src/journal/row.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
@@ -88,7 +89,7 @@ test('totals over the border are those from before, beyond 2^53', async () => {
       {
         from: new Date(midnight(11) + 5_000_000),
         to: new Date(midnight(3)),
-        ...(model === undefined ? {} : { model }),
+        ...filterFrom(filterQuery.parse(model === undefined ? {} : { model })),
       },
       terms,
     )

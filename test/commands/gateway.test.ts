@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { filterParameters } from '../../src/api/admin/log-filter.ts'
-import { filterNames } from '../../src/commands/log-filters.ts'
 import { freshDatabase } from '../support/database.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { ownPort } from '../support/own-port.ts'
@@ -166,11 +164,6 @@ describe('topup', () => {
 })
 
 describe('logs', () => {
-  test('the filters are those of the API', () => {
-    const names = Object.keys(filterParameters).filter((name) => !name.startsWith('not_'))
-    expect([...filterNames].sort()).toEqual(names.sort())
-  })
-
   test('find shows rows as lines or JSON, the newest first, with the filters of the API', async () => {
     const secret = (await run('keys', 'create', 'default', 'finder')).output.trim()
     await ask(secret, 'demo-chat')

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { adminFilterQuery, filterFrom } from '../../src/api/admin/log-filter.ts'
+import { filterFrom, filterQuery } from '../../src/api/log-filter.ts'
 import { withIds } from '../../src/usage/log/names-queries.ts'
-import { ofTenant } from '../../src/usage/log/row-tests.ts'
+import { inScope } from '../../src/usage/log/row-tests.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
 /** Which ids the names of a filter stand for. */
@@ -32,10 +32,10 @@ afterAll(async () => {
 })
 
 const read = async (query: Record<string, string>, tenantId?: string) => {
-  const filter = filterFrom(adminFilterQuery.parse(query))
+  const filter = filterFrom(filterQuery.parse(query))
   const { conditions } = await withIds(
     database.sql,
-    tenantId === undefined ? filter : ofTenant(filter, tenantId),
+    tenantId === undefined ? filter : inScope(filter, { tenantId, keyId: null }),
   )
   return conditions.at(-1)
 }

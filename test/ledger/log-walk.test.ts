@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fillLog } from '../../bench/fill-log.ts'
-import { adminFilterQuery, filterFrom } from '../../src/api/admin/log-filter.ts'
+import { filterFrom, filterQuery } from '../../src/api/log-filter.ts'
 import { requestColumns } from '../../src/journal/row.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { askLogFor } from '../../src/usage/log/ask.ts'
@@ -11,7 +11,7 @@ import { keepLogIndexes } from '../../src/usage/log/indexes.ts'
 import { matches } from '../../src/usage/log/matches.ts'
 import { withIds } from '../../src/usage/log/names-queries.ts'
 import { SliceTooLong } from '../../src/usage/log/older-days.ts'
-import type { AdminFilter, LogRow } from '../../src/usage/log/row-tests.ts'
+import type { LogFilter, LogRow } from '../../src/usage/log/row-tests.ts'
 import { type AskLog, walkRequests } from '../../src/usage/log/walk.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 
@@ -52,10 +52,10 @@ afterAll(async () => {
 })
 
 type Query = Record<string, string | string[]>
-const read = (query: Query) => withIds(database.sql, filterFrom(adminFilterQuery.parse(query)))
+const read = (query: Query) => withIds(database.sql, filterFrom(filterQuery.parse(query)))
 
 async function walked(
-  filter: AdminFilter,
+  filter: LogFilter,
   order: 'newest' | 'oldest' = 'newest',
   rowsMax = 200,
 ): Promise<LogRow[]> {
@@ -155,8 +155,8 @@ describe('a filter finds what the same test in JavaScript finds', () => {
 
 test('each column of the log has a filter, but for the moment of the row and what was charged', () => {
   const values = ['10', 'true', '::1', '00000000-0000-4000-8000-000000000000']
-  const columns = Object.keys(adminFilterQuery.shape).flatMap((name) => {
-    const parsed = values.map((value) => adminFilterQuery.safeParse({ [name]: value }))
+  const columns = Object.keys(filterQuery.shape).flatMap((name) => {
+    const parsed = values.map((value) => filterQuery.safeParse({ [name]: value }))
     const [condition] = filterFrom(parsed.find(({ success }) => success)?.data ?? {}).conditions
     if (condition === undefined) throw new Error(`no value suits ${name}`)
     return 'columns' in condition ? condition.columns : 'column' in condition ? [condition.column] : []

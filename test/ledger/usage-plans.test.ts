@@ -1,7 +1,8 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { filterFrom, filterQuery } from '../../src/api/log-filter.ts'
 import { clientSettings } from '../../src/db/connections.ts'
-import { listRequests, type Position, type RequestFilter } from '../../src/usage/queries.ts'
+import { listRequests, type Position, type TimedFilter } from '../../src/usage/queries.ts'
 import { freshDatabase } from '../support/database.ts'
 
 /**
@@ -64,22 +65,30 @@ const middle: Position = {
   id: '019b8648-4c00-7000-8000-000000000000',
 }
 
-const pages: [what: string, filter: RequestFilter, found: number, after?: Position][] = [
-  ['end user, common', { endUser: 'common' }, limit],
-  ['end user, in old rows', { endUser: 'old' }, limit],
-  ['end user, of three rows', { endUser: 'rare' }, 3],
-  ['end user, none', { endUser: 'nobody' }, 0],
-  ['end user, in the middle', { endUser: 'old' }, limit, middle],
-  ['session, in old rows', { session: 'old' }, limit],
-  ['session, none', { session: 'none' }, 0],
-  ['tag, on all rows', { tags: ['common'] }, limit],
-  ['tag, in old rows', { tags: ['old'] }, limit],
-  ['tag, of three rows', { tags: ['rare'] }, 3],
-  ['tag, none', { tags: ['none'] }, 0],
-  ['tag, in the middle', { tags: ['common'] }, limit, middle],
-  ['tag, two days', { tags: ['common'], from: new Date(Date.UTC(2026, 0, 1)), to: middle.createdAt }, limit],
-  ['tags, both on old rows', { tags: ['old', 'common'] }, limit],
-  ['tag and end user, both in old rows', { tags: ['old'], endUser: 'old' }, limit],
+function matching(query: object): TimedFilter {
+  return filterFrom(filterQuery.parse(query))
+}
+
+const pages: [what: string, filter: TimedFilter, found: number, after?: Position][] = [
+  ['end user, common', matching({ end_user: 'common' }), limit],
+  ['end user, in old rows', matching({ end_user: 'old' }), limit],
+  ['end user, of three rows', matching({ end_user: 'rare' }), 3],
+  ['end user, none', matching({ end_user: 'nobody' }), 0],
+  ['end user, in the middle', matching({ end_user: 'old' }), limit, middle],
+  ['session, in old rows', matching({ session: 'old' }), limit],
+  ['session, none', matching({ session: 'none' }), 0],
+  ['tag, on all rows', matching({ tag: ['common'] }), limit],
+  ['tag, in old rows', matching({ tag: ['old'] }), limit],
+  ['tag, of three rows', matching({ tag: ['rare'] }), 3],
+  ['tag, none', matching({ tag: ['none'] }), 0],
+  ['tag, in the middle', matching({ tag: ['common'] }), limit, middle],
+  [
+    'tag, two days',
+    { ...matching({ tag: 'common' }), from: new Date(Date.UTC(2026, 0, 1)), to: middle.createdAt },
+    limit,
+  ],
+  ['tags, both on old rows', matching({ tag: ['old', 'common'] }), limit],
+  ['tag and end user, both in old rows', matching({ tag: 'old', end_user: 'old' }), limit],
 ]
 
 test.each(pages)('%s: a page reads a small part of the log', async (_, filter, found, after) => {

@@ -6,11 +6,11 @@ import type { Archive } from '../../usage/archive/archive.ts'
 import { olderDays } from '../../usage/archive/older-days.ts'
 import { askLogFor } from '../../usage/log/ask.ts'
 import { withIds } from '../../usage/log/names-queries.ts'
-import { type AdminFilter, ofTenant } from '../../usage/log/row-tests.ts'
+import { inScope, type LogFilter } from '../../usage/log/row-tests.ts'
 import { logSpan } from '../../usage/log/span-queries.ts'
 import type { AskLog } from '../../usage/log/walk.ts'
+import { filterFrom } from '../log-filter.ts'
 import { moment } from '../parameter.ts'
-import { filterFrom } from './log-filter.ts'
 import { listedTenant, requireRouting } from './permit.ts'
 
 export interface WalkContext {
@@ -77,11 +77,12 @@ export async function adminFilterOf(
   actor: Actor,
   query: object,
   terms: { withinMs: number; signal: AbortSignal | undefined },
-): Promise<AdminFilter> {
+): Promise<LogFilter> {
   if ('channel' in query || 'not_channel' in query) requireRouting(context, actor)
   const own = listedTenant(actor)
   const filter = filterFrom({ ...query })
-  return await ask((sql) => withIds(sql, own === undefined ? filter : ofTenant(filter, own)), terms)
+  const seen = own === undefined ? filter : inScope(filter, { tenantId: own, keyId: null })
+  return await ask((sql) => withIds(sql, seen), terms)
 }
 
 /** Throws `invalid_request` if `to` is not after `from`. */

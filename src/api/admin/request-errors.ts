@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { groupErrors, messagesOf } from '../../usage/log/error-groups.ts'
+import { filterParameters } from '../log-filter.ts'
 import { wholeNumber } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
 import { logProgress } from './requests.ts'
 

@@ -5,8 +5,8 @@ import { EventStream } from '../../http/event-stream.ts'
 import { askLogFor } from '../../usage/log/ask.ts'
 import type { TailPlace } from '../../usage/log/new-rows-queries.ts'
 import { LogTail, type TailBatch } from '../../usage/log/tail.ts'
+import { filterQuery } from '../log-filter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
 import { adminFilterOf, askLogAs, logAway, type WalkContext } from './log-walk.ts'
 import { seesRouting } from './permit.ts'
@@ -33,7 +33,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
     summary: 'Stream new rows of the usage log',
     description:
       'Server-sent events. `row`: a row as in the list. `dropped`: the number of rows that were left out because there were more than 200 per second or the client reads too slowly. `place`: sent after each batch of rows; send its id as `last-event-id` to continue from there. `end`: the process is shutting down; reconnect.',
-    query: z.strictObject(filterParameters),
+    query: filterQuery,
     media: 'text/event-stream',
     answer: logRow,
     async handle({ actor, query, request, response, signal }) {

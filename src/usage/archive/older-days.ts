@@ -1,11 +1,10 @@
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { firstIdAt } from '../../db/first-id.ts'
-import { addressTest } from '../log/address-test.ts'
 import { type OlderDays, OlderDaysError, type OlderTerms, OlderTooLong } from '../log/older-days.ts'
-import type { AdminFilter } from '../log/row-tests.ts'
+import type { LogFilter } from '../log/row-tests.ts'
 import type { Slice } from '../log/slice.ts'
-import { adminRows } from './admin-filter.ts'
 import type { Archive } from './archive.ts'
+import { rowsMatching } from './conditions.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
@@ -58,12 +57,12 @@ async function withRecent<Row>(
 }
 
 /** Ids are compared only if the times alone do not decide, so counts need not read the ids. */
-function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): SqlCondition {
+function rowsIn(filter: LogFilter, { fromId, toId, from, to }: Slice): SqlCondition {
   const ids = [
     ...(fromId === firstIdAt(from.getTime()) ? [] : [condition('id >= ?', fromId)]),
     ...(toId === firstIdAt(to.getTime()) ? [] : [condition('id < ?', toId)]),
   ]
-  return allOf([...ids, adminRows(filter, addressTest)])
+  return allOf([...ids, rowsMatching(filter)])
 }
 
 /** Turns archive errors that a client may see into OlderDaysErrors. */

@@ -2,19 +2,23 @@ import type { Database } from '../../db/database.ts'
 import type { Terms } from '../../db/pool.ts'
 import { momentOf } from '../../journal/tuple.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { inScope, type RowScope } from '../log/row-tests.ts'
 import {
   findBeside,
   findRequest,
+  idsOf,
+  isByModel,
   listRequests,
   type Position,
   type RequestDetail,
-  type RequestFilter,
-  type RowScope,
   type SummaryRow,
   summariseRequests,
+  type TimedFilter,
+  tagsOf,
 } from '../queries.ts'
 import { type Page, pageAcross } from './across.ts'
 import type { Archive } from './archive.ts'
+import { rowsMatching } from './conditions.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import { addSummaries, archivedSummary, summarySelect } from './summaries.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
@@ -31,17 +35,17 @@ type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeco
 export function listOwn(
   { clock, database, archive }: OwnLogNeeds,
   scope: RowScope,
-  filter: RequestFilter,
+  filter: TimedFilter,
   after: Position | undefined,
   limit: number,
   terms: OwnTerms,
 ): Promise<Page> {
-  const { requestId } = filter
-  const at = requestId === undefined ? undefined : new Date(momentOf(requestId))
+  const [id] = idsOf(filter) ?? []
+  const at = id === undefined ? undefined : new Date(momentOf(id))
   return pageAcross({
     hot: (most) => database.reads.ask(({ sql }) => listRequests(sql, scope, filter, after, most), terms),
     archive,
-    where: ownRowsCondition(scope, filter),
+    where: listedRows(scope, filter),
     from: at ?? filter.from,
     to: at ?? filter.to,
     after,
@@ -64,7 +68,7 @@ export async function findOwn(
   const { signal } = terms
   const hot = await database.reads.ask(({ sql }) => findRequest(sql, scope, id), terms)
   if (hot !== undefined) return { ...hot, ...(await completed(archive, id, hot, signal)) }
-  const found = await archive.find(id, ownRowsCondition(scope, {}), signal)
+  const found = await archive.find(id, ownRows(scope, { conditions: [] }), signal)
   if (found === undefined) return undefined
   const { price_id: priceId, ...row } = found
   const beside = await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms)
@@ -96,10 +100,10 @@ export async function completed(
 export async function summariseOwn(
   { database, archive }: OwnLogNeeds,
   scope: RowScope,
-  filter: { from: Date; to: Date; model?: string },
+  filter: TimedFilter,
   terms: OwnTerms,
 ): Promise<SummaryRow[]> {
-  const { from, to, model } = filter
+  const { from, to } = filter
   const parts = () => archive.parts('requests', { from, to }, terms)
   let before = await parts()
   for (let attempt = 0; ; attempt++) {
@@ -110,9 +114,7 @@ export async function summariseOwn(
     // A day that was archived in between would be counted twice.
     if (!isSame && attempt < listAgainMax) continue
     if (after.length === 0) return hot
-    const named =
-      model === undefined ? [] : [condition('requested_model = ? OR served_model = ?', model, model)]
-    const where = allOf([ownRowsCondition(scope, { from, to }), ...named])
+    const where = ownRows(scope, filter)
     const rows = [...hot]
     try {
       for await (const some of archive.sums(after, summarySelect, where, terms.signal))
@@ -125,27 +127,21 @@ export async function summariseOwn(
   }
 }
 
-/** The rows of a tenant or key that match a filter, selected as by listRequests() in usage/queries.ts. */
-export function ownRowsCondition(scope: RowScope, filter: RequestFilter): SqlCondition {
-  const { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags } = filter
-  const parts = [condition('tenant_id = ?', scope.tenantId)]
-  if (scope.keyId !== null) parts.push(condition('key_id = ?', scope.keyId))
+/** The rows that listRequests() in usage/queries.ts selects. */
+export function listedRows(scope: RowScope, filter: TimedFilter): SqlCondition {
+  const rows = ownRows(scope, filter)
+  // The list by model omits a row without a requested model; the list by tag does not.
+  const isWhole = !filter.conditions.some(isByModel) || tagsOf(filter).length > 0
+  return isWhole ? rows : allOf([rows, condition('requested_model IS NOT NULL')])
+}
+
+/** The rows of a tenant or key that match a filter. */
+function ownRows(scope: RowScope, filter: TimedFilter): SqlCondition {
+  const { from, to } = filter
+  const parts = [rowsMatching(inScope(filter, scope))]
+  const [id, ...others] = idsOf(filter) ?? []
+  if (id !== undefined && others.length === 0) parts.push(condition('created_at = ?', new Date(momentOf(id))))
   if (from !== undefined) parts.push(condition('created_at >= ?', from))
   if (to !== undefined) parts.push(condition('created_at < ?', to))
-  if (requestId !== undefined)
-    parts.push(condition('id = ? AND created_at = ?', requestId, new Date(momentOf(requestId))))
-  if (model !== undefined) {
-    // The list by model omits a row without a requested model; the list by tag does not.
-    const served =
-      tags === undefined ? 'served_model = ? AND served_model <> requested_model' : 'served_model = ?'
-    parts.push(condition(`requested_model = ? OR (${served})`, model, model))
-  }
-  if (statusRange !== undefined)
-    parts.push(condition('status BETWEEN ? AND ?', statusRange.least, statusRange.most))
-  if (outcome !== undefined) parts.push(condition('outcome = ?', outcome))
-  if (endpoint !== undefined) parts.push(condition('endpoint = ?', endpoint))
-  if (endUser !== undefined) parts.push(condition('end_user = ?', endUser))
-  if (session !== undefined) parts.push(condition('session = ?', session))
-  if (tags !== undefined) parts.push(condition('list_has_all(tags, ?)', tags))
   return allOf(parts)
 }

@@ -1,5 +1,5 @@
 import { isReason, reasons } from '../../canonical/reasons/catalogue.ts'
-import type { AdminFilter, Condition, LogColumn } from './row-tests.ts'
+import type { Condition, LogColumn, LogFilter } from './row-tests.ts'
 
 /**
  * The condition that is served by an index in list order, and the remaining conditions. The cost of a page
@@ -7,7 +7,7 @@ import type { AdminFilter, Condition, LogColumn } from './row-tests.ts'
  * Postgres reads the rows in their order.
  */
 export interface Driver {
-  readonly rest: AdminFilter
+  readonly rest: LogFilter
   /** Each arm is served in order, and a row is in at most one of them. The list merges them. */
   readonly arms: readonly Arm[]
 }
@@ -36,7 +36,7 @@ const ordered: ReadonlySet<LogColumn> = new Set([
 /** More arms than a page has rows would cost more than they save. */
 const armsMax = 32
 
-export function driverOf({ conditions }: AdminFilter): Driver | undefined {
+export function driverOf({ conditions }: LogFilter): Driver | undefined {
   let best: { condition: Condition; arms: Arm[] } | undefined
   for (const condition of conditions) {
     const arms = armsOf(condition)

@@ -1,12 +1,12 @@
 import type postgres from 'postgres'
 import { conditionsOf, joined } from './conditions.ts'
-import type { AdminFilter } from './row-tests.ts'
+import type { LogFilter } from './row-tests.ts'
 import { type Slice, within } from './slice.ts'
 
 /** Groups the errors of a slice in Postgres. */
 export function errorsOf(
   sql: postgres.Sql,
-  filter: AdminFilter,
+  filter: LogFilter,
   slice: Slice,
   by: ErrorsBy,
 ): Promise<ErrorRow[]> {

@@ -1,5 +1,5 @@
 import { OlderDaysError } from './older-days.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 import type { Measure } from './slice.ts'
 import { type AskLog, type Walk, walkGreatest } from './walk.ts'
 
@@ -24,7 +24,7 @@ export async function greatestRows(
 ): Promise<GreatestRows> {
   const endAt = walk.clock.elapsed() + withinMs
   const found: GreatestRows = { rows: [], done: true, searchedTo: walk.from }
-  const bound = (filter: AdminFilter): AdminFilter => {
+  const bound = (filter: LogFilter): LogFilter => {
     const least = found.rows.length < most ? undefined : found.rows.at(-1)
     if (least === undefined) return filter
     const ranges = [{ least: BigInt(least[measure] ?? 0), most: undefined }]

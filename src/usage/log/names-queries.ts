@@ -1,12 +1,12 @@
 import type postgres from 'postgres'
-import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './row-tests.ts'
+import type { Condition, LogFilter, LogRow, NamedKind } from './row-tests.ts'
 
 /**
  * Replaces the names in a filter with the ids of everything that has, or had, these names, because rows
  * contain only ids. If the filter is restricted to one tenant, names of other tenants are ignored; otherwise
  * many foreign keys with the same name could crowd out the tenant's own.
  */
-export async function withIds(sql: postgres.Sql, filter: AdminFilter): Promise<AdminFilter> {
+export async function withIds(sql: postgres.Sql, filter: LogFilter): Promise<LogFilter> {
   const wanted = filter.conditions.flatMap((condition) =>
     condition.test === 'named'
       ? condition.names.flatMap((name) => (name === null ? [] : [{ kind: condition.kind, name }]))
@@ -19,7 +19,7 @@ export async function withIds(sql: postgres.Sql, filter: AdminFilter): Promise<A
       const { kind, names, not } = condition
       const ids = found.filter((each) => each.kind === kind && names.includes(each.name)).map(({ id }) => id)
       const values = names.includes(null) ? [...new Set(ids), null] : [...new Set(ids)]
-      return { not, test: 'is', columns: [idColumns[kind]], values }
+      return { not, test: 'is', columns: [`${kind}_id`], values }
     }),
   }
 }
@@ -31,7 +31,7 @@ interface Named {
 }
 
 /** The only tenant whose rows can pass the filter; null if the filter does not name one by id. */
-function tenantIn({ conditions }: AdminFilter): string | null {
+function tenantIn({ conditions }: LogFilter): string | null {
   for (const condition of conditions) {
     if (condition.test !== 'is' || condition.not || condition.values.length !== 1) continue
     const [value] = condition.values

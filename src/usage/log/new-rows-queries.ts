@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import { requestColumns } from '../../journal/row.ts'
 import { conditionsOf, joined } from './conditions.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 
 /**
  * A position in the order in which rows became visible. This is not the order of their times, because a row
@@ -65,7 +65,7 @@ export interface NewRows {
 export async function newRows(
   sql: postgres.Sql,
   { snapshot, blocks }: TailPlace,
-  { until, filter, most }: { until?: string; filter?: AdminFilter; most: number },
+  { until, filter, most }: { until?: string; filter?: LogFilter; most: number },
 ): Promise<NewRows> {
   const before = until === undefined ? sql`` : sql`and pg_visible_in_snapshot(x.id, ${until}::pg_snapshot)`
   const parts = Object.entries(blocks).flatMap(([name, block], at) => {

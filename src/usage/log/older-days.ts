@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { sentenceOf } from '../../canonical/reasons/catalogue.ts'
 import type { ErrorRow, ErrorsBy } from './error-rows.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 import type { CountRow, Measure, Order, Slice } from './slice.ts'
 
 /** The days of the usage log that are no longer in Postgres. Implemented by `usage/archive/older-days.ts`. */
@@ -11,7 +11,7 @@ export interface OlderDays {
    * so that a day that leaves Postgres in the meantime is found twice rather than not at all.
    */
   rows(
-    query: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
+    query: { filter: LogFilter; slice: Slice; order: Order | Measure; most: number },
     terms: OlderTerms,
   ): Promise<LogRow[]>
   /**
@@ -19,12 +19,12 @@ export interface OlderDays {
    * twice. `recent` may be called again.
    */
   counts(
-    query: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
+    query: { filter: LogFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
   ): Promise<CountRow[]>
   /** The groups of errors, combined in the same way. */
   errors(
-    query: { filter: AdminFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
+    query: { filter: LogFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
     terms: OlderTerms,
   ): Promise<ErrorRow[]>
 }

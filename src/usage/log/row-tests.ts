@@ -5,8 +5,8 @@ import type { requestColumns } from '../../journal/row.ts'
 export type LogRow = RowOf<(typeof requestColumns)[number]>
 export type LogColumn = keyof LogRow
 
-/** An admin's filter: a row matches if all conditions are true. Conditions can be combined freely. */
-export interface AdminFilter {
+/** A row matches if all conditions are true. Conditions can be combined freely. */
+export interface LogFilter {
   readonly conditions: readonly Condition[]
 }
 
@@ -19,7 +19,7 @@ export type Test =
   | {
       readonly test: 'is'
       readonly columns: readonly LogColumn[]
-      readonly values: readonly (string | number | boolean | null)[]
+      readonly values: readonly (Value | null)[]
     }
   /**
    * The row's tenant, key or group has, or had, one of these names. `withIds` converts this to an `is` test.
@@ -32,13 +32,11 @@ export type Test =
   /** Whether part of the cost was not charged. Null: its cost is unknown. */
   | { readonly test: 'uncharged'; readonly values: readonly (boolean | null)[] }
   /** The address is in one of these CIDR blocks or is one of these addresses. */
-  | {
-      readonly test: 'within'
-      readonly column: 'client_address'
-      readonly blocks: readonly (string | null)[]
-    }
+  | { readonly test: 'within'; readonly column: LogColumn; readonly blocks: readonly (string | null)[] }
   /** The row has all these tags; with `not`, it has none of them. */
   | { readonly test: 'tagged'; readonly tags: readonly (string | null)[] }
+
+export type Value = string | number | boolean
 
 export type NamedKind = 'tenant' | 'key' | 'group'
 
@@ -48,18 +46,87 @@ export interface Range {
   readonly most: bigint | undefined
 }
 
-export const idColumns: Readonly<Record<NamedKind, LogColumn>> = {
-  tenant: 'tenant_id',
-  key: 'key_id',
-  group: 'group_id',
+/** The rows that a caller can see. */
+export interface RowScope {
+  tenantId: string
+  /** Null: all keys of the tenant. */
+  keyId: string | null
 }
 
-/** The filter, restricted to the rows of this tenant. */
-export function ofTenant(filter: AdminFilter, tenantId: string): AdminFilter {
-  return {
-    conditions: [
-      { not: false, test: 'is', columns: ['tenant_id'], values: [tenantId] },
-      ...filter.conditions,
-    ],
+/** The filter, restricted to the rows that a caller can see. */
+export function inScope({ conditions }: LogFilter, { tenantId, keyId }: RowScope): LogFilter {
+  const is = (column: LogColumn, id: string): Condition => {
+    return { not: false, test: 'is', columns: [column], values: [id] }
+  }
+  const ofKey = keyId === null ? [] : [is('key_id', keyId)]
+  return { conditions: [is('tenant_id', tenantId), ...ofKey, ...conditions] }
+}
+
+/** How tests are written in a language: SQL of Postgres or of DuckDB, or a function of a row in memory. */
+export interface Dialect<Piece> {
+  isNull(column: LogColumn): Piece
+  /** There is at least one value. */
+  isOneOf(column: LogColumn, values: readonly Value[]): Piece
+  contains(column: LogColumn, part: string): Piece
+  isBetween(column: LogColumn, range: Range): Piece
+  isWithin(column: LogColumn, block: string): Piece
+  /** Rows from before charges were recorded have none; their charge was the cost. */
+  isUncharged(value: boolean | null): Piece
+  hasTags(tags: readonly string[]): Piece
+  hasNoTags: Piece
+  /** False if there are no pieces. */
+  any(pieces: readonly Piece[]): Piece
+  /** True if there are no pieces. */
+  all(pieces: readonly Piece[]): Piece
+  /** True where the piece is false or NULL. */
+  isNotTrue(piece: Piece): Piece
+}
+
+/**
+ * The conditions of a filter, all of which must hold. A piece can be NULL, which selects no row. `withIds`
+ * must have been called.
+ */
+export function piecesOf<Piece>(dialect: Dialect<Piece>, { conditions }: LogFilter): Piece[] {
+  return conditions.map((condition) => {
+    if (!condition.not) return testOf(dialect, condition)
+    // Without `not`, a row must have all of the tags.
+    const tests =
+      condition.test === 'tagged'
+        ? condition.tags.map((tag) => testOf(dialect, { test: 'tagged', tags: [tag] }))
+        : [testOf(dialect, condition)]
+    return dialect.isNotTrue(dialect.any(tests))
+  })
+}
+
+function testOf<Piece>(dialect: Dialect<Piece>, test: Test): Piece {
+  const anyOf = <One>(column: LogColumn, values: readonly (One | null)[], piece: (value: One) => Piece) =>
+    dialect.any(values.map((value) => (value === null ? dialect.isNull(column) : piece(value))))
+  switch (test.test) {
+    case 'is': {
+      const known = test.values.filter((value) => value !== null)
+      return dialect.any(
+        test.columns.flatMap((column) => [
+          ...(known.length === 0 ? [] : [dialect.isOneOf(column, known)]),
+          ...(known.length === test.values.length ? [] : [dialect.isNull(column)]),
+        ]),
+      )
+    }
+    case 'named':
+      throw new Error(`the names in a ${test.kind} test have not been resolved: call withIds first`)
+    case 'contains':
+      return anyOf(test.column, test.parts, (part) => dialect.contains(test.column, part))
+    case 'between':
+      return anyOf(test.column, test.ranges, (range) => dialect.isBetween(test.column, range))
+    case 'uncharged':
+      return dialect.any(test.values.map((value) => dialect.isUncharged(value)))
+    case 'within':
+      return anyOf(test.column, test.blocks, (block) => dialect.isWithin(test.column, block))
+    case 'tagged': {
+      const tags = test.tags.filter((tag) => tag !== null)
+      return dialect.all([
+        ...(tags.length === 0 ? [] : [dialect.hasTags(tags)]),
+        ...(tags.length === test.tags.length ? [] : [dialect.hasNoTags]),
+      ])
+    }
   }
 }

@@ -3,7 +3,7 @@ import { firstIdAt } from '../../db/first-id.ts'
 import { requestColumns } from '../../journal/row.ts'
 import { conditionsOf, joined } from './conditions.ts'
 import { type Arm, driverOf } from './drivers.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 
 type Piece = postgres.Fragment
 
@@ -36,7 +36,7 @@ export function sliceOf(fromId: string, toId: string, momentOf: (id: string) => 
  */
 export function rowsOf(
   sql: postgres.Sql,
-  filter: AdminFilter,
+  filter: LogFilter,
   slice: Slice,
   order: Order,
   most: number,
@@ -65,7 +65,7 @@ export function rowsOf(
  */
 export function greatestOf(
   sql: postgres.Sql,
-  filter: AdminFilter,
+  filter: LogFilter,
   slice: Slice,
   measure: Measure,
   most: number,
@@ -81,7 +81,7 @@ export function greatestOf(
  */
 export function countsOf(
   sql: postgres.Sql,
-  filter: AdminFilter,
+  filter: LogFilter,
   slice: Slice,
   bucketMs: number,
 ): Promise<CountRow[]> {

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { momentOf } from '../../journal/tuple.ts'
-import type { AdminFilter } from './row-tests.ts'
+import type { LogFilter } from './row-tests.ts'
 
 const dayMs = 86_400_000
 
@@ -10,7 +10,7 @@ const dayMs = 86_400_000
  */
 export async function logSpan(
   sql: postgres.Sql,
-  { conditions }: AdminFilter,
+  { conditions }: LogFilter,
   nowMs: number,
 ): Promise<{ from: Date; to: Date }> {
   for (const condition of conditions) {

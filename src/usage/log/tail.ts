@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { matches } from './matches.ts'
 import { type NamesOf, namesFor } from './names-queries.ts'
 import { type NewRows, newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 import type { AskLog } from './walk.ts'
 
 /** What a tail receives from one search. */
@@ -17,7 +17,7 @@ export interface TailBatch {
 }
 
 interface Tail {
-  filter: AdminFilter
+  filter: LogFilter
   matches(row: LogRow): boolean
   /** Where the tail begins; undefined means now. Cleared once it has received the rows that it had missed. */
   from: TailPlace | undefined
@@ -47,7 +47,7 @@ export class LogTail {
    * `filter` must contain ids, as returned by `withIds`. Returns a function that ends the tail. Never throws:
    * while Postgres is down, no rows arrive; they follow afterwards.
    */
-  follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
+  follow(filter: LogFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
     const tail: Tail = { filter, matches: matches(filter), from, take, end }
     this.#tails.add(tail)
     this.#running ??= this.#run().finally(() => {

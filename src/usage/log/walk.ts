@@ -13,7 +13,7 @@ import {
   OlderTooLong,
   SliceTooLong,
 } from './older-days.ts'
-import type { AdminFilter, LogRow } from './row-tests.ts'
+import type { LogFilter, LogRow } from './row-tests.ts'
 import {
   type CountRow,
   countsOf,
@@ -36,7 +36,7 @@ export type AskLog = <T>(
 
 export interface Walk {
   readonly clock: Clock
-  readonly filter: AdminFilter
+  readonly filter: LogFilter
   /** Inclusive. */
   readonly from: Date
   /** Exclusive. */
@@ -105,7 +105,7 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<L
 export function walkGreatest(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax' | 'order' | 'cursor'>,
-  { measure, most, bound }: { measure: Measure; most: number; bound(filter: AdminFilter): AdminFilter },
+  { measure, most, bound }: { measure: Measure; most: number; bound(filter: LogFilter): LogFilter },
 ): AsyncGenerator<LogBatch<LogRow>> {
   const { clock, older, signal } = walk
   return slices(

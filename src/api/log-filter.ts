@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readBlock } from '../address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 import {
   type FilterDeclaration,
   type FilterKind,

@@ -6,10 +6,11 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** The sources of the pages: their code, the documents that they show, and the packages. */
+/** The sources of the pages: their code, what it shares with the API, the documents and the packages. */
 const sources = [
   'console/{src,docs}/**/*.*',
   'console/{index.html,vite.config.ts}',
+  'src/usage/log/filters.ts',
   'docs/**/*.*',
   'package-lock.json',
 ]

@@ -18,9 +18,9 @@ import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import classes from './filter-bar.module.css'
 import {
-  type FilterKind,
-  filterKind,
-  filterKinds,
+  type FilterField,
+  filterField,
+  filterFields,
   filtersOf,
   parameterOf,
   typedOf,
@@ -84,7 +84,7 @@ function Chip({
   onTurn(): void
   onRemove(): void
 }) {
-  const title = filterKind(name)?.title ?? name
+  const title = filterField(name)?.title ?? name
   const shown = value === '' ? 'none' : value
   return (
     <span className={classes.chip} data-keeps={keeps}>
@@ -135,12 +135,12 @@ function TypedFilter({ search, onChange, onOpen }: FilterBarProps) {
 
 function AddFilter({ search, onChange }: Omit<FilterBarProps, 'onOpen'>) {
   const { role } = useSession()
-  const [kind, setKind] = useState<FilterKind | undefined>(undefined)
-  const kinds = filterKinds.filter(({ notForMembers }) => role !== 'member' || notForMembers !== true)
+  const [field, setField] = useState<FilterField | undefined>(undefined)
+  const fields = filterFields.filter((field) => role !== 'member' || field.for !== 'operators')
   return (
     <Popover
-      opened={kind !== undefined}
-      onChange={() => setKind(undefined)}
+      opened={field !== undefined}
+      onChange={() => setField(undefined)}
       position="bottom-start"
       trapFocus
       withRoles={false}
@@ -155,8 +155,8 @@ function AddFilter({ search, onChange }: Omit<FilterBarProps, 'onOpen'>) {
               </Button>
             </Menu.Target>
             <Menu.Dropdown className={classes.kinds}>
-              {kinds.map((one) => (
-                <Menu.Item key={one.name} onClick={() => setKind(one)}>
+              {fields.map((one) => (
+                <Menu.Item key={one.name} onClick={() => setField(one)}>
                   {one.title}
                 </Menu.Item>
               ))}
@@ -165,12 +165,12 @@ function AddFilter({ search, onChange }: Omit<FilterBarProps, 'onOpen'>) {
         </span>
       </Popover.Target>
       <Popover.Dropdown>
-        {kind === undefined ? null : (
+        {field === undefined ? null : (
           <ValueForm
-            kind={kind}
+            field={field}
             onDone={(keeps, value) => {
-              setKind(undefined)
-              onChange(withValue(search, { name: kind.name, keeps }, value))
+              setField(undefined)
+              onChange(withValue(search, { name: field.name, keeps }, value))
             }}
           />
         )}
@@ -179,10 +179,10 @@ function AddFilter({ search, onChange }: Omit<FilterBarProps, 'onOpen'>) {
   )
 }
 
-function ValueForm({ kind, onDone }: { kind: FilterKind; onDone(keeps: boolean, value: string): void }) {
+function ValueForm({ field, onDone }: { field: FilterField; onDone(keeps: boolean, value: string): void }) {
   const [keeps, setKeeps] = useState('is')
   const [value, setValue] = useState('')
-  const known = useKnownValues(kind, value)
+  const known = useKnownValues(field, value)
   return (
     <form
       onSubmit={(event) => {
@@ -192,7 +192,7 @@ function ValueForm({ kind, onDone }: { kind: FilterKind; onDone(keeps: boolean, 
     >
       <Stack gap={8}>
         <Group gap={8} wrap="nowrap">
-          <strong>{kind.title}</strong>
+          <strong>{field.title}</strong>
           <SegmentedControl
             size="xs"
             value={keeps}
@@ -203,7 +203,7 @@ function ValueForm({ kind, onDone }: { kind: FilterKind; onDone(keeps: boolean, 
         </Group>
         <Autocomplete
           size="sm"
-          aria-label={kind.title}
+          aria-label={field.title}
           data-autofocus
           data={[...known]}
           value={value}
@@ -211,7 +211,7 @@ function ValueForm({ kind, onDone }: { kind: FilterKind; onDone(keeps: boolean, 
           limit={50}
           maxDropdownHeight={240}
           comboboxProps={{ withinPortal: false }}
-          description={descriptions[kind.match ?? 'value']}
+          description={descriptionOf(field)}
         />
         <Button type="submit">{keeps === 'is' ? 'Keep these rows' : 'Leave these rows out'}</Button>
       </Stack>
@@ -219,22 +219,22 @@ function ValueForm({ kind, onDone }: { kind: FilterKind; onDone(keeps: boolean, 
   )
 }
 
-const descriptions = {
-  value: 'Empty: rows that have none',
-  text: 'Any part of the text, in capital or small letters',
-  number: 'A number, or a range: 100..500, 1000.., ..50',
-} as const
+function descriptionOf({ kind }: FilterField): string {
+  if (kind === 'part') return 'Any part of the text, in capital or small letters'
+  if (kind === 'number' || kind === 'usd') return 'A number, or a range: 100..500, 1000.., ..50'
+  return 'Empty: rows that have none'
+}
 
 /** Names of what is there today. A former name can be typed too: the log has it. */
-function useKnownValues(kind: FilterKind, words: string): readonly string[] {
-  const list = lists[kind.name]
+function useKnownValues(field: FilterField, words: string): readonly string[] {
+  const list = lists[field.name]
   const { data } = useQuery({
-    queryKey: ['known-values', kind.name, list?.searches === true ? words : ''],
+    queryKey: ['known-values', field.name, list?.searches === true ? words : ''],
     enabled: list !== undefined,
     staleTime: 60_000,
     queryFn: ({ signal }) => list?.read(words, signal) ?? [],
   })
-  return [...new Set(kind.values ?? data ?? [])]
+  return [...new Set(field.values ?? data ?? [])]
 }
 
 interface KnownList {

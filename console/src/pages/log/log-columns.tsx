@@ -3,6 +3,7 @@ import { Clock, Duration, Money, None, Tokens } from '../../parts/formatted-valu
 import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import type { Tone } from '../../parts/tone.ts'
+import { columnFields, textIn } from './log-filters.ts'
 import type { Row } from './log-query.ts'
 
 /** How a row ended, in words: `200`, `529 upstream_overloaded`, `cancelled`. */
@@ -148,31 +149,16 @@ export const logColumns: readonly Column<Row>[] = [
     cell: (row) => <Duration ms={row.latency_ms.total} />,
   },
   plain('tenant', 'Tenant', 112, (row) => row.tenant?.name, { isExtra: true }),
-  plain('endpoint', 'Endpoint', 168, (row) => row.endpoint, { isExtra: true }),
-  plain('outcome', 'Outcome', 96, (row) => row.outcome, { isExtra: true }),
-  plain('error_kind', 'Error kind', 144, (row) => row.error?.kind, { isExtra: true }),
-  plain('error_reason', 'Error reason', 168, (row) => row.error?.reason, { isExtra: true }),
   { id: 'error', head: 'Error', width: 240, isExtra: true, cell: (row) => word(row.error?.message) },
   plain('group', 'Group', 104, (row) => row.group?.name, { isExtra: true }),
-  plain('end_user', 'End user', 144, (row) => row.end_user, { isExtra: true }),
-  plain('session', 'Session', 144, (row) => row.session, { isExtra: true }),
   plain('tag', 'Tags', 144, (row) => row.tags[0], {
     isExtra: true,
     cell: (row) => word(row.tags.join(', ')),
   }),
-  plain('client_address', 'Client address', 128, (row) => row.client_address, { isExtra: true }),
-  plain('user_agent', 'User agent', 176, (row) => row.user_agent, { isExtra: true }),
-  plain('finish_reason', 'Finish reason', 104, (row) => row.finish_reason, { isExtra: true }),
   plain('stream', 'Stream', 72, (row) => String(row.stream), {
     isExtra: true,
     cell: (row) => (row.stream ? 'stream' : <None />),
   }),
-  plain('stream_end', 'End of stream', 112, (row) => row.stream_end, { isExtra: true }),
-  plain('client_protocol', 'Client format', 144, (row) => row.client_protocol, { isExtra: true }),
-  plain('upstream_protocol', 'Upstream format', 144, (row) => row.upstream_protocol, { isExtra: true }),
-  plain('usage_source', 'Source of the usage', 136, (row) => row.usage_source, { isExtra: true }),
-  plain('upstream_request_id', "Upstream's id", 160, (row) => row.upstream_request_id, { isExtra: true }),
-  plain('attempts', 'Attempts', 72, (row) => String(row.attempts), { isExtra: true, align: 'right' }),
   {
     id: 'queue',
     head: 'Before the call',
@@ -183,5 +169,11 @@ export const logColumns: readonly Column<Row>[] = [
   },
   { id: 'notes', head: 'Notes', width: 64, align: 'right', isExtra: true, cell: (row) => row.notes.length },
   plain('folded', 'Folded', 64, (row) => String(row.folded), { isExtra: true, align: 'right' }),
-  plain('request_id', 'Request id', 288, (row) => row.id, { isExtra: true }),
+  ...columnFields.map(
+    (field): Column<Row> =>
+      plain(field.name, field.title, field.width ?? 0, (row) => textIn(row, field), {
+        isExtra: true,
+        ...(field.kind === 'number' ? { align: 'right' } : {}),
+      }),
+  ),
 ]

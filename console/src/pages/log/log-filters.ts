@@ -1,111 +1,43 @@
+import {
+  type FilterDeclaration,
+  type FilterName,
+  filterNames,
+  logFilters,
+} from '../../../../src/usage/log/filters.ts'
 import type { Texts } from '../../console-search.ts'
 
-/** A column of the log that rows can be filtered by. */
-export interface FilterKind {
-  /** The parameter of the API. After `not_` it leaves rows out. */
+/** A filter of the log, as the API declares it. After `not_`, its name leaves rows out. */
+export interface FilterField extends FilterDeclaration {
   name: string
-  title: string
-  /** `text`: any part of it; `number`: a number or a range such as `100..500`; absent: the value itself. */
-  match?: 'text' | 'number'
-  /** Values that are known without asking. */
-  values?: readonly string[]
-  /** Members of a tenant have it not. */
-  notForMembers?: true
 }
 
-/** In the order of the menu. docs/reference/usage-log.md says what each is. */
-export const filterKinds: readonly FilterKind[] = [
-  { name: 'outcome', title: 'Outcome', values: ['succeeded', 'refused', 'failed', 'cancelled', 'orphaned'] },
-  { name: 'status', title: 'Status', values: ['2xx', '4xx', '5xx', '429', '401', '402', '500..599'] },
-  { name: 'error', title: 'Error text', match: 'text' },
-  {
-    name: 'error_kind',
-    title: 'Error kind',
-    values: [
-      'invalid_request',
-      'unauthenticated',
-      'permission_denied',
-      'insufficient_credit',
-      'model_not_found',
-      'rate_limited',
-      'upstream_error',
-      'upstream_overloaded',
-      'upstream_timeout',
-      'content_filtered',
-      'unavailable',
-      'internal',
-    ],
-  },
-  { name: 'error_reason', title: 'Error reason' },
-  { name: 'model', title: 'Model' },
-  { name: 'requested_model', title: 'Requested model' },
-  { name: 'served_model', title: 'Served model' },
-  { name: 'channel', title: 'Channel', notForMembers: true },
-  { name: 'tenant', title: 'Tenant', notForMembers: true },
-  { name: 'key', title: 'Key' },
-  { name: 'group', title: 'Group' },
-  {
-    name: 'endpoint',
-    title: 'Endpoint',
-    values: [
-      '/v1/chat/completions',
-      '/v1/responses',
-      '/v1/messages',
-      '/v1/images/generations',
-      '/v1/embeddings',
-      '/v1/completions',
-      '/v1/moderations',
-      '/v1/audio/speech',
-    ],
-  },
-  { name: 'stream', title: 'Stream', values: ['true', 'false'] },
-  {
-    name: 'stream_end',
-    title: 'End of stream',
-    values: ['complete', 'client_gone', 'upstream_cut', 'timeout', 'shutdown'],
-  },
-  { name: 'finish_reason', title: 'Finish reason' },
-  { name: 'total_ms', title: 'Total, ms', match: 'number' },
-  { name: 'first_token_ms', title: 'First token, ms', match: 'number' },
-  { name: 'queue_ms', title: 'Before the first call, ms', match: 'number' },
-  { name: 'cost_usd', title: 'Cost, USD', match: 'number' },
-  { name: 'uncharged', title: 'More cost than charge', values: ['true', 'false'], notForMembers: true },
-  { name: 'input_tokens', title: 'Input tokens', match: 'number' },
-  { name: 'cache_read_tokens', title: 'Tokens from the cache', match: 'number' },
-  { name: 'cache_write_tokens', title: 'Tokens into the cache', match: 'number' },
-  { name: 'output_tokens', title: 'Output tokens', match: 'number' },
-  { name: 'reasoning_tokens', title: 'Reasoning tokens', match: 'number' },
-  { name: 'images', title: 'Images', match: 'number' },
-  { name: 'attempts', title: 'Attempts', match: 'number' },
-  {
-    name: 'usage_source',
-    title: 'Source of the usage',
-    values: ['upstream', 'partial', 'estimated', 'none', 'implausible'],
-  },
-  { name: 'end_user', title: 'End user' },
-  { name: 'session', title: 'Session' },
-  { name: 'tag', title: 'Tag' },
-  { name: 'client_address', title: 'Client address' },
-  { name: 'user_agent', title: 'User agent', match: 'text' },
-  { name: 'note', title: 'Translation note', match: 'text' },
-  { name: 'cost_fact', title: 'Fact of the cost', match: 'text', notForMembers: true },
-  { name: 'upstream_status', title: 'Upstream status', notForMembers: true },
-  { name: 'upstream_protocol', title: 'Upstream format', notForMembers: true },
-  { name: 'client_protocol', title: 'Client format' },
-  { name: 'upstream_request_id', title: "Upstream's request id", notForMembers: true },
-  { name: 'idempotency_key', title: 'Idempotency key' },
-  { name: 'request_id', title: 'Request id' },
-  { name: 'tenant_id', title: 'Tenant id', notForMembers: true },
-  { name: 'key_id', title: 'Key id' },
-  { name: 'group_id', title: 'Group id' },
-  { name: 'price_id', title: 'Price id', notForMembers: true },
-  { name: 'folded', title: 'Folded requests', match: 'number' },
+/** What people look for most. */
+const first: readonly FilterName[] = [
+  ...(['outcome', 'status', 'error', 'error_kind', 'error_reason', 'model', 'requested_model'] as const),
+  ...(['served_model', 'channel', 'tenant', 'key', 'group', 'endpoint', 'stream', 'stream_end'] as const),
+  ...(['finish_reason', 'total_ms', 'first_token_ms', 'queue_ms', 'cost_usd'] as const),
 ]
 
-const byName = new Map(filterKinds.map((kind) => [kind.name, kind]))
+/** In the order of the menu. docs/reference/usage-log.md says what each is. */
+export const filterFields: readonly FilterField[] = [...new Set([...first, ...filterNames])].map((name) => ({
+  name,
+  ...logFilters[name],
+}))
 
-export function filterKind(name: string): FilterKind | undefined {
+const byName = new Map(filterFields.map((field) => [field.name, field]))
+
+export function filterField(name: string): FilterField | undefined {
   return byName.get(name)
+}
+
+/** The fields whose value is a text in the row, and has a column of its own. */
+export const columnFields = filterFields.filter(({ width }) => width !== undefined)
+
+export function textIn(row: object, { name, member = name }: FilterField): string | undefined {
+  let value: unknown = row
+  for (const part of member.split('.'))
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined
+  return value === null || value === undefined ? undefined : String(value)
 }
 
 /** One filter: rows with any of the values, or with none of them. */

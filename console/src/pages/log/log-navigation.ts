@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react'
 import type { Texts } from '../../console-search.ts'
 import type { RangeSearch } from '../../format/range.ts'
 import { logColumns } from './log-columns.tsx'
-import { filterKind, withValue } from './log-filters.ts'
+import { filterField, withValue } from './log-filters.ts'
 import { greatestOf, type Row } from './log-query.ts'
 
 /**
@@ -41,7 +41,7 @@ export function useLogNavigation(search: Texts, openId: string | undefined) {
   const filter = useCallback(
     (column: string, row: Row, keeps: boolean) => {
       const value = logColumns.find(({ id }) => id === column)?.value?.(row)
-      if (value !== undefined && filterKind(column) !== undefined)
+      if (value !== undefined && filterField(column) !== undefined)
         go(withValue(search, { name: column, keeps }, value))
     },
     [go, search],

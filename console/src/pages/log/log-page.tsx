@@ -21,7 +21,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { type LiveTail, useLiveTail } from './live-tail.ts'
 import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
-import { filtersOf } from './log-filters.ts'
+import { filterField, filtersOf } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
 import { useLogNavigation } from './log-navigation.ts'
 import {
@@ -151,7 +151,7 @@ function useRows(shown: readonly Row[], read: readonly Row[]): readonly Row[] {
 function useColumns() {
   const { role } = useSession()
   const columns = useMemo(
-    () => logColumns.filter(({ id }) => role !== 'member' || !hiddenFromMembers.has(id)),
+    () => logColumns.filter(({ id }) => role !== 'member' || filterField(id)?.for !== 'operators'),
     [role],
   )
   const ids = useMemo(() => columns.map(({ id }) => id), [columns])
@@ -197,13 +197,6 @@ function LiveState({ live }: { live: LiveTail }) {
     </>
   )
 }
-
-const hiddenFromMembers: ReadonlySet<string> = new Set([
-  'channel',
-  'tenant',
-  'upstream_protocol',
-  'upstream_request_id',
-])
 
 function idOf({ id }: Row): string {
   return id

@@ -8,10 +8,15 @@ import type { Texts } from '../../console-search.ts'
 import { Moment, Tokens } from '../../parts/formatted-values.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { Ending } from './log-columns.tsx'
-import { withValue } from './log-filters.ts'
+import { columnFields, textIn, withValue } from './log-filters.ts'
 import classes from './row-facts.module.css'
 
 type Detail = Schema<'LogDetail'>
+
+/** Above the facts, or at their end. */
+const elsewhere: ReadonlySet<string> = new Set([
+  ...['endpoint', 'outcome', 'error_kind', 'error_reason', 'attempts', 'request_id'],
+])
 
 /** What the row says, each value with the two filters that it can set. */
 export function RowFacts({
@@ -48,8 +53,6 @@ export function RowFacts({
         ...fact('Model', 'requested_model', row.requested_model),
         ...fact('Served by', 'served_model', row.served_model),
         ...fact('Channel', 'channel', row.channel),
-        ...fact('Client format', 'client_protocol', row.client_protocol),
-        ...fact('Upstream format', 'upstream_protocol', row.upstream_protocol),
         ...(tokens === null
           ? []
           : [
@@ -62,16 +65,11 @@ export function RowFacts({
                 </span>,
               ] as const,
             ]),
-        ...fact('Source of the usage', 'usage_source', row.usage_source),
-        ...fact('Finish reason', 'finish_reason', row.finish_reason),
-        ...fact('End of stream', 'stream_end', row.stream_end),
-        ...fact('End user', 'end_user', row.end_user),
-        ...fact('Session', 'session', row.session),
+        ...columnFields.flatMap((field) =>
+          elsewhere.has(field.name) ? [] : fact(field.title, field.name, textIn(row, field)),
+        ),
         ...row.tags.flatMap((tag) => fact(`Tag ${tag}`, 'tag', tag)),
-        ...fact('Client address', 'client_address', row.client_address),
-        ...fact('User agent', 'user_agent', row.user_agent),
         ...fact('Idempotency key', 'idempotency_key', row.idempotency_key),
-        ...fact("Upstream's request id", 'upstream_request_id', row.upstream_request_id),
         ...(row.folded > 1 ? fact('Stands for', 'folded', String(row.folded), `${row.folded} requests`) : []),
         ...fact('Request id', 'request_id', row.id),
       ]}

@@ -3,7 +3,7 @@ import { type BudgetState, resetOf } from '../money/budgets.ts'
 import { readBalance, readBudgets } from '../money/money-queries.ts'
 import { usd } from '../money/price.ts'
 import type { Identified } from '../pipeline/identify.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import type { UsageContext } from './usage.ts'
@@ -46,7 +46,7 @@ export const budgetAnswer = z
 type MoneyContext = Omit<UsageContext, 'archive'>
 
 /** The money that the caller's key can still spend. Rejects with `unavailable` while Postgres is down. */
-export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
+export function budgetEndpoint(context: MoneyContext): ClientEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',

@@ -7,7 +7,7 @@ import type { Identified } from '../pipeline/identify.ts'
 import { faultOf } from '../state/kept/conversation-items.ts'
 import type { Conversation } from '../state/kept/conversations.ts'
 import { keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { oneOfWords, wholeNumber } from './parameter.ts'
 
 const path = '/v1/conversations'
@@ -65,7 +65,7 @@ const ofOne = z.object({ id: z.string() })
 const ofItem = z.object({ id: z.string(), item_id: z.string() })
 
 /** Conversations that the gateway stores, with any upstream, for keys that are allowed to keep answers. */
-export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpoint[] {
+export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): ClientEndpoint[] {
   const { conversations } = kept
   return [
     keyEndpoint({
@@ -128,7 +128,7 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
   ]
 }
 
-function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
+function itemEndpoints({ conversations }: Gateway['kept']): ClientEndpoint[] {
   return [
     keyEndpoint({
       ...base,

@@ -28,8 +28,8 @@ import { pieces } from '../protocols/splice.ts'
 import { type Candidate, planRoute } from '../routing/candidates.ts'
 import { refuseFiles } from '../state/files/refuse-files.ts'
 import { itemsOf, type KeptTurn, keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { modelMember } from './model-member.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 /**
  * Only these members are read here. The others are checked by the channel that counts, or by our decoder for
@@ -96,14 +96,14 @@ const formats = {
  * Counts the tokens that a request would have. A channel that speaks the format counts them. If there is
  * none, we estimate and set the header `x-tollgate-estimated: true`.
  */
-export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
+export function countTokensEndpoints(gateway: Gateway): ClientEndpoint[] {
   return [
     countTokensEndpoint(gateway, '/v1/responses/input_tokens', 'openai-responses'),
     countTokensEndpoint(gateway, '/v1/messages/count_tokens', 'anthropic-messages'),
   ]
 }
 
-function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typeof formats): OwnEndpoint {
+function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typeof formats): ClientEndpoint {
   const format: CountFormat = formats[protocol]
   return keyEndpoint({
     method: 'POST',

@@ -6,6 +6,7 @@ import { answeredEnding } from '../pipeline/ending.ts'
 import type { Identified } from '../pipeline/identify.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type ClientFile, type FileScope, fileScopeOf, isFileId, purposes } from '../state/files/file.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import type { FileGateway } from './file-gateway.ts'
 import {
   messagesFile,
@@ -14,7 +15,6 @@ import {
   messagesFileList,
   messagesFilePage,
 } from './messages-files.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { oneOfWords, text, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { receiveUpload } from './receive-upload.ts'
@@ -93,7 +93,7 @@ function shownFile(stage: Identified, file: ClientFile): z.output<typeof anyFile
 }
 
 /** Files that clients upload once and then refer to in requests. */
-export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
+export function fileEndpoints(gateway: FileGateway): ClientEndpoint[] {
   const { files } = gateway
   return [
     keyEndpoint({
@@ -106,10 +106,10 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       limited: true,
       form,
       answer: anyFile,
-      async handle({ stage, http }) {
+      async handle({ stage, request }) {
         requireFiles(gateway)
         return {
-          body: shownFile(stage, await receiveUpload(gateway, stage, http.request, speaksMessages(stage))),
+          body: shownFile(stage, await receiveUpload(gateway, stage, request, speaksMessages(stage))),
         }
       },
     }),
@@ -158,7 +158,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
   ]
 }
 
-function fileListEndpoint(gateway: FileGateway): OwnEndpoint {
+function fileListEndpoint(gateway: FileGateway): ClientEndpoint {
   const { files } = gateway
   return keyEndpoint({
     method: 'GET',

@@ -12,7 +12,7 @@ import { type Job, jobStates } from '../jobs/job.ts'
 import { webhookSecret } from '../jobs/webhook-secret.ts'
 import { originFor } from '../pipeline/job-webhook.ts'
 import type { Received } from '../pipeline/received.ts'
-import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { type ClientEndpoint, keyEndpoint, linkEndpoint } from './endpoint.ts'
 import { id, isId, oneOfWords, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { rowScopeOf } from './usage-walk.ts'
@@ -49,7 +49,7 @@ const secretAnswer = z
   .meta({ id: 'WebhookSecret' })
 
 /** Image jobs after their creation: clients can read, follow and cancel them, and fetch their images. */
-export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
+export function imageEndpoints(gateway: ImageGateway): ClientEndpoint[] {
   const { storage, links, webhookKeys } = gateway.images
   return [
     jobListEndpoint(gateway),
@@ -122,7 +122,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
   ]
 }
 
-function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
+function jobListEndpoint(gateway: ImageGateway): ClientEndpoint {
   const { jobs } = gateway
   return keyEndpoint({
     method: 'GET',

@@ -17,7 +17,7 @@ import { usd } from '../money/price.ts'
 import type { Identified } from '../pipeline/identify.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { budgetAnswer, readMoney } from './budget.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import type { UsageContext } from './usage.ts'
@@ -125,7 +125,7 @@ const terms = { withinMs: 5_000 }
 const queue = { waitingMax: 20, waitMs: 5_000 }
 
 /** Endpoints with which a key can read its own settings and, if allowed, manage its sub-keys. */
-export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
+export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): ClientEndpoint[] {
   const { database } = context
   const change = changesInTurns(context)
   return [
@@ -176,7 +176,7 @@ function changesInTurns({ database, bounds }: KeyContext): ChangeInTurn {
     readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
 }
 
-function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): OwnEndpoint {
+function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): ClientEndpoint {
   return keyEndpoint({
     method: 'POST',
     path: '/v1/keys',
@@ -232,7 +232,7 @@ function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): 
   })
 }
 
-function revokeEndpoint(change: ChangeInTurn): OwnEndpoint {
+function revokeEndpoint(change: ChangeInTurn): ClientEndpoint {
   return keyEndpoint({
     method: 'DELETE',
     path: '/v1/keys/{id}',

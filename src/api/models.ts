@@ -4,6 +4,7 @@ import { gatewayError } from '../canonical/error.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { mapInTurns } from './in-turns.ts'
 import {
   messagesJson,
@@ -13,7 +14,6 @@ import {
   messagesQuery,
 } from './messages-models.ts'
 import { model, modelJson, modelList } from './model-json.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { speaksMessages } from './speaks-messages.ts'
 
 const anyModelList = z.union([modelList, messagesModelList]).meta({ id: 'AnyModelList' })
@@ -22,7 +22,7 @@ const anyModel = z.union([model, messagesModel]).meta({ id: 'AnyModel' })
 /**
  * The models that the caller's key can use. `lists` contains the upstreams' own lists in their current state.
  */
-export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[] => [
+export const modelsEndpoints = (lists: () => ModelLists): readonly ClientEndpoint[] => [
   keyEndpoint({
     method: 'GET',
     path: '/v1/models',

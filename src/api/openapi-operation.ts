@@ -2,17 +2,16 @@ import { alertWebhook } from '../alerts/alert-webhook.ts'
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/job-json.ts'
 import { type Endpoint, formatAt, type ModelEndpoint } from '../pipeline/endpoints.ts'
-import type { AdminEndpoint } from './admin/endpoint.ts'
+import type { ApiEndpoint } from './dispatch.ts'
 import { membersOf, referenceTo } from './json-schemas.ts'
 import { limitHeaderRefs, refsTo } from './openapi-components.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
 
 const withKey = [{ bearer: [] }, { apiKey: [] }]
 const asAdmin = [{ adminToken: [] }, { session: [] }]
 const security = { key: withKey, link: [], admin: asAdmin }
 
 /** Whether this is an endpoint of the admin API that everyone can call. */
-function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
+function isOpen(endpoint: ApiEndpoint): boolean {
   return endpoint.guard === 'admin' && endpoint.area === 'open'
 }
 
@@ -104,7 +103,7 @@ export const webhooks: Json = {
 }
 
 /** Describes an endpoint of our own. */
-export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
+export function ownOperation(endpoint: ApiEndpoint): Json {
   const { guard, description, params, query, body, answer, statuses = [200] } = endpoint
   const media = endpoint.media ?? 'application/json'
   const parameters = [
@@ -132,7 +131,7 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
 }
 
 /** The headers that the endpoint reads. */
-function headersOf(endpoint: OwnEndpoint | AdminEndpoint): string[] {
+function headersOf(endpoint: ApiEndpoint): string[] {
   if (endpoint.guard !== 'admin') return []
   if (endpoint.method === 'GET') return ['if-none-match']
   if (endpoint.change === undefined) return []

@@ -3,16 +3,15 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Json } from '../canonical/json.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { ModelEndpoint } from '../pipeline/endpoints.ts'
-import type { AdminEndpoint } from './admin/endpoint.ts'
+import type { ApiEndpoint } from './dispatch.ts'
 import { idOf, namedSchemas } from './json-schemas.ts'
 import { errorResponses, headers, parameters, securitySchemes } from './openapi-components.ts'
 import { modelOperation, ownOperation, webhooks } from './openapi-operation.ts'
-import type { OwnEndpoint } from './own-endpoint.ts'
 
 /** The input for the document. */
 export interface Surface {
   models: readonly ModelEndpoint[]
-  own: readonly (OwnEndpoint | AdminEndpoint)[]
+  own: readonly ApiEndpoint[]
   /** The URL at which clients reach us. If undefined, the URL from which the document was fetched. */
   publicUrl: string | undefined
 }

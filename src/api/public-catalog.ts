@@ -6,9 +6,9 @@ import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
+import { type ClientEndpoint, linkEndpoint } from './endpoint.ts'
 import { mapInTurns } from './in-turns.ts'
 import { model, modelJson } from './model-json.ts'
-import { linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 const publicCatalog = z
   .object({
@@ -85,7 +85,7 @@ export class PublicCatalog {
 }
 
 /** Open to everyone. */
-export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): OwnEndpoint {
+export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): ClientEndpoint {
   return linkEndpoint({
     method: 'GET',
     path: '/public/v1/catalog',
@@ -94,7 +94,7 @@ export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): 
     params: z.object({}),
     query: z.object({}),
     answer: publicCatalog,
-    async handle({ http: { request, response } }) {
+    async handle({ request, response }) {
       response.setHeader('access-control-allow-origin', '*')
       const { bytes, etag } = await catalog.current()
       const headers = { etag, 'cache-control': 'public, max-age=60' }

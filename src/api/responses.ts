@@ -14,14 +14,14 @@ import { clientSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { keepingAdvice, keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { KeptScope } from '../state/kept/kept-queries.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { inputItems } from './input-items.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 /**
  * Reads or deletes an answer that the gateway or a channel holds. A tenant only finds ids that it received
  * here.
  */
-export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
+export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
   return [
     heldAnswerEndpoint(gateway, {
       method: 'GET',
@@ -107,7 +107,7 @@ interface OwnAsked {
 function heldAnswerEndpoint(
   gateway: Gateway,
   { method, below = '' as const, summary, description, forwarded, own, events = false }: HeldEndpoint,
-): OwnEndpoint {
+): ClientEndpoint {
   return keyEndpoint({
     method,
     path: `/v1/responses/{id}${below}`,

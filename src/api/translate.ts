@@ -10,8 +10,8 @@ import { protocols } from '../protocols/index.ts'
 import { modelName } from '../protocols/model-name.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import { refuseFiles } from '../state/files/refuse-files.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { modelMember } from './model-member.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { showTranslation } from './show-translation.ts'
 import { translationNote } from './translation-note.ts'
 
@@ -54,7 +54,7 @@ export const translation = z
  * Shows the request that we would send upstream. Calls no upstream, and only counts against the limits of the
  * key.
  */
-export function translateEndpoint(gateway: Gateway): OwnEndpoint {
+export function translateEndpoint(gateway: Gateway): ClientEndpoint {
   return keyEndpoint({
     method: 'POST',
     path: '/v1/translate',

@@ -3,7 +3,6 @@ import type { Identity } from '../access/identity.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { Database } from '../db/database.ts'
 import { requestColumns, valueIn } from '../journal/row.ts'
-import type { Identified } from '../pipeline/identify.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { askLogFor } from '../usage/log/ask.ts'
 import { firstRows } from '../usage/log/first-rows.ts'
@@ -11,10 +10,10 @@ import { inScope, type LogFilter, type LogRow, type RowScope } from '../usage/lo
 import type { RunningExports } from '../usage/log/running-exports.ts'
 import { logSpan } from '../usage/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../usage/log/walk.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
 import { clientFilterParameters, filterFrom } from './log-filter.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { moment, oneOfWords } from './parameter.ts'
 import { withoutChannel } from './usage-json.ts'
 
@@ -65,19 +64,12 @@ export function rowScopeOf({ tenantId, keyId, usageScope }: Identity): RowScope 
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
-/** Returns a signal that aborts when the client disconnects. */
-export function leftSignal({ exchange }: Pick<Identified, 'exchange'>): AbortSignal {
-  const left = new AbortController()
-  exchange.reply.once('close', () => left.abort(new Error('the client has left')))
-  return left.signal
-}
-
 const columns = requestColumns.flatMap(({ name, kind, shown }) =>
   shown === 'nowhere' ? [] : [{ name, kind, isDefault: shown === 'list' }],
 )
 
 /** Exports the matching rows that the caller can see as a file. */
-export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
+export function usageExportEndpoint(context: UsageWalkContext): ClientEndpoint {
   const { clock, database, bounds } = context
   return keyEndpoint({
     method: 'GET',
@@ -94,11 +86,10 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       sort: oneOfWords(['-created_at', 'created_at']).default('-created_at'),
     }),
     media: 'text/csv',
-    async handle({ stage, http: { response }, query }) {
+    async handle({ stage, response, query, signal }) {
       const { from, to, format, sort } = query
       if (from !== undefined && to !== undefined && from >= to)
         throw invalid('to', 'expected a time after "from"')
-      const signal = leftSignal(stage)
       const scope = rowScopeOf(stage.identity)
       const filter = inScope(filterFrom({ ...query }), scope)
       const chosen =

@@ -6,8 +6,8 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Archive } from '../usage/archive/archive.ts'
 import { findOwn, listOwn, summariseOwn } from '../usage/archive/own-log.ts'
 import { inScope } from '../usage/log/row-tests.ts'
+import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
 import { filterFrom } from './log-filter.ts'
-import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { attemptOfTenant, detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
@@ -20,13 +20,7 @@ import {
   usageRange,
 } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
-import {
-  leftSignal,
-  rowScopeOf,
-  type UsageWalkContext,
-  usageExportEndpoint,
-  walkOwnRows,
-} from './usage-walk.ts'
+import { rowScopeOf, type UsageWalkContext, usageExportEndpoint, walkOwnRows } from './usage-walk.ts'
 
 export interface UsageContext {
   clock: Clock
@@ -57,7 +51,7 @@ export function usageEndpoints({
   exports,
   showsRouting,
   shipNow,
-}: UsageContext): OwnEndpoint[] {
+}: UsageContext): ClientEndpoint[] {
   const log = { clock, database, archive }
   const rowJson = (row: ListRow) => requestJson(showsRouting ? row : withoutChannel(row))
   return [
@@ -69,14 +63,14 @@ export function usageEndpoints({
         'A search with filters that have no index may return before the page is full: with few rows or none, and a cursor for the rest.',
       query: requestQuery,
       answer: usagePage,
-      async handle({ stage, query }) {
+      async handle({ stage, query, signal }) {
         const { cursor, limit } = query
         await shipNow()
         const { from, to } = query
         const filter = { from, to, ...filterFrom({ ...query }) }
         const scope = rowScopeOf(stage.identity)
         if (needsWalk(query)) {
-          const walk = { from, to, cursor: cursor?.id, limit, signal: leftSignal(stage) }
+          const walk = { from, to, cursor: cursor?.id, limit, signal }
           const found = await walkOwnRows({ clock, database, bounds }, inScope(filter, scope), scope, walk)
           const next = found.cursor
           return {

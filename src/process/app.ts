@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
-import { answerAdmin } from '../api/admin/answer.ts'
 import { authenticateAdmin } from '../api/admin/authenticate.ts'
-import { adminEndpoints } from '../api/admin/endpoints.ts'
 import { adminQueues, queuesPath } from '../api/admin/queues.ts'
 import { AdminToken } from '../api/admin/token.ts'
-import { answer } from '../api/answer.ts'
+import { dispatch } from '../api/dispatch.ts'
+import { routeOf } from '../api/endpoint.ts'
+import { apiEndpoints } from '../api/endpoints.ts'
 import { health, ready } from '../api/health.ts'
 import { openapi } from '../api/openapi.ts'
-import { routeOf } from '../api/own-endpoint.ts'
-import { ownEndpoints } from '../api/own-endpoints.ts'
 import { PublicCatalog } from '../api/public-catalog.ts'
 import { failedRouting, unknownPath } from '../api/unknown-path.ts'
 import { crossOrigin } from '../http/cors.ts'
@@ -46,31 +44,25 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   if (messages !== undefined) direct.set('/v1/messages?beta=true', messages)
 
   const publicCatalog = new PublicCatalog(context)
-  const own = ownEndpoints(context, publicCatalog)
-  for (const endpoint of own) {
-    app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
-  }
-
   const { bounds, publicUrl } = context.config
   const adminToken =
     context.config.adminToken === undefined ? undefined : new AdminToken(context.config.adminToken, bounds)
   if (adminToken !== undefined) {
     app.use(queuesPath, adminQueues(queuesPath, adminToken, context.queues))
   }
-  context.measures?.rows.learnPaths(own.map(({ path }) => path))
-  const admin = adminEndpoints(context)
   const authenticate = (request: IncomingMessage) => authenticateAdmin(context, adminToken, request)
-  for (const endpoint of admin) {
-    app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ ...context, authenticate }, endpoint))
+  const own = apiEndpoints(context, publicCatalog)
+  for (const endpoint of own) {
+    const handle = dispatch({ clients: context, admin: { ...context, authenticate } }, endpoint)
+    app[verbs[endpoint.method]](routeOf(endpoint), handle)
   }
-  app.get(
-    '/openapi.json',
-    openapi({ models: modelEndpoints, own: [...own, ...admin], publicUrl }, bounds.clientStallMs),
-  )
+  const forClients = own.filter(({ guard }) => guard !== 'admin')
+  context.measures?.rows.learnPaths(forClients.map(({ path }) => path))
+  app.get('/openapi.json', openapi({ models: modelEndpoints, own, publicUrl }, bounds.clientStallMs))
   app.get(['/healthz', '/health'], health())
   app.get('/readyz', ready(context))
   if (pages !== undefined) app.use(pages.answer((model) => publicCatalog.has(model)))
-  app.use(unknownPath(context, [...modelEndpoints, ...own]))
+  app.use(unknownPath(context, [...modelEndpoints, ...forClients]))
   app.use(failedRouting(context))
 
   const responses = direct.get(socketPath)

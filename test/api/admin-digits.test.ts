@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bodyOf } from '../../src/api/admin/answer.ts'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
+import { bodyOf } from '../../src/api/admin/steps.ts'
 import { isRecord } from '../../src/canonical/json.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEntriesEndpoints } from '../../src/api/admin/entries.ts'
 import { problem } from '../../src/api/admin/problem.ts'
+import type { ApiEndpoint } from '../../src/api/dispatch.ts'
+import { apiEndpoints } from '../../src/api/endpoints.ts'
 import { messagesError, openaiError } from '../../src/api/openapi-components.ts'
-import type { OwnEndpoint } from '../../src/api/own-endpoint.ts'
-import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { imageJob } from '../../src/images/job-json.ts'
 import { imageRunner } from '../../workers/generate-image.ts'
 import { png } from '../support/image-upstream.ts'
@@ -24,7 +23,7 @@ const heldId = 'resp_held_1'
 const anItem = { type: 'message', role: 'user', content: 'Hello' }
 
 let bed: Testbed
-let endpoints: readonly (OwnEndpoint | AdminEndpoint)[]
+let endpoints: readonly ApiEndpoint[]
 let made: {
   done: string
   waiting: string
@@ -38,7 +37,10 @@ let made: {
 beforeAll(async () => {
   bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken, ROLE: 'api' }, yaml })
   const { context } = bed.tollgate
-  endpoints = [...ownEndpoints(context), ...adminEntriesEndpoints(context)]
+  endpoints = [
+    ...apiEndpoints(context).filter(({ guard }) => guard !== 'admin'),
+    ...adminEntriesEndpoints(context),
+  ]
   bed.upstream.script(answerOf)
   const chat = await ask('POST', '/v1/chat/completions', { model: 'many', messages, seed: 7 })
   expect(chat.status).toBe(200)

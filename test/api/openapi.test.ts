@@ -1,8 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
-import { ownEndpoints } from '../../src/api/own-endpoints.ts'
+import { apiEndpoints } from '../../src/api/endpoints.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { modelEndpoints } from '../../src/pipeline/endpoints.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
@@ -62,7 +61,7 @@ describe('GET /openapi.json', () => {
 
   test('has every endpoint and nothing else, each with its own operation id', () => {
     const { context } = bed.tollgate
-    const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEndpoints(context)]
+    const endpoints = [...modelEndpoints, ...apiEndpoints(context)]
     const operations = operationsOf(document)
     expect(operations.map(({ name }) => name).sort()).toEqual(
       endpoints.map(({ method, path }) => `${method} ${path}`).sort(),

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Identity } from '../../src/access/identity.ts'
-import { textsOf } from '../../src/api/answer.ts'
-import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
+import { textsOf } from '../../src/api/dispatch.ts'
+import { type ClientEndpoint, checkedBy, routeOf } from '../../src/api/endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
@@ -80,7 +80,7 @@ const noBooks = {} as Books
 
 /** Serves endpoints of our own API on a socket, called as `asking()` says. Errors are shown as they were thrown. */
 export async function serve(
-  endpoints: readonly OwnEndpoint[],
+  endpoints: readonly ClientEndpoint[],
   asking: () => Asking,
 ): Promise<{ get(path: string, headers?: Record<string, string>): Promise<Answer>; close(): void }> {
   const app = express()
@@ -93,12 +93,10 @@ export async function serve(
       const received = { exchange, caller: undefined, token: undefined, headers: {} }
       const stage = Object.assign(arrive(noBooks, Date.now(), formatAt(path), null), received, asking())
       const { query } = request
+      const params = textsOf(request.params)
       const answer = await endpoint.handle({
-        stage,
-        http: { request, response },
-        params: textsOf(request.params),
-        query,
-        body: undefined,
+        ...{ stage, request, response, requestId: stage.id, signal: new AbortController().signal },
+        ...checkedBy(endpoint, { params, query, body: undefined }),
       })
       response.set(answer?.headers ?? {}).json(answer?.body)
     })

@@ -2,10 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import type { Actor } from '../../src/access/actor.ts'
-import { type AdminContext, answerAdmin } from '../../src/api/admin/answer.ts'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
+import type { AdminContext } from '../../src/api/admin/steps.ts'
+import { type DispatchContext, dispatch } from '../../src/api/dispatch.ts'
 import { BodyMemory } from '../../src/http/body-memory.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
+import { unused } from './unused.ts'
 
 export const operator: Actor = {
   kind: 'operator',
@@ -46,7 +48,7 @@ export async function serveAdmin(
     authenticate: async () => actor(),
   }
   for (const endpoint of endpoints) {
-    const handle = answerAdmin(served, endpoint)
+    const handle = dispatch({ clients: unused as DispatchContext['clients'], admin: served }, endpoint)
     app.all(endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response, next) =>
       request.method === endpoint.method ? handle(request, response) : next(),
     )

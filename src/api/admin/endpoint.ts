@@ -1,22 +1,33 @@
-import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AuditEntry } from '../../access/audit-queries.ts'
 import type { RequiredArea, Verb } from '../../access/permissions.ts'
-import { checked } from '../../canonical/checked.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
-import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
+import {
+  type AnswerOf,
+  type AnyDefinition,
+  type ApiAnswer,
+  type ApiCall,
+  type ApiEntry,
+  type CheckedInput,
+  type Definition,
+  type Description,
+  type InputOf,
+  type Maker,
+  type Schemas,
+  schemasOf,
+} from '../endpoint.ts'
 
 /**
  * An entry that defines an endpoint of the admin API. Its route, its permissions, its checks and its part of
  * /openapi.json are derived from the entry. Calls have no row in the usage log; changes are recorded in the
  * audit log.
  */
-export interface AdminEndpoint extends Description, Schemas {
-  guard: 'admin'
+export interface AdminEndpoint extends Omit<ApiEntry<'admin', { actor: Actor }>, 'handle'> {
   area: RequiredArea
+  /** By default, `read` for GET, and `write` for all other methods. */
   verb: Verb
-  /** `own`: members can also call it, for their own tenant only. */
+  /** `own`: members can also call it, for their own tenant only. Default: `all`, which excludes members. */
   tenants: 'all' | 'own'
   /**
    * True: the endpoint recognises repeated calls itself. No response is stored for the Idempotency-Key, and a
@@ -32,15 +43,10 @@ export interface AdminEndpoint extends Description, Schemas {
    * endpoint does not support `if-match`.
    */
   ifMatch?: TaggedResource
-  /** Checks parameters and body. Throws GatewayError `invalid_request` that names the invalid field. */
-  check(came: { params: unknown; query: unknown; body: unknown }): Checked
-  /**
-   * Handles a read, or an action that changes no rows, with the output of `check`. Undefined: the endpoint
-   * changes rows.
-   */
-  handle?(call: AdminCall & Checked): Promise<AdminAnswer | undefined>
-  /** Handles a change in a transaction, with the output of `check`. */
-  change?(call: AdminChange & Checked): Promise<AdminAnswer>
+  /** Handles a read, or an action that changes no rows. Undefined: the endpoint changes rows. */
+  handle?: ApiEntry<'admin', { actor: Actor }>['handle']
+  /** Handles a change in a transaction. */
+  change?(call: AdminChange & CheckedInput): Promise<ApiAnswer>
   /**
    * Notifies others of a change, after it is committed and before the response is sent. Not called for a
    * repeated call. Never rejects.
@@ -62,24 +68,9 @@ export type TaggedResource =
   | 'view'
   | 'alert'
 
-interface Checked {
-  params: Record<string, unknown>
-  query: Record<string, unknown>
-  body: unknown
-}
-
 /** A call of the admin API by an identified and authorised caller. */
-export interface AdminCall {
+export interface AdminCall extends ApiCall {
   actor: Actor
-  request: Request
-  response: Response
-  /** The id of the call in `x-request-id`, the audit log and the log of the process. */
-  requestId: string
-  /**
-   * Aborts when the client disconnects. For downloads and event streams, it also aborts when the caller is no
-   * longer authorised.
-   */
-  signal: AbortSignal
 }
 
 /** A call that changes rows. */
@@ -99,75 +90,22 @@ export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
   audit(entry: AuditEntry): Promise<void>
 }
 
-export interface AdminAnswer<Body = unknown> extends Omit<OwnAnswer<Body>, 'status' | 'body'> {
-  /** Default: 200. */
-  status?: 200 | 201 | 202
-  body: Body
-  /** The ETag of the resource, as returned by `etagOf`. */
-  etag?: string
-}
+/** The fields of an entry that only the admin API has. */
+type AdminTerms = Pick<AdminEndpoint, 'area' | 'knowsRepeats' | 'keepsDigits' | 'withinMs'> &
+  Partial<Pick<AdminEndpoint, 'verb' | 'tenants'>>
 
-interface Definition<
-  Params extends z.ZodObject,
-  Query extends z.ZodObject,
-  Body extends z.ZodType | undefined,
-> extends Description {
-  area: RequiredArea
-  /** Default: `read` for GET, `write` for all other methods. */
-  verb?: Verb
-  /** Default: `all`, which excludes members. */
-  tenants?: 'all' | 'own'
-  knowsRepeats?: boolean
-  keepsDigits?: boolean
-  withinMs?: number
-  params?: Params
-  /** By default, any parameter is refused. */
-  query?: Query
-  body?: Body
-}
-
-type Asked<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType | undefined> = {
-  params: z.output<Params>
-  query: z.output<Query>
-  body: Body extends z.ZodType ? z.output<Body> : undefined
-}
-
-type AnswerOf<Answer> = AdminAnswer<Answer extends z.ZodType ? z.input<Answer> : never>
-
-const nothing = z.strictObject({})
-
-interface ReadDefinition<
+type ChangeDefinition<
   Params extends z.ZodObject,
   Query extends z.ZodObject,
   Body extends z.ZodType | undefined,
   Answer extends z.ZodType | undefined,
-> extends Definition<Params, Query, Body> {
-  answer?: Answer
-  /** Returns undefined if the handler has sent the response itself. */
-  handle(call: AdminCall & Asked<Params, Query, Body>): Promise<AnswerOf<Answer> | undefined>
-}
-
-interface ChangeDefinition<
-  Params extends z.ZodObject,
-  Query extends z.ZodObject,
-  Body extends z.ZodType | undefined,
-  Answer extends z.ZodType | undefined,
-> extends Definition<Params, Query, Body> {
-  answer?: Answer
-  ifMatch?: TaggedResource
-  change(call: AdminChange & Asked<Params, Query, Body>): Promise<AnswerOf<Answer>>
-  /** See `AdminEndpoint.committed`. Receives the body of the response. */
-  committed?(body: AnswerOf<Answer>['body']): Promise<void>
-}
-
-type ReadMaker = <
-  Params extends z.ZodObject = typeof nothing,
-  Query extends z.ZodObject = typeof nothing,
-  Body extends z.ZodType | undefined = undefined,
-  Answer extends z.ZodType | undefined = undefined,
->(
-  definition: ReadDefinition<Params, Query, Body, Answer>,
-) => AdminEndpoint
+> = Omit<Definition<object, Params, Query, Body, Answer>, 'handle'> &
+  AdminTerms & {
+    ifMatch?: TaggedResource
+    change(call: AdminChange & InputOf<Params, Query, Body>): Promise<AnswerOf<Answer>>
+    /** See `AdminEndpoint.committed`. Receives the body of the response. */
+    committed?(body: Answer extends z.ZodType ? z.input<Answer> : never): Promise<void>
+  }
 
 type ChangeMaker = <
   Params extends z.ZodObject = typeof nothing,
@@ -178,9 +116,11 @@ type ChangeMaker = <
   definition: ChangeDefinition<Params, Query, Body, Answer>,
 ) => AdminEndpoint
 
+const nothing = z.strictObject({})
+
 /** Defines a read, or an action that changes no rows. */
-export const adminEndpoint: ReadMaker = (
-  definition: ReadDefinition<z.ZodObject, z.ZodObject, z.ZodType | undefined, z.ZodType | undefined>,
+export const adminEndpoint: Maker<{ actor: Actor }, AdminTerms, AdminEndpoint> = (
+  definition: AnyDefinition<{ actor: Actor }> & AdminTerms,
 ) => entryOf(definition)
 
 /** Defines a change of rows: one transaction with its lines in the audit log and its Idempotency-Key. */
@@ -188,25 +128,12 @@ export const adminChange: ChangeMaker = (
   definition: ChangeDefinition<z.ZodObject, z.ZodObject, z.ZodType | undefined, z.ZodType | undefined>,
 ) => entryOf(definition)
 
-type Anything = Definition<z.ZodObject, z.ZodObject, z.ZodType | undefined> & {
-  answer?: z.ZodType | undefined
-} & Pick<AdminEndpoint, 'handle' | 'change' | 'committed' | 'ifMatch'>
-
-function entryOf(definition: Anything): AdminEndpoint {
-  const { method, params = nothing, query = nothing, body, answer, tenants = 'all' } = definition
-  return {
-    ...definition,
-    guard: 'admin',
-    verb: definition.verb ?? (method === 'GET' ? 'read' : 'write'),
-    tenants,
-    params,
-    query,
-    body,
-    answer,
-    check: (came) => ({
-      params: checked(params, came.params),
-      query: checked(query, came.query),
-      body: body === undefined ? undefined : checked(body, came.body),
-    }),
-  }
+function entryOf(
+  definition: Description &
+    Partial<Schemas> &
+    AdminTerms &
+    Pick<AdminEndpoint, 'handle' | 'change' | 'committed' | 'ifMatch'>,
+): AdminEndpoint {
+  const { method, verb = method === 'GET' ? 'read' : 'write', tenants = 'all' } = definition
+  return { ...definition, ...schemasOf(definition, nothing), guard: 'admin', verb, tenants }
 }

@@ -6,7 +6,7 @@ import { gatewayError } from '../../canonical/error.ts'
 import { and, eq } from '../../db/drizzle.cjs'
 import { adminAnswers } from '../../db/schema.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
-import type { AdminAnswer } from './endpoint.ts'
+import type { ApiAnswer } from '../endpoint.ts'
 
 /** A call with an Idempotency-Key. */
 export interface KeyedCall {
@@ -58,7 +58,7 @@ export async function claimCall(
   tx: TypedTransaction,
   { userId, keyHash, fingerprint, requestId }: KeyedCall,
   cipher: AnswerCipher,
-): Promise<AdminAnswer | undefined> {
+): Promise<ApiAnswer | undefined> {
   const claimed = await tx
     .insert(adminAnswers)
     .values({ userId, keyHash, fingerprint, requestId, createdAt: new Date() })
@@ -81,7 +81,7 @@ export async function claimCall(
 export async function storeCallAnswer(
   tx: TypedTransaction,
   { userId, keyHash, requestId }: KeyedCall,
-  { status = 200, body, etag }: AdminAnswer,
+  { status = 200, body, etag }: ApiAnswer,
   cipher: AnswerCipher,
 ): Promise<void> {
   const answer = cipher.encrypt(Buffer.from(JSON.stringify({ status, body, etag })), requestId)

@@ -14,9 +14,9 @@ import { asGatewayError } from '../../pipeline/ending.ts'
 import { withoutSecrets } from '../../pipeline/redact-error.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { type Log, requestLog } from '../../telemetry/log.ts'
-import { textsOf } from '../answer.ts'
+import type { ApiAnswer, CheckedInput, Steps } from '../endpoint.ts'
 import { parseJson } from '../read-json.ts'
-import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
+import type { AdminCall, AdminEndpoint } from './endpoint.ts'
 import { hasEtag } from './etag.ts'
 import { claimCall, keyedCall, storeCallAnswer } from './idempotency-queries.ts'
 import { isStorable } from './list.ts'
@@ -41,60 +41,55 @@ const bodyBytesMax = 1024 * 1024
 const userAgentCharactersMax = 512
 
 /**
- * Handles a route of the admin API. Errors are in the problem details format. Calls have no row in the usage
- * log: the audit log records changes, and the log of the process contains failures.
+ * Errors of the admin API are in the problem details format. Calls have no row in the usage log: the audit
+ * log records changes, and the log of the process contains failures.
  */
-export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
-  return async (request: Request, response: Response): Promise<void> => {
-    const requestId = randomUUIDv7()
-    response.setHeader('x-request-id', requestId)
-    response.setHeader('cache-control', 'no-store')
-    const left = new AbortController()
-    response.once('close', () => left.abort(new Error('the client has left')))
-    let signal = left.signal
-    let watch: ReturnType<typeof watchCaller> | undefined
-    try {
-      const actor = endpoint.area === 'open' ? anybody : await context.authenticate(request)
-      permit(actor, endpoint)
-      // Downloads and event streams can last for hours.
-      if (endpoint.media !== undefined) {
-        watch = watchCaller(actor, () => context.authenticate(request))
-        signal = AbortSignal.any([signal, watch.signal])
-      }
-      const call = { actor, request, response, requestId, signal }
-      const answered = await answerCall(context, endpoint, call)
-      if (answered !== undefined && !response.destroyed) send(call, answered)
-    } catch (cause) {
-      refuse(context.log, { cause, requestId, response, hasLeft: signal.aborted })
-    } finally {
-      watch?.stop()
-    }
-  }
-}
-
-async function answerCall(
+export function adminSteps(
   context: AdminContext,
   endpoint: AdminEndpoint,
-  call: AdminCall,
-): Promise<AdminAnswer | undefined> {
-  const { request } = call
-  // Callers who are signing in have no key yet, so their bodies are counted by address.
-  const share = context.bodies.begin(`address ${clientAddressOf(request) ?? 'unknown'}`)
-  try {
-    const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request, share)
-    const came = {
-      params: textsOf(request.params),
-      query: request.query,
-      body: bodyOf(endpoint, bytes),
-    }
-    // No resource can have such a name.
-    if (!Object.values(came.params).every(isStorable)) throw notFound('resource with this name')
-    requireStorable(came.query, came.body)
-    const checked = endpoint.check(came)
-    if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
-    return await changeOnce(context, endpoint, call, checked, bytes)
-  } finally {
-    share.release()
+  { request, response, left }: { request: Request; response: Response; left: AbortSignal },
+): Steps {
+  const requestId = randomUUIDv7()
+  let signal = left
+  let actor = anybody
+  let watch: ReturnType<typeof watchCaller> | undefined
+  let share: BodyShare | undefined
+  let bytes: Buffer = Buffer.alloc(0)
+  return {
+    requestId,
+    async admit() {
+      if (endpoint.area !== 'open') actor = await context.authenticate(request)
+      permit(actor, endpoint)
+      // Downloads and event streams can last for hours.
+      if (endpoint.media === undefined) return
+      watch = watchCaller(actor, () => context.authenticate(request))
+      signal = AbortSignal.any([left, watch.signal])
+    },
+    async read({ params, query }) {
+      // Callers who are signing in have no key yet, so their bodies are counted by address.
+      share = context.bodies.begin(`address ${clientAddressOf(request) ?? 'unknown'}`)
+      if (endpoint.method !== 'GET') bytes = await bytesOf(request, share)
+      const body = bodyOf(endpoint, bytes)
+      // No resource can have such a name.
+      if (!Object.values(params).every(isStorable)) throw notFound('resource with this name')
+      requireStorable(query, body)
+      return { params, query, body }
+    },
+    async handle(input) {
+      const call = { actor, request, response, requestId, signal }
+      if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...input })
+      return await changeOnce(context, endpoint, call, input, bytes)
+    },
+    async finish(answer) {
+      if (answer !== undefined && !response.destroyed) send(request, response, answer)
+    },
+    async refuse(cause) {
+      refuse(context.log, { cause, requestId, response, hasLeft: signal.aborted })
+    },
+    release() {
+      share?.release()
+      watch?.stop()
+    },
   }
 }
 
@@ -130,9 +125,9 @@ async function changeOnce(
   { database, answers }: AdminContext,
   endpoint: AdminEndpoint,
   call: AdminCall,
-  checked: ReturnType<AdminEndpoint['check']>,
+  checked: CheckedInput,
   bytes: Buffer,
-): Promise<AdminAnswer> {
+): Promise<ApiAnswer> {
   const { actor, request, requestId } = call
   const { knowsRepeats = false, withinMs } = endpoint
   const terms = withinMs === undefined ? {} : { withinMs }
@@ -188,8 +183,9 @@ async function bytesOf(request: Request, share: BodyShare): Promise<Buffer> {
 }
 
 function send(
-  { request, response }: AdminCall,
-  { status = 200, body, headers = {}, etag }: AdminAnswer,
+  request: Request,
+  response: Response,
+  { status = 200, body, headers = {}, etag }: ApiAnswer,
 ): void {
   if (etag !== undefined) response.setHeader('etag', etag)
   response.set(headers)

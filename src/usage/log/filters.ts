@@ -67,7 +67,7 @@ export const logFilters = {
     description: 'The `x-request-id` of the response.' },
   endpoint: { title: 'Endpoint', kind: 'text', columns: ['endpoint'], for: 'clients', width: 168,
     description: 'The path that was called.', values: ['/v1/chat/completions', '/v1/responses', '/v1/messages',
-      '/v1/images/generations', '/v1/embeddings', '/v1/completions', '/v1/moderations'] },
+      '/v1/images/generations', '/v1/embeddings', '/v1/completions', '/v1/moderations', '/v1/audio/speech'] },
   client_protocol: { title: 'Client format', kind: 'text', columns: ['client_protocol'], for: 'clients', width: 144,
     description: 'The format that the client speaks.' },
   upstream_protocol: { title: 'Upstream format', kind: 'text', columns: ['upstream_protocol'], for: 'operators', width: 144,

@@ -213,7 +213,6 @@ function send(
         stream,
         headers: [],
         traceHeaders,
-        authHeaders: side.authHeaders,
       },
       call,
     )

@@ -38,7 +38,6 @@ export function fetchImage(
         body: null,
         stream: false,
         headers: [],
-        authHeaders: () => ({}),
       },
       {
         start(upstream, status) {

@@ -56,7 +56,6 @@ export async function askUpstream<T>(
         ...call,
         stream: false,
         traceHeaders: traced?.headers,
-        authHeaders: side.authHeaders,
       },
       (status, headers) => {
         attempt.status = status
@@ -106,7 +105,7 @@ interface WholeResponse {
 function readWhole(
   gateway: Gateway,
   { books, life }: Received,
-  target: Pick<Target, 'channel' | 'credential' | 'baseUrl'>,
+  target: Pick<Target, 'channel' | 'credential' | 'baseUrl' | 'protocol'>,
   request: UpstreamRequest,
   onStart: (status: number, headers: ResponseHeaders) => void,
 ): Promise<WholeResponse> {

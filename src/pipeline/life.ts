@@ -41,6 +41,8 @@ export interface Life {
 }
 
 export interface Running {
+  /** False for an upstream call of which nothing has been sent yet. */
+  readonly isSent?: boolean
   resume(): void
   abort(reason: GatewayError): void
 }

@@ -337,7 +337,6 @@ export class Preparation {
       stream,
       accept: this.#asked.endpoint.client.bytes === undefined ? undefined : '*/*',
       headers,
-      authHeaders: side.authHeaders,
     }
   }
 

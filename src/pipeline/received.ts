@@ -211,8 +211,8 @@ function leave({ life }: Received): void {
   const { running, whenClientLeaves } = life
   if (running === undefined) return
   const reason = gatewayError('upstream_call_abandoned')
-  // Without a policy the call costs nothing, so its answer is not worth waiting for.
-  if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort') {
+  // Without a policy, and before it is sent, the call costs nothing: its answer is not worth waiting for.
+  if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort' || running.isSent === false) {
     running.abort(reason)
     return
   }

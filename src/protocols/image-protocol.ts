@@ -14,7 +14,6 @@ export interface ImageSide {
   name: ProtocolName
   /** The path relative to the channel's base URL. */
   path: string
-  authHeaders(secret: string): Record<string, string>
   /** The maximum number of images per upstream call. More images require more calls. Undefined: no limit. */
   imagesPerCall: number | undefined
   /**

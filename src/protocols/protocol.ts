@@ -251,7 +251,6 @@ export interface UpstreamSide {
   path(call: { model: string; stream: boolean }): string
   /** Headers of all translated calls, such as the format's version. */
   headers: Readonly<Record<string, string>>
-  authHeaders(secret: string): Record<string, string>
   /**
    * Encodes the request. Adds a note for each member that the format does not support. Throws GatewayError
    * `unsupported_parameter` with the client's path if the answer would not be what the client requested.

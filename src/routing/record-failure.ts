@@ -45,7 +45,9 @@ export function recordFailure(
     }
     requestLog(log, requestId).warn(
       fields,
-      'an upstream refused a credential of this channel; other credentials are preferred for a while',
+      error.reason === 'upstream_request_unsigned'
+        ? 'a request could not be signed with a credential of this channel; other credentials are preferred for a while'
+        : 'an upstream refused a credential of this channel; other credentials are preferred for a while',
     )
   }
   return verdict

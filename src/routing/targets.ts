@@ -104,7 +104,8 @@ export class Targets {
     this.#failed ??= { tried: new Set(), untranslatable: new Set(), unreached: new Set() }
     this.#failed.tried.add(keyOf(target))
     if (next === 'untranslatable') this.#failed.untranslatable.add(target.protocol)
-    if (!reached) this.#failed.unreached.add(target.channel.id)
+    // A request that could not be signed says nothing about the channel.
+    if (!reached && next !== 'credential') this.#failed.unreached.add(target.channel.id)
     if (next !== 'credential') this.#cursor = undefined
   }
 

@@ -33,6 +33,7 @@ export type ModelNamedBy = 'client' | 'operator'
  * | filtered content, reported in a stream             | channel    | life    |                         |
  * | rate limit (429)                                   | credential | life    | cooldown: `retry-after` |
  * | credential or account refused (401, 402)           | credential | life    | cooldown: `refused`     |
+ * | the request could not be signed                    | credential | nothing | cooldown: `refused`     |
  * | forbidden (403)                                    | credential | life    | cooldown: `forbidden`   |
  * | refused in any other way (405, 410, 414, 431, ...) | channel    | life    |                         |
  * | overloaded, with `retry-after` (503, 529)          | channel    | failure | (the channel is opened) |
@@ -40,7 +41,7 @@ export type ModelNamedBy = 'client' | 'operator'
  * | the client left, this process ends, our own fault  | none       | nothing |                         |
  */
 export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'client'): Verdict {
-  const { kind, fault, upstreamStatus: status, retryAfterSeconds } = error
+  const { kind, fault, reason, upstreamStatus: status, retryAfterSeconds } = error
   const isOfClient = status !== undefined && clientStatuses.has(status)
   if (kind === 'model_not_found' && (modelNamedBy === 'operator' || !isOfClient)) return otherChannel
   if (kind === 'request_too_large' && status === 429) return otherChannel
@@ -50,6 +51,8 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
     return status === undefined && !streamedClientErrors.has(kind) ? gatewaysFault : clientsFault
   if (fault === 'gateway') return gatewaysFault
   if (kind === 'content_filtered') return otherChannel
+  if (reason === 'upstream_request_unsigned')
+    return { next: 'credential', breaker: 'nothing', cooldown: 'refused' }
   if (kind === 'rate_limited') return { next: 'credential', breaker: 'life', cooldown: 'limited' }
   if (kind === 'upstream_error' && status !== undefined && refusedStatuses.has(status))
     return { next: 'credential', breaker: 'life', cooldown: status === 403 ? 'forbidden' : 'refused' }

@@ -21,8 +21,8 @@ export interface OriginConnections {
    * protocol.
    */
   connect: Connect
-  /** The server's origin: `http` or `https`, host and port. */
-  origin: string
+  /** The complete base URL at the server itself, without a trailing slash. */
+  base: string
 }
 
 interface PlaceOptions {
@@ -72,7 +72,7 @@ export function openPlace(
   return {
     pool: poolOf(url.origin, proxiedConnector(proxy, ways)),
     connect: proxiedConnector(proxy, { ...ways, tunnelsAll: true }),
-    origin: url.origin,
+    base: url.origin + path,
     path: isRead ? url.origin + path : path,
     headers: isRead && authorization !== undefined ? ['proxy-authorization', authorization] : [],
     isProxied: true,
@@ -83,7 +83,7 @@ type Connect = ReturnType<typeof connector>
 
 function directPlace(origin: string, pathname: string, connect: Connect): OriginConnections {
   const path = withoutSlash(pathname)
-  return { pool: poolOf(origin, connect), path, headers: [], isProxied: false, connect, origin }
+  return { pool: poolOf(origin, connect), path, headers: [], isProxied: false, connect, base: origin + path }
 }
 
 function poolOf(origin: string, connect: Connect): Pool {

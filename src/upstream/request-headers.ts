@@ -1,5 +1,4 @@
 import type { Connection } from '../catalog/channel-connection.ts'
-import type { Credential } from '../routing/credentials.ts'
 import { type BodyParts, bodySize } from './paced-body.ts'
 
 interface HeadedRequest {
@@ -9,21 +8,18 @@ interface HeadedRequest {
   accept?: string | undefined
   /** Alternating names and values, without credentials. */
   headers: readonly string[]
-  authHeaders(secret: string): Record<string, string>
   traceHeaders?: readonly string[] | undefined
 }
 
 /**
- * Returns alternating names and values. The channel's headers override those of the client and of Tollgate.
- * Without a credential, the request fetches a link, which may point anywhere, so neither the credential nor
- * the channel's headers are sent.
+ * Returns alternating names and values, unsigned. The channel's headers override those of the client and of
+ * Tollgate. They are not sent to a link, which may point anywhere: it has no `connection`.
  */
 export function headersOf(
-  credential: Credential | undefined,
-  { stream, accept = 'application/json', body, headers: own, authHeaders, traceHeaders }: HeadedRequest,
+  { stream, accept = 'application/json', body, headers: own, traceHeaders }: HeadedRequest,
   connection: Connection | undefined,
 ): string[] {
-  const plain = [
+  const headers = [
     'content-type',
     'application/json',
     'accept',
@@ -34,36 +30,51 @@ export function headersOf(
     'tollgate/0.1',
     ...own,
   ]
-  if (traceHeaders !== undefined && credential !== undefined) plain.push(...traceHeaders)
-  const extra = credential === undefined ? undefined : connection?.headers
-  const headers = extra === undefined ? plain : replaced(plain, extra)
+  if (traceHeaders !== undefined) headers.push(...traceHeaders)
+  replaceByChannel(headers, connection)
   if (isParts(body)) headers.push('content-length', String(bodySize(body)))
-  if (credential === undefined || credential.secret === '') return headers
-  for (const [name, value] of Object.entries(authHeaders(credential.secret))) headers.push(name, value)
   return headers
 }
 
 /** Returns the headers of a WebSocket upgrade, without those that describe the body. */
-export function upgradeHeadersOf(
-  credential: Credential,
-  { headers: own, authHeaders }: Pick<HeadedRequest, 'headers' | 'authHeaders'>,
-  connection: Connection | undefined,
-): Record<string, string> {
-  const plain = ['user-agent', 'tollgate/0.1', ...own]
-  const pairs = connection?.headers === undefined ? plain : replaced(plain, connection.headers)
+export function upgradeHeadersOf(own: readonly string[], connection: Connection | undefined): string[] {
+  const headers = ['user-agent', 'tollgate/0.1', ...own]
+  replaceByChannel(headers, connection)
+  return headers
+}
+
+/** Returns the headers by name, for `ws`. */
+export function byName(pairs: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
   for (let at = 0; at + 1 < pairs.length; at += 2) {
     const [name = '', value = ''] = pairs.slice(at, at + 2)
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
   }
-  return credential.secret === '' ? headers : { ...headers, ...authHeaders(credential.secret) }
+  return headers
 }
 
 export function isParts(body: HeadedRequest['body']): body is BodyParts {
   return body !== null && !Buffer.isBuffer(body)
 }
 
-function replaced(headers: readonly string[], extra: Readonly<Record<string, string>>): string[] {
-  const kept = headers.filter((_, at) => !Object.hasOwn(extra, (headers[at - (at % 2)] ?? '').toLowerCase()))
-  return [...kept, ...Object.entries(extra).flat()]
+function replaceByChannel(headers: string[], connection: Connection | undefined): void {
+  if (connection?.headers !== undefined) replaceHeaders(headers, Object.entries(connection.headers).flat())
+}
+
+/** Adds headers, which replace those of the same names. Both are alternating names and values. */
+export function replaceHeaders(headers: string[], added: readonly string[]): void {
+  let kept = 0
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] ?? ''
+    if (hasName(added, name.toLowerCase())) continue
+    headers[kept++] = name
+    headers[kept++] = headers[at + 1] ?? ''
+  }
+  headers.length = kept
+  headers.push(...added)
+}
+
+function hasName(headers: readonly string[], lowerCaseName: string): boolean {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at]?.toLowerCase() === lowerCaseName) return true
+  return false
 }

@@ -78,6 +78,10 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     return this.#other === undefined || this.#other.hasRequest === true
   }
 
+  get isSent(): boolean {
+    return this.#other?.isSent ?? this.#sent
+  }
+
   pause(): void {
     this.#paused = true
     if (this.#other !== undefined) this.#other.pause()

@@ -14,8 +14,8 @@ export interface SocketPoolBounds {
 export interface PoolOwner {
   channel: Channel
   secret: string
-  /** The headers of the upgrade, including the credential. */
-  headers: Readonly<Record<string, string>>
+  /** The headers of the upgrade, unsigned. */
+  headers: readonly string[]
   baseUrl: string
 }
 
@@ -32,7 +32,7 @@ export class SocketPools {
 
   of({ channel, secret, headers, baseUrl }: PoolOwner): SocketPool {
     const settings = settingsOf(channel, baseUrl)
-    const key = JSON.stringify([channel.id, settings, headers])
+    const key = JSON.stringify([channel.id, settings, secret, headers])
     const known = this.#pools.get(key)
     if (known !== undefined) return known
     const place = { channelId: channel.id, settings, secret, baseUrl }

@@ -29,6 +29,8 @@ export interface UpstreamCall {
   readonly decodes?: boolean
   /** Whether the whole request has been sent, so that its memory can be reused. */
   readonly hasRequest?: boolean
+  /** Whether the upstream may have received any of the request. */
+  readonly isSent?: boolean
   pause(): void
   resume(): void
   abort(reason: GatewayError): void
@@ -45,6 +47,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   #socket: Socket | undefined
   #decoder: AnswerDecoder | undefined
   #aborted: GatewayError | undefined
+  /** Created when a signer first needs it. */
+  #ending: AbortController | undefined
   #sent = false
   /** Whether parts of the body have not been written yet. */
   #hasParts = false
@@ -66,6 +70,17 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
 
   get hasRequest(): boolean {
     return !this.#hasParts && this.#socket?.writableLength === 0
+  }
+
+  get isSent(): boolean {
+    return this.#sent
+  }
+
+  /** Aborted when the call has ended. */
+  get signal(): AbortSignal {
+    this.#ending ??= new AbortController()
+    if (this.#done) this.#ending.abort()
+    return this.#ending.signal
   }
 
   /** Returns a body that is sent in parts. The request is not complete until the last part. */
@@ -96,7 +111,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     if (this.#done || this.#aborted !== undefined) return
     this.#aborted = reason
     if (this.#controller === undefined) {
-      // The call is still waiting for a connection. onRequestStart ends it once it gets one.
+      // The call is still waiting to be signed or for a connection. onRequestStart ends it once it gets one.
       queueMicrotask(() => this.#fail(reason))
       return
     }
@@ -191,6 +206,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     this.#done = true
     this.#decoder?.close()
     clearTimeout(this.#timer)
+    this.#ending?.abort()
     this.#onFinish()
   }
 }

@@ -5,6 +5,8 @@ import { headerText } from '../canonical/headers.ts'
 import { tooLong } from './answer-errors.ts'
 import { broken, explain } from './call-errors.ts'
 import { answerHeadBytesMax, type OriginConnections } from './origin-connections.ts'
+import { byName, replaceHeaders } from './request-headers.ts'
+import type { Signer } from './signers.ts'
 
 /** The call that uses a connection. */
 export interface SocketUser {
@@ -29,9 +31,12 @@ export interface Opening {
 }
 
 export interface OpeningOptions {
-  place: Pick<OriginConnections, 'connect' | 'origin'>
-  path: string
-  headers: Readonly<Record<string, string>>
+  connect: OriginConnections['connect']
+  /** With the scheme `http` or `https`. */
+  url: string
+  /** Alternating names and values, unsigned. */
+  headers: readonly string[]
+  sign(call: { readonly signal: AbortSignal }): ReturnType<Signer>
   frameBytesMax: number
 }
 
@@ -39,19 +44,42 @@ export interface OpeningOptions {
 const goodbyeMs = 2_000
 
 /** Opens a WebSocket with the same address checks, proxy and certificates as calls over HTTP. */
-export function openSocket(
-  { place, path, headers, frameBytesMax }: OpeningOptions,
+export function openSocket(options: OpeningOptions, listener: OpeningListener): Opening {
+  const ending = new AbortController()
+  const { signal } = ending
+  let opening: Opening | undefined
+  const open = async () => {
+    const signed = await options.sign({ signal })
+    if (signal.aborted) return
+    const headers = [...options.headers]
+    replaceHeaders(headers, signed)
+    opening = openWith(byName(headers), options, listener)
+  }
+  open().catch((error: unknown) => {
+    if (!signal.aborted) listener.failed(explain(error))
+  })
+  return {
+    abort() {
+      ending.abort()
+      opening?.abort()
+    },
+  }
+}
+
+function openWith(
+  headers: Record<string, string>,
+  { connect, url: text, frameBytesMax }: OpeningOptions,
   listener: OpeningListener,
 ): Opening {
-  const url = new URL(place.origin + path)
+  const url = new URL(text)
   const options: ClientOptions & { maxHeaderSize: number; closeTimeout: number } = {
-    headers: { ...headers },
+    headers,
     perMessageDeflate: false,
     followRedirects: false,
     maxPayload: frameBytesMax,
     maxHeaderSize: answerHeadBytesMax,
     closeTimeout: goodbyeMs,
-    createConnection: connectBy(place.connect, url),
+    createConnection: connectBy(connect, url),
   }
   const socket = new WebSocket(url, options)
   let isOver = false

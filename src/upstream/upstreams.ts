@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import type { Dispatcher } from 'undici'
 import type { AskingFrame, FrameFormat } from '../canonical/frames.ts'
 import type { Connection } from '../catalog/channel-connection.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
-import type { Credential } from '../routing/credentials.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
 import { type OriginConnections, openOwnPlace, openPlace } from './origin-connections.ts'
 import type { BodyParts } from './paced-body.ts'
-import { headersOf, isParts, upgradeHeadersOf } from './request-headers.ts'
+import { headersOf, isParts, replaceHeaders, upgradeHeadersOf } from './request-headers.ts'
+import { noHeaders, type SignedHeaders, type SignerOf, sign, signerOf } from './signers.ts'
 import { SocketCall } from './socket-call.ts'
 import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
 import { timeoutsOf, type UpstreamBounds } from './timeouts.ts'
@@ -29,7 +30,6 @@ export interface UpstreamRequest {
   accept?: string | undefined
   /** Alternating names and values, without credentials. */
   headers: readonly string[]
-  authHeaders(secret: string): Record<string, string>
   /**
    * Our trace context as alternating names and values. It is not sent over a WebSocket, which serves many
    * requests.
@@ -41,7 +41,17 @@ export interface UpstreamRequest {
   note?(why: string): void
 }
 
-type CallTarget = Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined }
+/**
+ * Where a request goes. Without a credential it fetches a link, which may point anywhere, so that it is not
+ * signed.
+ */
+type CallTarget = Pick<Target, 'channel' | 'baseUrl'> & (Signatory | { credential: undefined })
+type Signatory = Pick<Target, 'credential' | 'protocol'>
+
+/** What differs between vendors below their protocols. Defaults to what this version supports. */
+interface VendorWays {
+  signerOf: SignerOf
+}
 
 interface SocketBounds extends SocketPoolBounds {
   upstreamFrameBytesMax: number
@@ -67,6 +77,7 @@ export class Upstreams {
    * origins.
    */
   readonly #ownOrigins: ReadonlyMap<string, string>
+  readonly #ways: VendorWays
   /** The running calls of an evicted pool are allowed to end. */
   readonly #places = new LRUCache<string, OriginConnections>({
     max: placesMax,
@@ -78,8 +89,10 @@ export class Upstreams {
     load: ChannelLoad,
     ownOrigins: ReadonlyMap<string, string> = new Map(),
     lookup?: Lookup,
+    ways: Partial<VendorWays> = {},
   ) {
     this.#bounds = bounds
+    this.#ways = { signerOf, ...ways }
     this.#load = load
     this.#lookup = lookup
     this.#ownOrigins = ownOrigins
@@ -88,49 +101,49 @@ export class Upstreams {
 
   /** Sends a request to the target. Redirects are not followed, but treated like any other response. */
   call(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
-    if (request.frames !== undefined && target.channel.connection?.websocket === true)
+    const { connection } = target.channel
+    if (target.credential !== undefined && request.frames !== undefined && connection?.websocket === true)
       return this.#callBySocket(target, request, request.frames, listener)
     return this.#callByHttp(target, request, listener)
   }
 
   #callByHttp(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
-    const { channel, credential } = target
+    const { channel } = target
     const bounds = timeoutsOf(channel, this.#bounds)
-    const handler = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
-    let place: OriginConnections
+    const call = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
     try {
-      place = this.#placeOf(target)
-    } catch (error) {
-      // Deferred like every other failure, because `call` has not returned its handle yet.
-      queueMicrotask(() => handler.onResponseError(undefined, error))
-      return handler
-    }
-    const headers = headersOf(credential, request, channel.connection)
-    if (place.isProxied) {
-      handler.isProxied = true
-      headers.push(...place.headers)
-    }
-    place.pool.dispatch(
-      {
-        method: request.method,
-        path: place.path + request.path,
+      const place = this.#placeOf(target)
+      const headers = headersOf(request, target.credential && channel.connection)
+      const { method, path, body } = request
+      const sending = {
+        method,
+        path: place.path + path,
         headers,
-        body: isParts(request.body) ? handler.paced(request.body) : request.body,
+        body: isParts(body) ? call.paced(body) : body,
         headersTimeout: bounds.upstreamFirstByteMs,
         bodyTimeout: bounds.upstreamIdleMs,
-      },
-      handler,
-    )
-    return handler
+      }
+      if (target.credential === undefined) send(call, place, sending, noHeaders)
+      else {
+        const unsigned = { method, url: place.base + path, headers, body, credential: target.credential }
+        const signed = sign(this.#ways.signerOf(target), unsigned, call)
+        if (signed instanceof Promise) void sendLater(call, place, sending, signed)
+        else send(call, place, sending, signed)
+      }
+    } catch (error) {
+      // Deferred like every other failure, because `call` has not returned its handle yet.
+      queueMicrotask(() => call.onResponseError(undefined, error))
+    }
+    return call
   }
 
   #callBySocket(
-    target: CallTarget,
+    target: CallTarget & Signatory,
     request: UpstreamRequest,
     format: FrameFormat,
     listener: Listener,
   ): UpstreamCall {
-    const { channel, credential = { secret: '', name: '' }, baseUrl } = target
+    const { channel, credential, baseUrl } = target
     const overHttp = (why: string) => {
       request.note?.(why)
       return this.#callByHttp(target, request, listener)
@@ -144,10 +157,10 @@ export class Upstreams {
       // The HTTP call reports this failure.
       return this.#callByHttp(target, request, listener)
     }
-    const own = { ...request, headers: [...format.headers, ...request.headers] }
-    const headers = upgradeHeadersOf(credential, own, channel.connection)
+    const headers = upgradeHeadersOf([...format.headers, ...request.headers], channel.connection)
     const { upstreamFrameBytesMax: frameBytesMax } = this.#bounds
-    const path = withoutOrigin(place) + request.path
+    const url = place.base + request.path
+    const unsigned = { method: 'GET', url, headers, body: null, credential } as const
     return new SocketCall({
       listener,
       format,
@@ -157,7 +170,17 @@ export class Upstreams {
       pool: this.#sockets.of({ channel, secret: credential.secret, headers, baseUrl }),
       bounds: timeoutsOf(channel, this.#bounds),
       frameBytesMax,
-      open: (opening) => openSocket({ place, path, headers, frameBytesMax }, opening),
+      open: (opening) =>
+        openSocket(
+          {
+            connect: place.connect,
+            url,
+            sign: (call) => sign(this.#ways.signerOf(target), unsigned, call),
+            headers,
+            frameBytesMax,
+          },
+          opening,
+        ),
       overHttp,
       onFinish: this.#load.begin(channel),
     })
@@ -208,14 +231,34 @@ export class Upstreams {
   }
 }
 
+type Sending = Dispatcher.DispatchOptions & { headers: string[] }
+
+function send(call: CallHandler, place: OriginConnections, sending: Sending, signed: SignedHeaders): void {
+  if (signed.length > 0) replaceHeaders(sending.headers, signed)
+  if (place.isProxied) {
+    call.isProxied = true
+    sending.headers.push(...place.headers)
+  }
+  place.pool.dispatch(sending, call)
+}
+
+async function sendLater(
+  call: CallHandler,
+  place: OriginConnections,
+  sending: Sending,
+  signing: Promise<SignedHeaders>,
+): Promise<void> {
+  try {
+    const signed = await signing
+    if (!call.signal.aborted) send(call, place, sending, signed)
+  } catch (error) {
+    call.onResponseError(undefined, error)
+  }
+}
+
 function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): AskingFrame | undefined {
   if (body === null) return undefined
   return format.ask(isParts(body) ? Buffer.concat(body.pieces) : body)
-}
-
-/** Returns the path on the server itself, even if a proxy reads the path of calls. */
-function withoutOrigin({ path, origin }: OriginConnections): string {
-  return path.startsWith(origin) ? path.slice(origin.length) : path
 }
 
 function withoutCertificate({ cert: _, key: __, ...connection }: Connection): Connection {

@@ -96,14 +96,12 @@ const contentsOf = (turns: Turn[], model?: string) => encode({ turns }, model).b
 const partsOf = (turns: Turn[], at: number, model?: string) => recordsOf(contentsOf(turns, model))[at]?.parts
 
 describe('the call', () => {
-  it('has the model and the kind of answer in its path, and the key in a header', () => {
+  it('has the model and the kind of answer in its path', () => {
     const side = gemini.upstream
     expect(side?.path({ model: 'gemini-3-pro', stream: false })).toBe('/models/gemini-3-pro:generateContent')
     expect(side?.path({ model: 'tunedModels/a b', stream: true })).toBe(
       '/tunedModels/a%20b:streamGenerateContent?alt=sse',
     )
-    expect(side?.authHeaders('k')).toEqual({ 'x-goog-api-key': 'k' })
-    expect(side?.authHeaders('')).toEqual({})
   })
 })
 

@@ -39,8 +39,6 @@ test('formats without images have no image side', () => {
   expect(imageSide('anthropic-messages')).toBeUndefined()
   expect(imageSide('gemini')).toBeUndefined()
   expect([images, responses, chat].map(({ imagesPerCall }) => imagesPerCall)).toEqual([undefined, 1, 1])
-  expect(responses.authHeaders('k')).toEqual({ authorization: 'Bearer k' })
-  expect(images.authHeaders('')).toEqual({})
 })
 
 describe('to openai-images', () => {

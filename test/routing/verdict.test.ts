@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { GatewayErrorOptions } from '../../src/canonical/error.ts'
+import { type GatewayErrorOptions, gatewayError } from '../../src/canonical/error.ts'
 import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { upstreamSide } from '../../src/protocols/index.ts'
 import { verdictOn } from '../../src/routing/verdict.ts'
@@ -43,6 +43,14 @@ test("if the upstream does not have a model, it is the client's fault only if th
 
 test('a forbidden credential rests for that model, and the next credential is used', () => {
   expect(verdictOn(refusal(403))).toEqual({ next: 'credential', breaker: 'life', cooldown: 'forbidden' })
+})
+
+test('a request that could not be signed rests the credential, the next one is used, and the channel has shown nothing', () => {
+  expect(verdictOn(gatewayError('upstream_request_unsigned'))).toEqual({
+    next: 'credential',
+    breaker: 'nothing',
+    cooldown: 'refused',
+  })
 })
 
 test('a rate limit rests the credential, and the next one is used', () => {

@@ -88,14 +88,20 @@ function ask(
   return new Promise((resolve) => {
     let status: number | undefined
     upstreams.call(
-      { channel: on, baseUrl, credential: isLink ? undefined : { secret: 'a-credential', name: 'c' } },
+      isLink
+        ? { channel: on, baseUrl, credential: undefined }
+        : {
+            channel: on,
+            baseUrl,
+            credential: { secret: 'a-credential', name: 'c' },
+            protocol: 'openai-chat',
+          },
       {
         method: 'POST',
         path: '/chat/completions',
         body: Buffer.from('{}'),
         stream: false,
         headers,
-        authHeaders: (secret) => ({ authorization: `Bearer ${secret}` }),
       },
       {
         start: (_, begun) => {

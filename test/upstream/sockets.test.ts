@@ -140,14 +140,13 @@ function ask(
     done.resolve(heard)
   }
   heard.call = upstreams.call(
-    { channel: channelOf(way), baseUrl, credential: { secret, name: 'c' } },
+    { channel: channelOf(way), baseUrl, credential: { secret, name: 'c' }, protocol: 'openai-responses' },
     {
       method: 'POST',
       path: '/responses',
       body: parts ? { pieces: [bytes.subarray(0, 9), bytes.subarray(9)], pace: () => undefined } : bytes,
       stream,
       headers: [],
-      authHeaders: (secret) => ({ authorization: `Bearer ${secret}` }),
       frames: responsesFrames,
       note: (why) => void heard.notes.push(why),
     },

@@ -256,7 +256,7 @@ describe('a name', () => {
       let status = 0
       upstreams.call(
         { channel, credential: undefined, baseUrl: `http://rebinds.example:${elsewhere.port}` },
-        { method: 'GET', path: '/', body: null, stream: false, headers: [], authHeaders: () => ({}) },
+        { method: 'GET', path: '/', body: null, stream: false, headers: [] },
         {
           start: (_, got) => {
             status = got

@@ -217,8 +217,11 @@ function ask(
     vendor: undefined,
   }
   return upstreams.call(
-    { channel, credential: { secret: '', name: '' }, baseUrl: `http://upstream.test:${raw.port}/v1` },
-    { method: 'POST', path: '/chat', body, stream: false, headers: [], authHeaders: () => ({}) },
+    {
+      ...{ channel, credential: { secret: '', name: '' }, protocol: 'openai-chat' },
+      baseUrl: `http://upstream.test:${raw.port}/v1`,
+    },
+    { method: 'POST', path: '/chat', body, stream: false, headers: [] },
     listener,
   )
 }

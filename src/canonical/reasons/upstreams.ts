@@ -64,6 +64,13 @@ export const upstreamReasons = reasonsOf({
     operator:
       "The vendor refuses the channel's credential: it is wrong or revoked, or the account has no credit or no access. The log contains the upstream's message. Replace the credential on the channel's page or with `tollgate apply`.",
   },
+  upstream_request_unsigned: {
+    kind: 'upstream_error',
+    says: "The gateway could not sign the request to the upstream. Your key is valid. The gateway's operator has to fix this.",
+    client: 'report it to the operator: your own key is valid',
+    operator:
+      "The channel's credential could not sign a request or obtain a token, so nothing was sent. The log contains the cause.",
+  },
   upstream_path_unknown: {
     kind: 'upstream_error',
     says: 'The path that the gateway called does not exist at the upstream. The operator has to correct the base URL.',

@@ -39,7 +39,6 @@ export const anthropicMessages: Protocol = {
   upstream: {
     path: () => '/v1/messages',
     headers: { 'anthropic-version': '2023-06-01' },
-    authHeaders,
     encodeRequest,
     keeps,
     decodeResponse,
@@ -52,9 +51,4 @@ export const anthropicMessages: Protocol = {
     },
     decodeError,
   },
-}
-
-/** An empty secret results in no header, because some upstreams require no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { 'x-api-key': secret }
 }

@@ -15,7 +15,6 @@ export const gemini: Protocol = {
   upstream: {
     path,
     headers: {},
-    authHeaders,
     encodeRequest,
     // The format has no way to express this.
     keeps: (request, traits) => optionsToKeep(request, { ...traits, takes: { parallelToolCalls: false } }),
@@ -30,9 +29,4 @@ function path({ model, stream }: { model: string; stream: boolean }): string {
   const resource = model.includes('/') ? model : `models/${model}`
   const escaped = resource.split('/').map(encodeURIComponent).join('/')
   return `/${escaped}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
-}
-
-/** An empty secret results in no header, because some upstreams require no credential. */
-function authHeaders(secret: string): Record<string, string> {
-  return secret === '' ? {} : { 'x-goog-api-key': secret }
 }

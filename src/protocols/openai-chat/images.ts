@@ -2,7 +2,6 @@ import type { TranslationNote } from '../../canonical/chat.ts'
 import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { imageSource } from '../base64-extractor.ts'
-import { bearerAuth } from '../bearer-auth.ts'
 import { readFinishWord } from '../finish-words.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
@@ -26,7 +25,6 @@ import { firstChoice, usageIn } from './wire.ts'
 export const openaiChatImages: ImageSide = {
   name: 'openai-chat',
   path: '/chat/completions',
-  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,

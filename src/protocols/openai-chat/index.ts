@@ -1,4 +1,3 @@
-import { bearerAuth } from '../bearer-auth.ts'
 import { optionsToKeep } from '../kept-options.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
@@ -38,7 +37,6 @@ export const openaiChat: Protocol = {
   upstream: {
     path: () => '/chat/completions',
     headers: {},
-    authHeaders: bearerAuth,
     encodeRequest,
     keeps: optionsToKeep,
     decodeResponse,

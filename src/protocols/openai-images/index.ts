@@ -1,4 +1,3 @@
-import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError } from '../image-failures.ts'
 import type { ImageClient, ImageSide } from '../image-protocol.ts'
 import { encodeError } from '../openai-errors.ts'
@@ -15,7 +14,6 @@ import { checkTraits, readImageRequest } from './request.ts'
 export const openaiImages: ImageSide = {
   name: 'openai-images',
   path: '/images/generations',
-  authHeaders: bearerAuth,
   imagesPerCall: undefined,
   encodeRequest,
   decodeAnswer,

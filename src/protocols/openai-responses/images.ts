@@ -3,7 +3,6 @@ import type { ImageAnswer, ImageEvent, ImageRequest } from '../../canonical/imag
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { addUsage, type Usage } from '../../canonical/usage.ts'
 import { imageSource } from '../base64-extractor.ts'
-import { bearerAuth } from '../bearer-auth.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import { dropped, type Fates, noteMembers, ownDelivery, said, severalCalls } from '../image-notes.ts'
 import type { ImageContext, ImageSide, ImageStreamDecoder } from '../image-protocol.ts'
@@ -17,7 +16,6 @@ import { given, readUsage } from './wire.ts'
 export const openaiResponsesImages: ImageSide = {
   name: 'openai-responses',
   path: '/responses',
-  authHeaders: bearerAuth,
   imagesPerCall: 1,
   encodeRequest,
   decodeAnswer,

@@ -1,4 +1,3 @@
-import { bearerAuth } from '../bearer-auth.ts'
 import { optionsToKeep } from '../kept-options.ts'
 import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
@@ -39,7 +38,6 @@ export const openaiResponses: Protocol = {
   upstream: {
     path: () => '/responses',
     headers: {},
-    authHeaders: bearerAuth,
     encodeRequest,
     // The format has no stop sequences.
     keeps: (request, traits) => optionsToKeep(request, { ...traits, stopMax: 0 }),

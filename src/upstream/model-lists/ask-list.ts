@@ -2,7 +2,7 @@ import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { parseObject } from '../../canonical/json.ts'
 import type { ListedModel } from '../../catalog/listed-models.ts'
 import type { Channel } from '../../catalog/snapshot.ts'
-import { imageSide, upstreamSide } from '../../protocols/index.ts'
+import { upstreamSide } from '../../protocols/index.ts'
 import { type ModelListSide, modelListSides } from '../../protocols/model-list.ts'
 import type { ProtocolName } from '../../protocols/protocol.ts'
 import { messageIn } from '../../protocols/upstream-errors.ts'
@@ -131,8 +131,8 @@ function readPage(
     }
     const refused = () => refusal(status, Buffer.concat(chunks), secretsOf({ channel, credential }))
     call = upstreams.call(
-      { channel, baseUrl, credential },
-      { method: 'GET', path, body: null, stream: false, ...headersOf(protocol) },
+      { channel, baseUrl, credential, protocol },
+      { method: 'GET', path, body: null, stream: false, headers: headersOf(protocol) },
       {
         start(_, itsStatus) {
           status = itsStatus
@@ -169,10 +169,6 @@ function refusal(status: number, body: Buffer, secrets: readonly string[]): Gate
   )
 }
 
-function headersOf(protocol: ProtocolName) {
-  if (protocol === 'openai-images') {
-    return { headers: [], authHeaders: (secret: string) => imageSide(protocol)?.authHeaders(secret) ?? {} }
-  }
-  const { headers, authHeaders } = upstreamSide(protocol)
-  return { headers: Object.entries(headers).flat(), authHeaders }
+function headersOf(protocol: ProtocolName): string[] {
+  return protocol === 'openai-images' ? [] : Object.entries(upstreamSide(protocol).headers).flat()
 }

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
+import { contentTypes } from '../http/answer-kind.ts'
 import { encodingOf } from '../http/encoding.ts'
 import { broken, explain } from './call-errors.ts'
 import { type Sender, sendsNext, sendsNow } from './connectors.ts'
 import { AnswerDecoder } from './decode-answer.ts'
+import type { Deframer } from './framings.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
 
 /**
@@ -22,6 +25,9 @@ export interface Listener {
 }
 
 export type ResponseHeaders = Record<string, string | string[] | undefined>
+
+/** Creates what turns an answer's frames into server-sent events; undefined if its bytes pass unchanged. */
+export type DeframerOf = (contentType: string | undefined) => Deframer | undefined
 
 /** A handle for a running call. */
 export interface UpstreamCall {
@@ -43,9 +49,11 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   readonly #listener: Listener
   readonly #timer: NodeJS.Timeout
   readonly #onFinish: () => void
+  readonly #deframerOf: DeframerOf
   #controller: Dispatcher.DispatchController | undefined
   #socket: Socket | undefined
   #decoder: AnswerDecoder | undefined
+  #deframer: Deframer | undefined
   #aborted: GatewayError | undefined
   /** Created when a signer first needs it. */
   #ending: AbortController | undefined
@@ -58,9 +66,10 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   isProxied = false
 
   /** `onFinish` is called once, before the listener is notified of the end. */
-  constructor(listener: Listener, totalMs: number, onFinish: () => void) {
+  constructor(listener: Listener, totalMs: number, onFinish: () => void, deframerOf: DeframerOf) {
     this.#listener = listener
     this.#onFinish = onFinish
+    this.#deframerOf = deframerOf
     this.#timer = setTimeout(() => this.abort(gatewayError('upstream_too_slow', { totalMs })), totalMs)
   }
 
@@ -148,25 +157,25 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
       return
     }
     if (encoding === 'identity') {
-      this.#listener.start(this, status, headers)
+      this.#start(status, headers)
       return
     }
     this.#decoder = new AnswerDecoder(encoding, {
       pause: () => controller.pause(),
       resume: () => controller.resume(),
-      data: (chunk) => this.#listener.data(this, chunk),
+      data: (chunk) => this.#pass(chunk),
       end: () => this.#end(),
       fail: (error) => this.abort(error),
     })
     const { 'content-encoding': _, 'content-length': __, ...rest } = headers
-    this.#listener.start(this, status, rest)
+    this.#start(status, rest)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // undici passes an empty chunk on each resume, so a listener that pauses on each chunk would never
     // finish.
     if (chunk.length === 0) return
-    if (this.#decoder === undefined) this.#listener.data(this, chunk)
+    if (this.#decoder === undefined) this.#pass(chunk)
     else this.#decoder.push(chunk)
   }
 
@@ -185,8 +194,39 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     else this.#decoder.breakOff(explain(error))
   }
 
+  #start(status: number, headers: ResponseHeaders): void {
+    this.#deframer = this.#deframerOf(headerText(headers['content-type']))
+    if (this.#deframer === undefined) {
+      this.#listener.start(this, status, headers)
+      return
+    }
+    const { 'content-length': _, ...rest } = headers
+    this.#listener.start(this, status, { ...rest, 'content-type': contentTypes.events })
+  }
+
+  #pass(chunk: Buffer): void {
+    if (this.#deframer === undefined) {
+      this.#listener.data(this, chunk)
+      return
+    }
+    let events: Buffer
+    try {
+      events = this.#deframer.push(chunk)
+    } catch (cause) {
+      this.abort(explain(cause))
+      return
+    }
+    if (events.length > 0) this.#listener.data(this, events)
+  }
+
   #end(): void {
     if (this.#done) return
+    try {
+      this.#deframer?.end()
+    } catch (cause) {
+      this.#fail(explain(cause))
+      return
+    }
     this.#finish()
     try {
       this.#listener.end()

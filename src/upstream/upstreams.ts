@@ -6,6 +6,7 @@ import type { Channel } from '../catalog/snapshot.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
+import { framingOf, framings } from './framings.ts'
 import { type OriginConnections, openOwnPlace, openPlace } from './origin-connections.ts'
 import type { BodyParts } from './paced-body.ts'
 import { headersOf, isParts, replaceHeaders, upgradeHeadersOf } from './request-headers.ts'
@@ -13,7 +14,7 @@ import { noHeaders, type SignedHeaders, type SignerOf, sign, signerOf } from './
 import { SocketCall } from './socket-call.ts'
 import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
 import { timeoutsOf, type UpstreamBounds } from './timeouts.ts'
-import { CallHandler, type Listener, type UpstreamCall } from './upstream-call.ts'
+import { CallHandler, type DeframerOf, type Listener, type UpstreamCall } from './upstream-call.ts'
 import { openSocket } from './upstream-socket.ts'
 
 export type { Listener, ResponseHeaders, UpstreamCall } from './upstream-call.ts'
@@ -51,6 +52,7 @@ type Signatory = Pick<Target, 'credential' | 'protocol'>
 /** What differs between vendors below their protocols. Defaults to what this version supports. */
 interface VendorWays {
   signerOf: SignerOf
+  framings: typeof framings
 }
 
 interface SocketBounds extends SocketPoolBounds {
@@ -78,6 +80,8 @@ export class Upstreams {
    */
   readonly #ownOrigins: ReadonlyMap<string, string>
   readonly #ways: VendorWays
+  readonly #deframerOf: DeframerOf = (contentType) =>
+    framingOf(this.#ways.framings, contentType)?.(this.#bounds.upstreamFrameBytesMax)
   /** The running calls of an evicted pool are allowed to end. */
   readonly #places = new LRUCache<string, OriginConnections>({
     max: placesMax,
@@ -92,7 +96,7 @@ export class Upstreams {
     ways: Partial<VendorWays> = {},
   ) {
     this.#bounds = bounds
-    this.#ways = { signerOf, ...ways }
+    this.#ways = { signerOf, framings, ...ways }
     this.#load = load
     this.#lookup = lookup
     this.#ownOrigins = ownOrigins
@@ -110,7 +114,12 @@ export class Upstreams {
   #callByHttp(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
     const { channel } = target
     const bounds = timeoutsOf(channel, this.#bounds)
-    const call = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
+    const call = new CallHandler(
+      listener,
+      bounds.upstreamTotalMs,
+      this.#load.begin(channel),
+      this.#deframerOf,
+    )
     try {
       const place = this.#placeOf(target)
       const headers = headersOf(request, target.credential && channel.connection)

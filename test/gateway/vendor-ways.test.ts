@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { SignedHeaders, Signer } from '../../src/upstream/signers.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { amazonFrame, amazonFraming, amazonType } from '../support/amazon-framing.ts'
 import { abortKey, freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { hmacSigner, isSigned } from '../support/hmac-signer.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
-import { chat } from '../support/upstream-plans.ts'
+import { chat, chatStream } from '../support/upstream-plans.ts'
 
-/** Vendors that sign requests in their own way, behind a whole gateway. */
+/** Vendors that sign requests or frame streams in their own way, behind a whole gateway. */
 
 let bed: Testbed
 let upstreams: Upstreams
@@ -24,6 +25,7 @@ beforeAll(async () => {
   const { context } = bed.tollgate
   upstreams = new Upstreams(context.config.bounds, context.routing.load, new Map(), undefined, {
     signerOf: () => (request, call) => signer(request, call),
+    framings: new Map([[amazonType, amazonFraming]]),
   })
   context.upstreams = upstreams
 })
@@ -90,4 +92,44 @@ test.each([
   const row = await until(async () => (await bed.rows()).findLast(({ outcome }) => outcome === 'cancelled'))
   expect(row).toMatchObject({ status: 499, cost_nano: '0' })
   expect(bed.upstream.requests).toEqual([])
+})
+
+test.each([
+  [
+    'of the same format',
+    '/v1/chat/completions',
+    { stream_options: { include_usage: true } },
+    ['"content":"token-6 "', '"usage":{"prompt_tokens":11', 'data: [DONE]'],
+  ],
+  [
+    'of another format',
+    '/v1/messages',
+    {},
+    ['"text":"token-6 "', '"output_tokens":7', 'event: message_stop'],
+  ],
+])("a client %s gets a vendor's stream in another framing", async (_which, path, more, shown) => {
+  bed.upstream.script((seen) => {
+    const { chunks, ...plan } = chatStream(seen)
+    const frames = [...(chunks as Iterable<string>)].map((event) =>
+      amazonFrame(event.slice('data: '.length, -2)),
+    )
+    return { ...plan, headers: { 'content-type': amazonType }, chunks: frames }
+  })
+  const response = await fetch(`${bed.tollgate.url}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${freeKey}`,
+      'anthropic-version': '2023-06-01',
+    },
+    body: JSON.stringify({ ...hello, ...more, max_tokens: 50, stream: true }),
+  })
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const text = await response.text()
+  for (const part of shown) expect(text).toContain(part)
+  expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+    outcome: 'succeeded',
+    input_tokens: 8,
+    cache_read_tokens: 3,
+  })
 })

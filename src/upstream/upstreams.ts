@@ -136,7 +136,7 @@ export class Upstreams {
       else {
         const unsigned = { method, url: place.base + path, headers, body, credential: target.credential }
         const signed = sign(this.#ways.signerOf(target), unsigned, call)
-        if (signed instanceof Promise) void sendLater(call, place, sending, signed)
+        if (signed instanceof Promise) void this.#sendLater(call, target, sending, signed)
         else send(call, place, sending, signed)
       }
     } catch (error) {
@@ -144,6 +144,21 @@ export class Upstreams {
       queueMicrotask(() => call.onResponseError(undefined, error))
     }
     return call
+  }
+
+  async #sendLater(
+    call: CallHandler,
+    target: CallTarget,
+    sending: Sending,
+    signing: Promise<SignedHeaders>,
+  ): Promise<void> {
+    try {
+      const signed = await signing
+      // The pool may have been closed meanwhile.
+      if (!call.signal.aborted) send(call, this.#placeOf(target), sending, signed)
+    } catch (error) {
+      call.onResponseError(undefined, error)
+    }
   }
 
   #callBySocket(
@@ -249,20 +264,6 @@ function send(call: CallHandler, place: OriginConnections, sending: Sending, sig
     sending.headers.push(...place.headers)
   }
   place.pool.dispatch(sending, call)
-}
-
-async function sendLater(
-  call: CallHandler,
-  place: OriginConnections,
-  sending: Sending,
-  signing: Promise<SignedHeaders>,
-): Promise<void> {
-  try {
-    const signed = await signing
-    if (!call.signal.aborted) send(call, place, sending, signed)
-  } catch (error) {
-    call.onResponseError(undefined, error)
-  }
 }
 
 function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): AskingFrame | undefined {

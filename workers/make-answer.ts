@@ -20,9 +20,8 @@ import {
   type BackgroundRun,
   makeInBackground,
 } from '../src/pipeline/make-in-background.ts'
-import { itemsIn } from '../src/pipeline/turn-items.ts'
 import type { Context } from '../src/process/context.ts'
-import { background, clientSide } from '../src/protocols/index.ts'
+import { background, clientSide, stateOf } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { keptDaysOf } from '../src/state/kept/kept-answers.ts'
 import { AnswerEvents } from './answer-events.ts'
@@ -200,7 +199,12 @@ class Making {
     const turn =
       this.#whole === undefined || days === 0
         ? undefined
-        : { input: itemsIn(body, facts.conversation), output: itemsOf(this.#whole), previousId, days }
+        : {
+            input: stateOf('openai-responses').itemsIn(body, facts),
+            output: itemsOf(this.#whole),
+            previousId,
+            days,
+          }
     return await this.#conclude(result, turn)
   }
 

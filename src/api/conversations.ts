@@ -4,7 +4,7 @@ import { invalid } from '../canonical/field-error.ts'
 import { type Json, textOf } from '../canonical/json.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import type { Identified } from '../pipeline/identify.ts'
-import { faultOf } from '../state/kept/conversation-items.ts'
+import { conversationState } from '../protocols/index.ts'
 import type { Conversation } from '../state/kept/conversations.ts'
 import { keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
 import { type ClientEndpoint, keyEndpoint } from './endpoint.ts'
@@ -201,7 +201,7 @@ function requireKeeping({ identity, group }: Identified): number {
 
 function checkedItems(items: readonly Json[]): readonly Json[] {
   for (const [at, each] of items.entries()) {
-    const fault = faultOf(each)
+    const fault = conversationState().items.faultOf(each)
     if (fault === undefined) continue
     const colon = fault.indexOf(': ')
     throw invalid(`items[${at}].${fault.slice(0, colon)}`, `${fault.slice(colon + 2)}.`)

@@ -22,7 +22,8 @@ import { noteTranslation } from '../pipeline/note-translation.ts'
 import { openInJournal } from '../pipeline/open-record.ts'
 import { requireModel } from '../pipeline/read.ts'
 import { keptApart } from '../pipeline/refusals-that-help.ts'
-import { conversationIn, conversationRefused } from '../protocols/conversation.ts'
+import { conversationIn } from '../protocols/conversation.ts'
+import { conversationState } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { pieces } from '../protocols/splice.ts'
 import { type Candidate, planRoute } from '../routing/candidates.ts'
@@ -131,7 +132,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
           ? await conversationTurns(gateway, stage, runsIn, large !== undefined)
           : continued === undefined || large !== undefined
             ? undefined
-            : await keptTurns(gateway, stage.identity, continued)
+            : await keptTurns(gateway, stage.identity, protocol, continued)
       const body = turns === undefined ? asked : withTurns(asked, turns)
       const heldId = turns === undefined ? continued : undefined
       const targets =
@@ -266,7 +267,7 @@ async function conversationTurns(
   id: string,
   isLarge: boolean,
 ): Promise<KeptTurn[]> {
-  if (keptDaysOf(identity, group) === 0) throw conversationRefused()
+  if (keptDaysOf(identity, group) === 0) throw conversationState().conversations.refused()
   if (isLarge) {
     throw gatewayError('count_with_conversation_too_large', {}, { field: 'conversation' })
   }

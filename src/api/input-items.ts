@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
-import type { Json } from '../canonical/json.ts'
-import { shownItemOf } from '../state/kept/conversation-items.ts'
+import { type Json, textOf } from '../canonical/json.ts'
+import type { ItemForm } from '../protocols/protocol-state.ts'
 import { itemsOf, type KeptTurn } from '../state/kept/kept-answers.ts'
 import { oneOfWords } from './parameter.ts'
 
@@ -17,14 +17,15 @@ const listQuery = z.object({
  * request. Items without an id are given one, which is the same in every call.
  * https://platform.openai.com/docs/api-reference/responses/input-items, read 2026-11-23
  */
-export function inputItems(answerId: string, turns: readonly KeptTurn[], url: URL): Json {
+export function inputItems(form: ItemForm, answerId: string, turns: readonly KeptTurn[], url: URL): Json {
   const { limit, order, after } = checked(listQuery, Object.fromEntries(url.searchParams))
   const texts = turns.flatMap(({ input, output }, at) =>
     at === turns.length - 1 ? [input] : [input, output],
   )
-  const items = texts
-    .flatMap(itemsOf)
-    .map((item, at) => shownItemOf(typeof item.id === 'string' ? item.id : idFor(answerId, item, at), item))
+  const items = texts.flatMap(itemsOf).map((item, at) => {
+    const prefix = form.idPrefix(item)
+    return form.shown(textOf(item.id) ?? idFor(prefix, answerId, at), item)
+  })
   const ordered = order === 'asc' ? items : items.toReversed()
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
   const data = ordered.slice(from, from + limit)
@@ -37,14 +38,7 @@ export function inputItems(answerId: string, turns: readonly KeptTurn[], url: UR
   }
 }
 
-const prefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  reasoning: 'rs',
-}
-
-function idFor(answerId: string, { type }: Json, at: number): string {
+function idFor(prefix: string, answerId: string, at: number): string {
   const hash = createHash('sha256').update(`${answerId} ${at}`).digest('hex').slice(0, 32)
-  return `${prefixes[String(type ?? 'message')] ?? 'item'}_${hash}`
+  return `${prefix}_${hash}`
 }

@@ -9,8 +9,7 @@ import { followAnswer } from '../pipeline/follow-answer.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import { findUsableHolder } from '../pipeline/holders.ts'
 import { openInJournal } from '../pipeline/open-record.ts'
-import { itemsIn } from '../pipeline/turn-items.ts'
-import { clientSide } from '../protocols/index.ts'
+import { clientSide, conversationState, stateOf } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { keepingAdvice, keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { KeptScope } from '../state/kept/kept-queries.ts'
@@ -75,7 +74,7 @@ export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
       own: async ({ scope, id, url, job }) => {
         const turns = await gateway.kept.chain(scope, id)
         if (turns === 'missing') throw notHeld(id)
-        if (turns !== undefined) return inputItems(id, turns, url)
+        if (turns !== undefined) return inputItems(itemForm, id, turns, url)
         return job === undefined ? undefined : await itemsBefore(gateway, scope, job, id, url)
       },
     }),
@@ -163,6 +162,8 @@ const upstreamAnswer = z
   .meta({ id: 'UpstreamAnswer', description: "The upstream's own response, unchanged." })
 
 const protocol = 'openai-responses' as const
+const { items: itemForm } = conversationState()
+const { itemsIn } = stateOf(protocol)
 /**
  * Returns the query with its `?`, or an empty text if nothing is passed on. Throws `unsupported_parameter`
  * for a stream. Read from the URL instead of through a schema, because a name can occur more than once and
@@ -208,11 +209,12 @@ async function itemsBefore(
   const request = await gateway.backgroundAnswers.keptRequestOf(job.id)
   if (request === undefined) return undefined
   const body = Buffer.from(request.body)
-  const { conversation, heldId } = clientSide(protocol).readRequest(body, gateway.bounds)
+  const facts = clientSide(protocol).readRequest(body, gateway.bounds)
+  const { heldId } = facts
   const before = heldId === undefined ? [] : await gateway.kept.chain(scope, heldId)
   if (before === undefined || before === 'missing') return undefined
-  const own = { input: itemsIn(body, conversation), output: '', answer: {} }
-  return inputItems(id, [...before, own], url)
+  const own = { input: itemsIn(body, facts), output: '', answer: {} }
+  return inputItems(itemForm, id, [...before, own], url)
 }
 
 function asItCame(body: Buffer): Buffer {

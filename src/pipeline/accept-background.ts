@@ -80,7 +80,7 @@ export async function acceptBackground(
 ): Promise<void> {
   const { facts, identity, endpoint, startedAt, id } = asked
   const webhook = jobWebhook(gateway, asked)
-  await gateway.kept.requireRoom(identity.tenantId, request.body.length)
+  await gateway.kept.requireRoom(keptScopeOf(identity, endpoint.protocol), request.body.length)
   const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
   await takeTokens(gateway, asked, tokens)
   let amountNano: bigint | undefined

@@ -1,12 +1,10 @@
 import { counted } from '../canonical/counted.ts'
 import { gatewayError } from '../canonical/error.ts'
-import { conversationRefused } from '../protocols/conversation.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
+import type { ConversationForm, ProtocolState } from '../protocols/protocol-state.ts'
 import { keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { Gateway } from './gateway.ts'
 import type { Keeping } from './keeping.ts'
-import { type Asked, type Reading, readInstead } from './read.ts'
-import { itemsIn, withHistory } from './turn-items.ts'
+import { type Asked, type MadeReading, readInstead } from './read.ts'
 
 /**
  * Prepares a request that runs in a conversation: claims the conversation for it, and puts the conversation's
@@ -19,17 +17,18 @@ import { itemsIn, withHistory } from './turn-items.ts'
 export async function continueConversation(
   gateway: Gateway,
   asked: Asked,
-  { id, span }: NonNullable<RequestFacts['runsIn']>,
-  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+  { state, form, id }: { state: ProtocolState; form: ConversationForm; id: string },
+  reading: MadeReading,
 ): Promise<void> {
   const { identity, group, facts, body, endpoint, life } = asked
   const days = keptDaysOf(identity, group)
-  if (days === 0 || endpoint.compacts === true) throw conversationRefused()
+  if (days === 0 || endpoint.compacts === true) throw form.refused()
   if (facts.hidesCost !== undefined) {
     const field = facts.hidesCost
     throw gatewayError('background_not_in_conversation', { field }, { field })
   }
-  await gateway.kept.requireRoom(identity.tenantId, body.length, 'conversation')
+  const scope = keptScopeOf(identity, endpoint.protocol)
+  await gateway.kept.requireRoom(scope, body.length, form.member)
   const { conversations } = gateway.kept
   const { tenantId } = identity
   const requestId = asked.id
@@ -40,7 +39,7 @@ export async function continueConversation(
     if (!isKept) void conversations.release({ tenantId, id, requestId })
   })
   const instanceId = asked.books.ledger.instance.id
-  const { turn, items } = await conversations.begin(keptScopeOf(identity, 'openai-responses'), id, {
+  const { turn, items } = await conversations.begin(scope, id, {
     requestId,
     instanceId,
     days,
@@ -50,16 +49,16 @@ export async function continueConversation(
     days: facts.keepsAnswer === true ? days : 0,
     previousId: undefined,
     conversationId: id,
-    input: itemsIn(body, facts.conversation),
+    input: state.itemsIn(body, facts),
     head: undefined,
     always: false,
     turn,
-    notes: items.count === 0 ? [] : [{ path: 'conversation', action: 'emulated', reason }],
+    notes: items.count === 0 ? [] : [{ path: form.member, action: 'emulated', reason }],
     async onKept() {
       isKept = true
     },
   }
   Object.assign(asked, { kept })
-  const whole = withHistory(body, { input: facts.conversation, previous: span }, items.text)
+  const whole = state.withHistory(body, facts, { items: items.text })
   await readInstead(gateway, asked, whole, reading)
 }

@@ -1,22 +1,22 @@
 import { counted } from '../canonical/counted.ts'
-import { keptDaysOf } from '../state/kept/kept-answers.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { ContinuedOnce, ProtocolState } from '../protocols/protocol-state.ts'
+import { redactText } from '../redaction/redact.ts'
+import { type KeptTurn, keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
 import { continueConversation } from './continue-conversation.ts'
-import { continueThread } from './continue-thread.ts'
 import type { Gateway } from './gateway.ts'
 import type { Keeping } from './keeping.ts'
 import { keptTurns } from './kept-turns.ts'
 import { type Asked, type MadeReading, readInstead } from './read.ts'
-import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
- * If the gateway keeps answers for this key, records whether it keeps this one, and replaces
- * `previous_response_id` with the kept turns. The request then looks as if the client had sent the whole
+ * If the gateway keeps answers for this key, records whether it keeps this one, and puts the kept turns that
+ * the request continues before its own. The request then looks as if the client had sent the whole
  * conversation, so money, limits, routing and translation see all of it. An id that the gateway does not keep
  * is left to the channel that may hold it.
  *
- * Returns undefined without a promise when answers of the request's format are not kept. Rejects with
- * ClientLeft, with `invalid_request` for a conversation that is too long or lacks a turn, and with
- * `unavailable`.
+ * Returns undefined without a promise when the request names no state. Rejects with ClientLeft, with the
+ * errors of the format's `StateRefusals` and `ContinuedOnce`, and with `unavailable`.
  */
 export function continueKept(
   gateway: Gateway,
@@ -24,35 +24,108 @@ export function continueKept(
   reading: MadeReading,
 ): Promise<void> | undefined {
   const { facts, endpoint } = asked
-  if (endpoint.protocol === 'anthropic-messages')
-    return facts.thread === undefined ? undefined : continueThread(gateway, asked, reading)
-  if (endpoint.protocol !== 'openai-responses') return undefined
-  if (facts.runsIn !== undefined) return continueConversation(gateway, asked, facts.runsIn, reading)
-  return continueAnswer(gateway, asked, reading)
+  const { state } = endpoint.client
+  if (state === undefined) return undefined
+  const form = state.conversations
+  if (facts.runsIn !== undefined && form !== undefined)
+    return continueConversation(gateway, asked, { state, form, id: facts.runsIn.id }, reading)
+  if (facts.heldId === undefined && facts.keepsAnswer !== true) return undefined
+  return continueAnswer(gateway, asked, state, reading)
 }
 
-async function continueAnswer(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
-  const { identity, group, facts, body } = asked
+async function continueAnswer(
+  gateway: Gateway,
+  asked: Asked,
+  state: ProtocolState,
+  reading: MadeReading,
+): Promise<void> {
+  const { identity, group, facts, body, endpoint } = asked
+  const { heldId } = facts
   const isWanted = facts.keepsAnswer === true && facts.hidesCost === undefined
   const days = isWanted ? keptDaysOf(identity, group) : 0
-  const { heldId, heldSpan } = facts
-  const turns =
-    heldId === undefined || heldSpan === undefined ? undefined : await keptTurns(gateway, identity, heldId)
-  if (days === 0 && turns === undefined) return
-  if (days > 0) await gateway.kept.requireRoom(identity.tenantId, body.length)
-  const input = itemsIn(body, facts.conversation)
-  const kept: Keeping = { days, input, previousId: undefined, head: undefined, always: false, notes: [] }
-  if (turns === undefined || heldSpan === undefined) {
+  const once = state.continuedOnce
+  if (days === 0 && (heldId === undefined || once !== undefined)) return
+  // Only the channel that began an unfinished turn can resume it without a new one.
+  if (once !== undefined && facts.conversation === undefined) return
+  const claim =
+    once === undefined || heldId === undefined ? undefined : await claimAnswer(gateway, asked, once, heldId)
+  if (claim === 'none') return
+  const turns = heldId === undefined ? [] : await keptTurns(gateway, identity, endpoint.protocol, heldId)
+  if (turns === undefined) {
     // A native channel keeps the answer that this request continues, so the gateway cannot keep the whole
     // conversation.
-    if (heldId === undefined) Object.assign(asked, { kept })
-    return
+    if (claim === undefined) return
+    throw state.refusals.unknown(redactText(heldId ?? '', [], 256), '')
   }
-  const history = turns.flatMap((turn) => [turn.input, turn.output]).filter((items) => items !== '')
-  const replayed = history.reduce((sum, each) => sum + Buffer.byteLength(each), 0)
-  const reason = `${counted(turns.length, 'kept turn')} (${replayed} bytes) sent again`
-  const notes = [{ path: 'previous_response_id', action: 'emulated' as const, reason }]
-  Object.assign(asked, { kept: { ...kept, previousId: heldId, notes } })
-  const whole = withHistory(body, { input: facts.conversation, previous: heldSpan }, history.join(','))
-  await readInstead(gateway, asked, whole, reading)
+  if (days > 0) await requireRoom(gateway, asked, once)
+  const history = itemsOfTurns(turns)
+  const reason = `${counted(turns.length, 'kept turn')} (${Buffer.byteLength(history)} bytes) sent again`
+  const kept: Keeping = {
+    days,
+    input: state.itemsIn(body, facts),
+    previousId: heldId,
+    head: state.headIn?.(body, facts),
+    always: once !== undefined,
+    notes: heldId === undefined ? [] : [{ path: state.previousMember, action: 'emulated', reason }],
+    ...claim,
+  }
+  Object.assign(asked, { kept })
+  const whole = state.withHistory(body, facts, { items: history, head: turns[0]?.head ?? '' })
+  if (whole !== body) await readInstead(gateway, asked, whole, reading)
+}
+
+/**
+ * Claims a kept answer that only one request may continue, until the answer to this one is kept or the
+ * request ends. Resolves with `none` if the gateway does not keep the answer.
+ */
+async function claimAnswer(
+  gateway: Gateway,
+  { id: requestId, identity, endpoint, books, life }: Asked,
+  once: ContinuedOnce,
+  answerId: string,
+): Promise<Pick<Keeping, 'claimedFor' | 'onKept'> | 'none'> {
+  const { tenantId } = identity
+  const scope = keptScopeOf(identity, endpoint.protocol)
+  // The answer is on a channel, so this must work even when Postgres is unavailable.
+  if (gateway.heldAnswers.isKnown(tenantId, answerId)) return 'none'
+  let isContinued = false
+  // Registered before the claim, so that a claim that is granted too late is released too. It counts only
+  // while this process lives.
+  life.releases.push(() => {
+    if (!isContinued) void gateway.kept.endClaim(scope, { answerId, requestId }).catch(() => {})
+  })
+  const instanceId = books.ledger.instance.id
+  const claimant = { requestId, instanceId, deadMs: gateway.bounds.instanceDeadMs }
+  const verdict = await gateway.kept.claim(scope, answerId, claimant)
+  if (verdict === 'none') return 'none'
+  if (verdict === 'continued') throw once.continued()
+  if (verdict === 'in-flight') throw once.running()
+  return {
+    claimedFor: requestId,
+    onKept: () => {
+      isContinued = true
+    },
+  }
+}
+
+/** Clients of a format in which answers are continued once go on without storage after its own error. */
+async function requireRoom(
+  gateway: Gateway,
+  { identity, body, endpoint }: Asked,
+  once: ContinuedOnce | undefined,
+): Promise<void> {
+  try {
+    await gateway.kept.requireRoom(keptScopeOf(identity, endpoint.protocol), body.length)
+  } catch (cause) {
+    const isFull = cause instanceof GatewayError && cause.code === 'storage_full'
+    throw isFull && once !== undefined ? once.full() : cause
+  }
+}
+
+/** The items of kept turns as JSON text, in their order. */
+function itemsOfTurns(turns: readonly KeptTurn[]): string {
+  return turns
+    .flatMap(({ input, output }) => [input, output])
+    .filter((items) => items !== '')
+    .join(',')
 }

@@ -1,13 +1,13 @@
 import type { Identity } from '../access/identity.ts'
 import { gatewayError } from '../canonical/error.ts'
+import { plainId } from '../canonical/plain-id.ts'
+import { stateOf } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Holder } from '../shipping/held-answers.ts'
-import { plainId } from '../state/kept/conversation-items.ts'
 import { keepingAdvice, keptDaysOf } from '../state/kept/kept-answers.ts'
 import type { Admitted } from './admit.ts'
-import { noSuchThread } from './continue-thread.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { knownSecrets } from './redact-error.ts'
@@ -30,11 +30,9 @@ export async function holdersOf(
   const holding = candidates.filter(({ native, channel }) => native && channel.name === holder?.channel)
   const pinned = holder?.credential ?? undefined
   if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
-  if (protocol === 'anthropic-messages') throw noSuchThread()
   const advice =
     keptDaysOf(identity, group) === 0 ? ` This gateway stores no answers for this key. ${keepingAdvice}` : ''
-  const facts = { id: redactText(answerId, [], idCharactersMax), advice }
-  throw gatewayError('previous_response_not_found', facts, { field: 'previous_response_id' })
+  throw stateOf(protocol).refusals.unknown(redactText(answerId, [], idCharactersMax), advice)
 }
 
 /**

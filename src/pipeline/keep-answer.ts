@@ -36,7 +36,8 @@ export class KeptCopy {
 
 /** Begins a copy of an answer that is to be kept, unless its last bytes contain all of it. */
 export function copyToKeep(gateway: Gateway, { kept, endpoint }: Admitted): KeptCopy | undefined {
-  if (kept === undefined || kept.days === 0 || endpoint.client.toKeep?.endSuffices !== false) return undefined
+  if (kept === undefined || kept.days === 0 || endpoint.client.state?.toKeep.endSuffices !== false)
+    return undefined
   return new KeptCopy(gateway.bounds.keptAnswerBytesMax)
 }
 
@@ -69,8 +70,9 @@ export async function keepTurn(
   target: Pick<Target, 'native'>,
   { last, copy }: { last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<void> {
-  const { toKeep } = endpoint.client
-  if (kept === undefined || toKeep === undefined) return
+  const { state } = endpoint.client
+  if (kept === undefined || state === undefined) return
+  const { toKeep } = state
   // The copy lacks whatever a client that left did not receive.
   if (!toKeep.endSuffices && life.clientGone) return
   const bytes = copy === undefined ? last : copy.with(last)
@@ -81,19 +83,18 @@ export async function keepTurn(
   }
   const { tenantId, keyId } = identity
   const { previousId, days, input, head, turn, claimedFor } = kept
-  const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'
   const endUser = endUserOf(row)
   const named = {
     tenantId,
     keyId,
-    protocol,
+    protocol: endpoint.protocol,
     endUser,
     id: answer.id,
     previousId,
     model: facts.model,
     days,
     claimedFor,
-  } as const
+  }
   const content = { input, output: answer.output, answer: answer.answer, head }
   if (turn === undefined) await gateway.kept.add(named, content)
   else await gateway.kept.addTo(turn, content, isKeptHere(kept, target) ? named : undefined)

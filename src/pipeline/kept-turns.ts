@@ -1,5 +1,6 @@
 import type { Identity } from '../access/identity.ts'
-import { gatewayError } from '../canonical/error.ts'
+import { stateOf } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type KeptTurn, keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { Gateway } from './gateway.ts'
@@ -12,12 +13,12 @@ import type { Gateway } from './gateway.ts'
 export async function keptTurns(
   gateway: Pick<Gateway, 'kept' | 'heldAnswers'>,
   identity: Identity,
+  protocol: ProtocolName,
   id: string,
 ): Promise<KeptTurn[] | undefined> {
   // The answer is on a channel, so this must work even when Postgres is unavailable.
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return undefined
-  const turns = await gateway.kept.chain(keptScopeOf(identity, 'openai-responses'), id)
+  const turns = await gateway.kept.chain(keptScopeOf(identity, protocol), id)
   if (turns !== 'missing') return turns
-  const facts = { id: redactText(id, [], 256) }
-  throw gatewayError('previous_response_deleted', facts, { field: 'previous_response_id' })
+  throw stateOf(protocol).refusals.broken(redactText(id, [], 256))
 }

@@ -118,7 +118,7 @@ export class Preparation {
       large === undefined ? withoutSealed(sent) : (await inThread(this.#gateway, this.#asked, job))?.bytes
     if (body === undefined) return undefined
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
-    const path = endpoint.protocol === 'openai-responses' ? 'input' : 'messages'
+    const path = endpoint.client.turnsMember
     return {
       ...prepared,
       request: { ...request, body: this.#bodyOf(large === undefined ? bytes : [bytes]) },

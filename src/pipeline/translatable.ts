@@ -1,7 +1,8 @@
 import type { TranslationInput } from '../bodies/translate-request.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import type { Envelope } from '../protocols/envelope.ts'
-import type { ClientSide, KeptState } from '../protocols/protocol.ts'
+import type { ClientSide } from '../protocols/protocol.ts'
+import type { KeptState } from '../protocols/protocol-state.ts'
 
 /** The form of the answer to a translated request. */
 export interface AnswerForm {

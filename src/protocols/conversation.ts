@@ -1,4 +1,4 @@
-import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord } from '../canonical/json.ts'
 
@@ -13,12 +13,4 @@ export function conversationIn(value: unknown, previousId: string | undefined): 
     throw invalid('conversation', 'expected an id, or an object with an id')
   if (previousId === undefined) return id
   throw gatewayError('mutually_exclusive_parameters', {}, { field: 'conversation' })
-}
-
-/**
- * Conversations created directly at the vendor are in an account that tenants share, so we cannot tell which
- * tenant owns one.
- */
-export function conversationRefused(): GatewayError {
-  return gatewayError('conversation_not_continuable', {}, { field: 'conversation' })
 }

@@ -13,6 +13,7 @@ import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
 import { preparedEvents } from './openai-responses/response-object.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
+import type { ProtocolState } from './protocol-state.ts'
 
 /** The text protocols that this version supports. */
 export const protocols = {
@@ -29,6 +30,34 @@ export function clientSide(name: ProtocolName): ClientSide {
   const side = known[name]?.client
   if (side === undefined) throw new Error(`Protocol ${name} has no client side.`)
   return side
+}
+
+/** How clients of a protocol refer to stored answers. Throws for a protocol without state. */
+export function stateOf(name: ProtocolName): ProtocolState {
+  const { state } = clientSide(name)
+  if (state === undefined) throw new Error(`Protocol ${name} has no state.`)
+  return state
+}
+
+/**
+ * The format that has conversations, which stored conversations do not name because there is only one.
+ */
+export function conversationState(): ProtocolState &
+  Required<Pick<ProtocolState, 'items' | 'conversations'>> {
+  for (const { client } of Object.values<Protocol>(protocols)) {
+    const { state } = client ?? {}
+    const { items, conversations } = state ?? {}
+    if (state !== undefined && items !== undefined && conversations !== undefined)
+      return { ...state, items, conversations }
+  }
+  throw new Error('No protocol has conversations.')
+}
+
+/** The formats whose answers the gateway can store. */
+export function protocolsWithState(): ProtocolName[] {
+  return Object.values<Protocol>(protocols)
+    .filter(({ client }) => client?.state !== undefined)
+    .map(({ name }) => name)
 }
 
 /** How clients request the compaction of a conversation. */

@@ -11,6 +11,7 @@ import type { Envelope } from './envelope.ts'
 import type { PlainPlace } from './hidden-input.ts'
 import type { ByteRange, JsonBounds } from './json-scan.ts'
 import type { KeptOptions } from './kept-options.ts'
+import type { KeptState, ProtocolState, StateFacts } from './protocol-state.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
 /** The names of wire formats. A channel supports one or more of them, an endpoint exactly one. */
@@ -39,6 +40,8 @@ export interface ClientSide {
   readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
   /** The parts of a request that have all their input in the body. */
   plainInput: PlainPlace
+  /** The member that contains the turns, for notes. */
+  turnsMember: string
   /**
    * Throws GatewayError `invalid_request` with the header's name if a required header is missing or has an
    * unknown value.
@@ -72,16 +75,12 @@ export interface ClientSide {
   /** An event without effect, for proxies and clients that close idle connections. */
   keepAlive: string
   /**
-   * Reads a complete answer in this format from the bytes sent to the client. Undefined if the answer cannot
-   * be continued. If `endSuffices`, the last bytes alone are enough. Absent: answers of this format are never
-   * stored.
-   */
-  toKeep?: { endSuffices: boolean; read(bytes: Buffer): AnswerToKeep | undefined }
-  /**
    * How to watch answers that are bytes, such as audio, when an upstream sends a JSON document or events
    * instead. Absent: answers are JSON.
    */
   bytes?: Pick<NativeSide, 'watchResponse' | 'watchStream'>
+  /** Absent: answers of this format are never stored. */
+  state?: ProtocolState
   encodeError(error: GatewayError, requestId: string): RenderedError
   /** The format's error inside a stream, for an answer that fails after its headers were sent. */
   encodeStreamError(error: GatewayError, requestId: string): Buffer
@@ -117,44 +116,6 @@ export interface AnswerContext {
   envelope: Envelope
 }
 
-/** A request for a background answer. */
-export interface BackgroundFacts {
-  /** The members that the request to the upstream changes or omits. */
-  removed: readonly ByteRange[]
-  /** Where its own members are inserted. */
-  at: number
-  /** The client's `include`. */
-  include: readonly string[]
-}
-
-/** A conversation that is stored between requests, in the Messages format. */
-export interface ThreadFacts {
-  /** The span of the member. */
-  span: ByteRange
-  /** The answer that the request continues; undefined if it starts a conversation. */
-  previousId: string | undefined
-  /** The spans of members that apply to the whole conversation, which only its first request contains. */
-  head: { readonly [name: string]: ByteRange }
-}
-
-/** A stored answer, and the part of it that later requests repeat. */
-export interface AnswerToKeep {
-  id: string
-  /** Items or messages as JSON text, without surrounding brackets. */
-  output: string
-  answer: Json
-}
-
-/** What an answer reports about its storage. */
-export interface KeptState {
-  /** The number of days for which the gateway stores the answer; 0 if it is not stored. */
-  days: number
-  /** The stored answer that its request continues. */
-  previousId: string | undefined
-  /** Our conversation to which its request belongs. */
-  conversationId?: string | undefined
-}
-
 /**
  * `push` returns the text to send now, which can be empty. After `finish` or `error` the answer is over.
  * Throws GatewayError `upstream_error` for an answer that the format cannot express.
@@ -170,7 +131,7 @@ export interface RenderedError {
 }
 
 /** What admission, routing and the usage log need to know about a request, for all formats. */
-export interface RequestFacts {
+export interface RequestFacts extends StateFacts {
   model: string
   stream: boolean
   /**
@@ -198,28 +159,12 @@ export interface RequestFacts {
   hasMediaWords?: boolean
   /** False: every number in the body is written as JavaScript would write it. Undefined: not checked. */
   losesDigits?: boolean
-  /** Present if the request starts or continues a stored conversation. */
-  thread?: ThreadFacts | undefined
-  /** The id of an earlier answer that the request continues, which only the channel that stores it can do. */
-  heldId: string | undefined
-  /** The span of that id, a JSON string. */
-  heldSpan?: ByteRange | undefined
-  /** The conversation that the request names, whether we store it or not: its id, and the member's span. */
-  runsIn?: { id: string; span: ByteRange } | undefined
-  /** Whether the upstream stores the answer, so that the client can refer to its id. Defaults to false. */
-  keepsAnswer?: boolean
-  /** The member that lets the upstream continue working after its answer, so that we never see the cost. */
-  hidesCost?: string | undefined
-  /** Present if that member requests a background answer, which the gateway can produce itself. */
-  background?: BackgroundFacts | undefined
   /** The span of the JSON string in which the client identifies its session or user, if present. */
   session: ByteRange | undefined
   /** The span of the JSON string in which the client identifies its end user. */
   endUser?: ByteRange | undefined
   /** The span of the client's own labels for the request, an object. */
   metadata?: ByteRange | undefined
-  /** The span of the turns: an array, or a single turn as a JSON string. */
-  conversation: ByteRange | undefined
   /** Notes on what a pass-through does not send. */
   unsent?: readonly TranslationNote[] | undefined
   /** The vector encoding that an embeddings request sets, if the gateway can write it. */

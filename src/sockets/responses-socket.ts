@@ -5,7 +5,6 @@ import type { Json } from '../canonical/json.ts'
 import type { Bounds } from '../config/config.ts'
 import type { BodyShare } from '../http/body-memory.ts'
 import { asGatewayError } from '../pipeline/ending.ts'
-import { itemsIn, withHistory } from '../pipeline/turn-items.ts'
 import type { ClientSide, RequestFacts } from '../protocols/protocol.ts'
 import { type CreateFrame, laneOfRefused, readCreateFrame } from './create-frame.ts'
 import { FrameMemory } from './frame-memory.ts'
@@ -163,16 +162,16 @@ export class ResponsesSocket implements OpenSocket {
     const facts = client.readRequest(body, bounds)
     const state = this.#states.find(previousId)
     const before = state === undefined ? previousId : state.before
-    const asked = [state?.items ?? '', itemsIn(body, facts.conversation)]
+    const { state: form } = client
+    const asked = [state?.items ?? '', form?.itemsIn(body, facts) ?? '']
       .filter((each) => each !== '')
       .join(',')
     if (!generates && facts.runsIn !== undefined) throw notPrepared()
-    const { heldSpan } = facts
     if (generates && state !== undefined && before === undefined) this.#requireCalls(body, facts, state)
     const whole =
-      !generates || state === undefined || heldSpan === undefined
+      !generates || state === undefined || form === undefined
         ? body
-        : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items, before)
+        : form.withHistory(body, facts, { items: state.items, before })
     share.set(whole.length)
     this.#idle.refresh()
     const turn = new SocketTurn({

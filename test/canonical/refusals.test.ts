@@ -11,7 +11,8 @@ import type { Group, Model } from '../../src/catalog/snapshot.ts'
 import { openImage } from '../../src/images/image-bytes.ts'
 import { errorOf } from '../../src/images/job-error.ts'
 import { SafeWriter } from '../../src/pipeline/answer-writer.ts'
-import { continueThread } from '../../src/pipeline/continue-thread.ts'
+import { continueKept } from '../../src/pipeline/continue-kept.ts'
+import { formatAt } from '../../src/pipeline/endpoints.ts'
 import type { Identified } from '../../src/pipeline/identify.ts'
 import { jobWebhook } from '../../src/pipeline/job-webhook.ts'
 import { keepTurn } from '../../src/pipeline/keep-answer.ts'
@@ -130,16 +131,17 @@ test('a thread is not continued twice at once', async () => {
     bounds: {},
     heldAnswers: { isKnown: () => false },
     kept: { claim: async () => 'in-flight' },
-  } as unknown as Parameters<typeof continueThread>[0]
+  } as unknown as Parameters<typeof continueKept>[0]
   const asked = {
     identity: { keptDays: 1 },
-    facts: { thread: { previousId: 'p', head: {} }, conversation: { start: 0, end: 2 } },
+    endpoint: formatAt('/v1/messages'),
+    facts: { heldId: 'p', keepsAnswer: true, conversation: { start: 0, end: 2 } },
     body: Buffer.from('[]'),
     life: { releases: [] },
     books: { ledger: { instance: {} } },
-  } as unknown as Parameters<typeof continueThread>[1]
-  const [, , reading] = [] as unknown as Parameters<typeof continueThread>
-  await expect(continueThread(gateway, asked, reading)).rejects.toThrow(reason('thread_continue_in_flight'))
+  } as unknown as Parameters<typeof continueKept>[1]
+  const [, , reading] = [] as unknown as Parameters<typeof continueKept>
+  await expect(continueKept(gateway, asked, reading)).rejects.toThrow(reason('thread_continue_in_flight'))
 })
 
 test('money does not cover what hides its cost', () => {
@@ -160,7 +162,7 @@ test('kept turns count for the bound of a body', async () => {
 test('no conversation gets an answer that could not be copied', async () => {
   const admitted = {
     kept: { turn: {} },
-    endpoint: { client: { toKeep: { endSuffices: true, read: () => undefined } } },
+    endpoint: { client: { state: { toKeep: { endSuffices: true, read: () => undefined } } } },
   }
   const [gateway, target] = [] as unknown as [Parameters<typeof keepTurn>[0], { native: boolean }]
   await expect(

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { openKept } from '../../src/process/open-services.ts'
+import { conversationState } from '../../src/protocols/index.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
-import { itemsAnswered } from '../../src/state/kept/conversation-items.ts'
 import { claimConversation } from '../../src/state/kept/conversation-queries.ts'
 import type { Conversations } from '../../src/state/kept/conversations.ts'
 import type { KeptAnswers } from '../../src/state/kept/kept-answers.ts'
@@ -172,7 +172,7 @@ test('reasoning that only its vendor can look up is listed, but not sent, and th
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' }
   const { id: _, ...callSent } = call
   const sealed = { ...reasoning, encrypted_content: 'sealed' }
-  expect(itemsAnswered([sealed, call])).toEqual([
+  expect(conversationState().items.answered([sealed, call])).toEqual([
     { id: 'rs_1', text: JSON.stringify(sealed), isSent: true },
     { id: 'fc_1', text: JSON.stringify(call), isSent: true },
   ])

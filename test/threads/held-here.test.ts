@@ -94,10 +94,10 @@ test('the statement that keeps an answer marks the one before it as continued', 
       instanceId: randomUUIDv7(),
       deadMs: 10_000,
     })
-  await addKeptAnswer(sql, row('one', null), { days: 1, claimedFor: undefined })
+  await addKeptAnswer(sql, row('one', null), { days: 1, claimedFor: undefined, isOnce: true })
   const requestId = randomUUIDv7()
   expect(await claim('one', requestId)).toBe('claimed')
-  await addKeptAnswer(sql, row('two', 'one'), { days: 1, claimedFor: requestId })
+  await addKeptAnswer(sql, row('two', 'one'), { days: 1, claimedFor: requestId, isOnce: true })
 
   expect(await claim('one', randomUUIDv7())).toBe('continued')
   // A process that has not seen the end of the statement ends its claim.

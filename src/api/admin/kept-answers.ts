@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { Database } from '../../db/database.ts'
+import { protocolsWithState } from '../../protocols/index.ts'
 import { dropAnswer, type ListedAnswer, listAnswers } from '../../state/kept/answer-list-queries.ts'
 import { oneOfWords } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
@@ -13,7 +14,7 @@ export interface AdminKeptContext {
   database: Pick<Database, 'reads'>
 }
 
-const formats = ['openai-responses', 'anthropic-messages'] as const
+const formats: readonly string[] = protocolsWithState()
 
 const keptAnswer = z
   .object({

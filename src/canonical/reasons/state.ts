@@ -75,24 +75,24 @@ export const stateReasons = reasonsOf({
   kept_chain_too_long: {
     kind: 'invalid_request',
     code: 'context_length_exceeded',
-    says: ({ bytesMax }: { bytesMax: number }) =>
-      `previous_response_id: the conversation up to this answer exceeds the ${bytesMax} bytes that this gateway can send again. Start a new conversation, with the necessary context in "input".`,
+    says: ({ member, turns, bytesMax }: { member: string; turns: string; bytesMax: number }) =>
+      `${member}: the conversation up to this answer exceeds the ${bytesMax} bytes that this gateway can send again. Start a new conversation, with the necessary context in "${turns}".`,
     client: 'start a new conversation with the necessary context',
     operator: 'Raise KEPT_CHAIN_BYTES_MAX.',
   },
   previous_response_not_found: {
     kind: 'invalid_request',
     code: 'previous_response_not_found',
-    says: ({ id, advice }: { id: string; advice: string }) =>
-      `previous_response_id: answer "${id}" was not found at any upstream of this model. Send the conversation in "input" instead.${advice}`,
-    client: 'send the conversation in `input`',
+    says: ({ member, turns, id, advice }: { member: string; turns: string; id: string; advice: string }) =>
+      `${member}: answer "${id}" was not found at any upstream of this model. Send the conversation in "${turns}" instead.${advice}`,
+    client: 'send the conversation itself',
   },
   previous_response_deleted: {
     kind: 'invalid_request',
     code: 'previous_response_not_found',
-    says: ({ id }: { id: string }) =>
-      `previous_response_id: an answer before "${id}" was deleted, so the conversation cannot be continued. Send the conversation in "input" instead.`,
-    client: 'send the conversation in `input`',
+    says: ({ member, turns, id }: { member: string; turns: string; id: string }) =>
+      `${member}: an answer before "${id}" was deleted, so the conversation cannot be continued. Send the conversation in "${turns}" instead.`,
+    client: 'send the conversation itself',
   },
   thread_not_found: {
     kind: 'unknown_path',

@@ -25,7 +25,7 @@ export const keptAnswers = pgTable(
     id: text('id').notNull(),
     keyId: uuid('key_id').notNull(),
     /** The format of its request. Only requests in this format can find it. */
-    protocol: text('protocol', { enum: ['openai-responses', 'anthropic-messages'] }).notNull(),
+    protocol: text('protocol').notNull(),
     /** The answer that its request continued. */
     previousId: text('previous_id'),
     model: text('model').notNull(),
@@ -35,8 +35,8 @@ export const keptAnswers = pgTable(
     /** An answer that others continue is kept as long as any of them. */
     expiresAt: moment('expires_at').notNull(),
     /**
-     * The process whose request is continuing it. An answer of `anthropic-messages` can only be continued by
-     * one request.
+     * The process whose request is continuing it, for formats in which an answer can only be continued by one
+     * request.
      */
     claimedBy: uuid('claimed_by'),
     claimedFor: uuid('claimed_for'),

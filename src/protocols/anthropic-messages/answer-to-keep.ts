@@ -1,6 +1,6 @@
 import { isRecord, type Json, parseObject, textOf } from '../../canonical/json.ts'
 import { SseDecoder } from '../decode-sse.ts'
-import type { AnswerToKeep } from '../protocol.ts'
+import type { AnswerToKeep } from '../protocol-state.ts'
 
 /**
  * The message of a complete answer, assembled from its events if it was streamed. A refused turn is not

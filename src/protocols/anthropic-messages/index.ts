@@ -1,7 +1,6 @@
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding, watchResponseByDecoding } from '../watch.ts'
-import { answerToKeep } from './answer-to-keep.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest, keeps } from './encode-request.ts'
@@ -10,6 +9,7 @@ import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError, encodeStreamError } from './errors.ts'
 import { plainInput } from './plain-input.ts'
 import { checkHeaders, readRequest } from './request.ts'
+import { state } from './state.ts'
 
 /**
  * Messages: `POST /v1/messages`.
@@ -21,6 +21,7 @@ export const anthropicMessages: Protocol = {
   client: {
     readRequest,
     plainInput,
+    turnsMember: 'messages',
     checkHeaders,
     requestIdHeader: 'request-id',
     featuresHeader: 'anthropic-beta',
@@ -31,7 +32,7 @@ export const anthropicMessages: Protocol = {
     answerSettings: () => ({}),
     encodeResponse,
     encodeStream,
-    toKeep: { endSuffices: false, read: answerToKeep },
+    state,
     keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
     encodeError,
     encodeStreamError,

@@ -10,7 +10,8 @@ import {
   scanMembers,
 } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
-import type { RequestFacts, ThreadFacts } from '../protocol.ts'
+import type { RequestFacts } from '../protocol.ts'
+import type { ThreadFacts } from '../protocol-state.ts'
 import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringAt } from '../scan-facts.ts'
 import { leadingSystemAdvice } from './wire.ts'
 

@@ -25,6 +25,7 @@ export const openaiChat: Protocol = {
   client: {
     readRequest,
     plainInput,
+    turnsMember: 'messages',
     forwardedHeaders: [],
     decodeRequest,
     answerSettings,

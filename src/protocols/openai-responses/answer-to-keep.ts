@@ -1,5 +1,5 @@
 import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
-import type { AnswerToKeep } from '../protocol.ts'
+import type { AnswerToKeep } from '../protocol-state.ts'
 
 /** The response of a complete answer, or of the last event of a stream. A failed one is not continued. */
 export function answerToKeep(bytes: Buffer): AnswerToKeep | undefined {

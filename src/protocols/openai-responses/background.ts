@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { backgroundMembers } from '../added-members.ts'
 import type { ByteRange } from '../json-scan.ts'
-import type { BackgroundFacts } from '../protocol.ts'
+import type { BackgroundFacts } from '../protocol-state.ts'
 import { removeMembers } from '../remove-members.ts'
 import { splice } from '../splice.ts'
 import { failureOf, responseId } from './errors.ts'

@@ -3,7 +3,6 @@ import { decodeError, encodeError } from '../openai-errors.ts'
 import { patchedPieces, patchRequest } from '../patch-request.ts'
 import type { Protocol } from '../protocol.ts'
 import { watchByDecoding } from '../watch.ts'
-import { answerToKeep } from './answer-to-keep.ts'
 import { decodeResponse, decodeStream } from './decode-answer.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeResponse, encodeStream } from './encode-answer.ts'
@@ -13,6 +12,7 @@ import { responsesFrames } from './frames.ts'
 import { plainInput } from './plain-input.ts'
 import { readRequest } from './request.ts'
 import { answerSettings } from './response-object.ts'
+import { state } from './state.ts'
 import { watchResponse } from './watch-response.ts'
 
 /**
@@ -25,12 +25,13 @@ export const openaiResponses: Protocol = {
   client: {
     readRequest,
     plainInput,
+    turnsMember: 'input',
     forwardedHeaders: [],
     decodeRequest,
     answerSettings,
     encodeResponse,
     encodeStream,
-    toKeep: { endSuffices: true, read: answerToKeep },
+    state,
     keepAlive: ': keep-alive\n\n',
     encodeError,
     encodeStreamError,

@@ -3,7 +3,8 @@ import { BodyMarks } from '../body-marks.ts'
 import { conversationIn } from '../conversation.ts'
 import { type ByteRange, type JsonBounds, kindAt, parseSpan, skipSpace } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
-import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
+import type { RequestFacts } from '../protocol.ts'
+import type { BackgroundFacts } from '../protocol-state.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, sql } from '../../db/drizzle.cjs'
 import { keptAnswers } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
-import type { KeptProtocol } from './kept-queries.ts'
 
 const { tenantId, id, keyId, protocol, model, previousId, bytes, createdAt, expiresAt } = keptAnswers
 const listed = { tenantId, id, keyId, protocol, model, previousId, bytes, createdAt, expiresAt }
@@ -11,7 +10,8 @@ export type ListedAnswer = Pick<typeof keptAnswers.$inferSelect, keyof typeof li
 
 export interface AnswerPage {
   tenantId: string
-  protocol: KeptProtocol | undefined
+  /** Only answers of this format. */
+  protocol: string | undefined
   /** Only answers after this one in the order. */
   after: { createdAt: Date; id: string } | undefined
   descending: boolean

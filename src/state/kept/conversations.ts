@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
+import { plainId } from '../../canonical/plain-id.ts'
 import type { PoolQuery } from '../../db/pool.ts'
+import { conversationState } from '../../protocols/index.ts'
+import type { NewItem } from '../../protocols/protocol-state.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { Backoff } from '../../runtime/backoff.ts'
 import type { KeptBounds, KeptCipher } from './bounds.ts'
-import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversation-items.ts'
 import {
   addItems,
   appendTurn,
@@ -79,9 +81,10 @@ export class Conversations {
     { tenantId, keyId }: { tenantId: string; keyId: string },
     { metadata, items, days }: { metadata: Json; items: readonly Json[]; days: number },
   ): Promise<Conversation> {
-    const id = newId('conv')
+    const { conversations: form, items: itemForm } = conversationState()
+    const id = form.newId()
     const sealed = this.#cipher.seal(JSON.stringify(metadata), `${tenantId} ${id}`)
-    const added = this.#sealed(tenantId, id, itemsAdded(items))
+    const added = this.#sealed(tenantId, id, itemForm.added(items))
     const { conversationsMax } = this.#bounds
     const createdAt = await this.#ask(({ sql }) =>
       insertConversation(sql, { tenantId, id, keyId, metadata: sealed, days }, added, conversationsMax),
@@ -132,12 +135,12 @@ export class Conversations {
       conversationItemsMax: itemsMax,
       instanceDeadMs: deadMs,
     } = this.#bounds
-    const added = itemsAdded(items)
+    const added = conversationState().items.added(items)
     const sealed = this.#sealed(scope.tenantId, id, added)
     const terms = { items: sealed, requestId, deadMs, days, itemsMax, bytesMax }
     const verdict = await this.#ask(({ sql }) => addItems(sql, scope, id, terms))
     if (verdict === 'none') throw noConversation(id)
-    if (verdict === 'locked') throw gatewayError('conversation_locked', {}, { field: 'conversation' })
+    if (verdict === 'locked') throw gatewayError('conversation_locked', {}, ofConversation())
     if (verdict === 'full') throw this.#full()
     return added.map(({ id, text }) => shownItem(id, text))
   }
@@ -198,7 +201,7 @@ export class Conversations {
     const claimant = { requestId, instanceId, deadMs, days }
     const claimed = await this.#ask(({ sql }) => claimConversation(sql, scope, id, claimant))
     if (claimed === 'none') throw noConversation(id)
-    if (claimed === 'locked') throw gatewayError('conversation_locked', {}, { field: 'conversation' })
+    if (claimed === 'locked') throw gatewayError('conversation_locked', {}, ofConversation())
     if (claimed.items >= conversationItemsMax || claimed.bytes > keptChainBytesMax) throw this.#full()
     const before = claimed.next_position
     const items = await this.#itemsBefore(tenantId, id, before)
@@ -234,7 +237,7 @@ export class Conversations {
     const { tenantId, id } = turn
     const sealed = this.#sealed(tenantId, id, items)
     if (!(await this.#ask(({ sql }) => appendTurn(sql, turn, sealed, answer)))) {
-      throw gatewayError('conversation_lost', {}, { field: 'conversation' })
+      throw gatewayError('conversation_lost', {}, ofConversation())
     }
   }
 
@@ -279,12 +282,21 @@ export class Conversations {
   #full(): GatewayError {
     const { conversationItemsMax, keptChainBytesMax } = this.#bounds
     const facts = { itemsMax: conversationItemsMax, bytesMax: keptChainBytesMax }
-    return gatewayError('conversation_too_long', facts, { field: 'conversation' })
+    return gatewayError('conversation_too_long', facts, ofConversation())
   }
+}
+
+/** The member that errors name. */
+function ofConversation() {
+  return { field: conversationState().conversations.member }
+}
+
+function shownItem(id: string, text: string): Json {
+  return conversationState().items.shown(id, parseObject(text) ?? {})
 }
 
 const releaseMs = { least: 1_000, most: 30_000 }
 
 function noConversation(id: string): GatewayError {
-  return gatewayError('conversation_not_found', { id: redactText(id, [], 256) }, { field: 'conversation' })
+  return gatewayError('conversation_not_found', { id: redactText(id, [], 256) }, ofConversation())
 }

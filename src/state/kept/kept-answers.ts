@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import type { Identity } from '../../access/identity.ts'
 import { endUserHash } from '../../canonical/end-user-hash.ts'
-import { type GatewayError, gatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
+import { plainId } from '../../canonical/plain-id.ts'
 import { storageFull } from '../../canonical/storage-full.ts'
 import type { Group } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
 import type { PoolQuery } from '../../db/pool.ts'
+import { conversationState, stateOf } from '../../protocols/index.ts'
+import type { ProtocolName } from '../../protocols/protocol.ts'
+import type { ProtocolState } from '../../protocols/protocol-state.ts'
 import type { KeptBounds, KeptCipher } from './bounds.ts'
-import { itemsAdded, itemsAnswered, plainId } from './conversation-items.ts'
 import { Conversations, type TurnIn } from './conversations.ts'
 import {
   addKeptAnswer,
@@ -16,7 +19,6 @@ import {
   claimAnswer,
   deleteKeptAnswer,
   endClaim,
-  type KeptProtocol,
   type KeptScope,
   type NewKeptRow,
   readChain,
@@ -60,7 +62,7 @@ export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick
 /** For refusals of requests that depend on answers kept by the gateway. */
 export const keepingAdvice = 'Ask the operator to set responses: { store: true } on the key or its group.'
 
-export function keptScopeOf({ tenantId, keyId, usageScope }: Identity, protocol: KeptProtocol): KeptScope {
+export function keptScopeOf({ tenantId, keyId, usageScope }: Identity, protocol: ProtocolName): KeptScope {
   return { tenantId, protocol, keyId: usageScope === 'key' ? keyId : undefined }
 }
 
@@ -82,23 +84,28 @@ export class KeptAnswers {
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
     const { cipher, bounds } = parts
-    this.conversations = new Conversations({ cipher, bounds, ask: (query) => this.#ask(query) })
+    this.conversations = new Conversations({
+      cipher,
+      bounds,
+      ask: (query) => this.#ask(query, conversationState()),
+    })
   }
 
   /**
    * Throws `rate_limited` when the tenant's storage has no room for the bytes, and `unavailable` while
    * Postgres is down. The code that stores the bytes checks again, because concurrent requests may use up the
    * room, but a refusal at this point costs nothing. `field` is the member by which the client requests
-   * storage.
+   * storage; it defaults to the format's `storeMember`.
    */
   async requireRoom(
-    tenantId: string,
+    { tenantId, protocol }: Omit<KeptScope, 'keyId'>,
     bytes: number,
-    field: 'store' | 'conversation' = 'store',
+    field?: string,
   ): Promise<void> {
+    const state = stateOf(protocol)
     const { keptTenantBytesMax } = this.#bounds
-    const stored = await this.#ask(({ sql }) => storedBytesOf(sql, tenantId))
-    if (stored + bytes > keptTenantBytesMax) throw storageFull(keptTenantBytesMax, field)
+    const stored = await this.#ask(({ sql }) => storedBytesOf(sql, tenantId), state)
+    if (stored + bytes > keptTenantBytesMax) throw storageFull(keptTenantBytesMax, field ?? state.storeMember)
   }
 
   /**
@@ -107,8 +114,10 @@ export class KeptAnswers {
    */
   async add(answer: NewAnswer, turn: KeptTurn): Promise<void> {
     const row = this.rowOf(answer, turn)
-    const { days, claimedFor } = answer
-    await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor }))
+    const { days, claimedFor, protocol } = answer
+    const state = stateOf(protocol)
+    const isOnce = state.continuedOnce !== undefined
+    await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor, isOnce }), state)
   }
 
   /**
@@ -122,7 +131,8 @@ export class KeptAnswers {
       answer === undefined
         ? undefined
         : { row: this.rowOf(answer, { ...turn, conversation: { id, before } }), days: answer.days }
-    const added = [...itemsAdded(itemsOf(turn.input)), ...itemsAnswered(itemsOf(turn.output))]
+    const { items } = conversationState()
+    const added = [...items.added(itemsOf(turn.input)), ...items.answered(itemsOf(turn.output))]
     this.#requireSmall(turn.input.length + turn.output.length)
     await this.conversations.append(running, added, kept)
   }
@@ -148,7 +158,7 @@ export class KeptAnswers {
   /** Returns undefined when this caller has no answer with this id. Rejects with `unavailable`. */
   async read(scope: KeptScope, id: string): Promise<(KeptTurn & { previousId: string | null }) | undefined> {
     if (!plainId.test(id)) return undefined
-    const row = await this.#ask(({ db }) => readKeptAnswer(db, scope, id))
+    const row = await this.#ask(({ db }) => readKeptAnswer(db, scope, id), stateOf(scope.protocol))
     if (row === undefined) return undefined
     return { ...this.#open(scope.tenantId, id, row.content), previousId: row.previousId }
   }
@@ -156,7 +166,7 @@ export class KeptAnswers {
   /** Returns whether the answer existed. Rejects with `unavailable`. */
   async delete(scope: KeptScope, id: string): Promise<boolean> {
     if (!plainId.test(id)) return false
-    return await this.#ask(({ db }) => deleteKeptAnswer(db, scope, id))
+    return await this.#ask(({ db }) => deleteKeptAnswer(db, scope, id), stateOf(scope.protocol))
   }
 
   /**
@@ -168,45 +178,46 @@ export class KeptAnswers {
     if (!plainId.test(id)) return undefined
     const { keptChainBytesMax } = this.#bounds
     const bounds = { bytesMax: keptChainBytesMax, linksMax }
-    const links = await this.#ask(({ sql }) => readChain(sql, scope, id, bounds))
+    const state = stateOf(scope.protocol)
+    const links = await this.#ask(({ sql }) => readChain(sql, scope, id, bounds), state)
     const [oldest] = links
     if (oldest === undefined) return undefined
-    if (oldest.total > keptChainBytesMax || links.length === linksMax) throw this.#tooLong()
+    const { refusals } = state
+    if (oldest.total > keptChainBytesMax || links.length === linksMax)
+      throw refusals.tooLong(keptChainBytesMax)
     if (oldest.previous_id !== null) return 'missing'
     const turns = links.map((link) => this.#open(scope.tenantId, link.id, link.content))
     const within = turns[0]?.conversation
     if (within === undefined) return turns
     const before = await this.conversations.itemsBefore(scope.tenantId, within.id, within.before)
     if (before === undefined) return 'missing'
-    if (oldest.total + Buffer.byteLength(before.text) > keptChainBytesMax) throw this.#tooLong()
+    if (oldest.total + Buffer.byteLength(before.text) > keptChainBytesMax)
+      throw refusals.tooLong(keptChainBytesMax)
     return [{ input: before.text, output: '', answer: {} }, ...turns]
-  }
-
-  #tooLong(): GatewayError {
-    const facts = { bytesMax: this.#bounds.keptChainBytesMax }
-    return gatewayError('kept_chain_too_long', facts, { field: 'previous_response_id' })
   }
 
   /** See `claimAnswer`. Rejects with `unavailable`. */
   async claim(scope: KeptScope, id: string, claimant: TurnClaimant): Promise<ClaimVerdict> {
     if (!plainId.test(id)) return 'none'
-    return await this.#ask(({ sql }) => claimAnswer(sql, scope, id, claimant))
+    return await this.#ask(({ sql }) => claimAnswer(sql, scope, id, claimant), stateOf(scope.protocol))
   }
 
   /** See `endClaim`. Rejects with `unavailable`. */
-  async endClaim(tenantId: string, claim: Parameters<typeof endClaim>[2]): Promise<void> {
-    await this.#ask(({ sql }) => endClaim(sql, tenantId, claim))
+  async endClaim(
+    { tenantId, protocol }: Omit<KeptScope, 'keyId'>,
+    claim: Parameters<typeof endClaim>[2],
+  ): Promise<void> {
+    await this.#ask(({ sql }) => endClaim(sql, tenantId, claim), stateOf(protocol))
   }
 
   #open(tenantId: string, id: string, content: Buffer): KeptTurn {
     return turn.parse(JSON.parse(this.#cipher.open(content, ownerOf(tenantId, id))))
   }
 
-  #ask<T>(query: PoolQuery<T>): Promise<T> {
+  #ask<T>(query: PoolQuery<T>, { unstored }: Pick<ProtocolState, 'unstored'>): Promise<T> {
     return this.#answers.ask(query, {
       withinMs: this.#bounds.admitMs,
-      unavailable:
-        'The database is not responding, so kept answers cannot be read or written at the moment. Try again, or send "store": false.',
+      unavailable: `The database is not responding, so kept answers cannot be read or written at the moment. Try again, or ${unstored}.`,
     })
   }
 }
@@ -214,7 +225,7 @@ export class KeptAnswers {
 export interface NewAnswer {
   tenantId: string
   keyId: string
-  protocol: KeptProtocol
+  protocol: ProtocolName
   id: string
   previousId: string | undefined
   model: string

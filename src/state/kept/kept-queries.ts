@@ -2,15 +2,13 @@ import type { Sql } from 'postgres'
 import type { TypedQueries } from '../../db/connections.ts'
 import { and, eq, gt, sql } from '../../db/drizzle.cjs'
 import { keptAnswers } from '../../db/schema.ts'
-
-/** The formats whose answers are kept. */
-export type KeptProtocol = (typeof keptAnswers.$inferSelect)['protocol']
+import type { ProtocolName } from '../../protocols/protocol.ts'
 
 /** The caller. A key with `usage_scope: key` finds only the answers that it received itself. */
 export interface KeptScope {
   tenantId: string
   /** Only answers of this format. */
-  protocol: KeptProtocol
+  protocol: ProtocolName
   /** Undefined means the answers of all keys. */
   keyId: string | undefined
 }
@@ -28,19 +26,19 @@ export type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' |
  * is the time until the answer expires, limited by the tenant's retention of rows, bodies and answers.
  *
  * Two answers with the same id come from a channel that repeats its ids. The first one stays, for the
- * conversation that continues it. However, it is unknown which of the two a later request means, so
- * `anthropic-messages` no longer continues either of them.
+ * conversation that continues it. However, it is unknown which of the two a later request means, so with
+ * `isOnce`, for formats in which an answer is continued once, neither is continued any more.
  */
 export async function addKeptAnswer(
   sql: Sql,
   row: NewKeptRow,
-  { days, claimedFor }: { days: number; claimedFor: string | undefined },
+  { days, claimedFor, isOnce }: { days: number; claimedFor: string | undefined; isOnce: boolean },
 ): Promise<void> {
   const { tenantId, id, previousId } = row
   await sql`
     WITH added AS (
       ${insertOfAnswer(sql, { row, days }, sql`(SELECT 1) AS one`)}
-      ON CONFLICT (tenant_id, id) DO UPDATE SET is_continued = true WHERE k.protocol = 'anthropic-messages')
+      ON CONFLICT (tenant_id, id) DO UPDATE SET is_continued = true WHERE ${isOnce})
     UPDATE kept_answers SET claimed_by = NULL, claimed_for = NULL, is_continued = true
     WHERE tenant_id = ${tenantId} AND id = ${previousId} AND id <> ${id} AND claimed_for = ${claimedFor ?? null}::uuid`
 }

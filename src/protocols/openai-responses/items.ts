@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { plainId } from '../../canonical/plain-id.ts'
+import type { ItemForm, NewItem } from '../protocol-state.ts'
 
-/** An item to add to a conversation. */
-export interface NewItem {
-  id: string
-  /** The item as JSON text, in the form in which later requests send it. */
-  text: string
-  /** False when clients see it but requests do not send it. */
-  isSent: boolean
-}
-
-/** The characters allowed in the ids of answers, conversations and items. Postgres refuses NUL. */
-export const plainId = /^[\x21-\x7e]{1,256}$/
+/** The items of stored turns. */
+export const itemForm: ItemForm = { added, answered, shown, idPrefix, faultOf }
 
 /** Returns the items of a request or a client, and gives an id to those without one. */
-export function itemsAdded(items: readonly Json[]): NewItem[] {
+function added(items: readonly Json[]): NewItem[] {
   return items.map((item) => ({ id: idOf(item), text: JSON.stringify(item), isSent: true }))
 }
 
@@ -22,7 +15,7 @@ export function itemsAdded(items: readonly Json[]): NewItem[] {
  * Returns the items of an answer. Only the vendor can look up reasoning that is not encrypted, and without
  * that reasoning it refuses the neighbouring items unless they have no ids.
  */
-export function itemsAnswered(output: readonly Json[]): NewItem[] {
+export function answered(output: readonly Json[]): NewItem[] {
   const isWhole = output.every(canBeSent)
   return output.map((item) => {
     const { id: _, ...without } = item
@@ -33,12 +26,7 @@ export function itemsAnswered(output: readonly Json[]): NewItem[] {
 /**
  * Returns an item as a client sees it: with an id, a type and a status, and with parts in place of a string.
  */
-export function shownItem(id: string, text: string): Json {
-  return shownItemOf(id, parseObject(text) ?? {})
-}
-
-/** The same for a parsed item. */
-export function shownItemOf(id: string, item: Json): Json {
+function shown(id: string, item: Json): Json {
   const type = textOf(item.type) ?? 'message'
   const { role, content, status = 'completed' } = item
   // Reasoning and other items need none.
@@ -62,7 +50,7 @@ export function newId(prefix: string): string {
  * Returns what is wrong with an item that a client adds; undefined when nothing is. A bad item would break
  * every later request.
  */
-export function faultOf(item: Json): string | undefined {
+function faultOf(item: Json): string | undefined {
   const { type = 'message', role, content } = item
   if (typeof type !== 'string' || type === '') return 'type: expected a string'
   if (type === 'item_reference') return 'type: item references are not supported here. Send the item itself.'
@@ -79,9 +67,13 @@ function canBeSent({ type, encrypted_content: sealed }: Json): boolean {
   return type !== 'reasoning' || textOf(sealed) !== undefined
 }
 
-function idOf({ id, type }: Json): string {
-  if (typeof id === 'string' && plainId.test(id)) return id
-  return newId(prefixes[textOf(type) ?? 'message'] ?? 'item')
+function idOf(item: Json): string {
+  const { id } = item
+  return typeof id === 'string' && plainId.test(id) ? id : newId(idPrefix(item))
+}
+
+function idPrefix({ type }: Json): string {
+  return prefixes[textOf(type) ?? 'message'] ?? 'item'
 }
 
 function textPart(role: unknown, text: string): Json {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord, type Json } from '../src/canonical/json.ts'
+import type { Json } from '../src/canonical/json.ts'
+import type { BackgroundForm } from '../src/protocols/protocol-state.ts'
 
 export interface AnswerEventsOptions {
+  form: Pick<BackgroundForm, 'numbered' | 'itemIn'>
   /** The number of the first event. */
   first: number
   /** The maximum number of bytes of all the events of one answer. */
@@ -56,10 +58,12 @@ export class AnswerEvents {
 
   /** Adds an event. After `full`, none can be added until `onRoom` is called. */
   add(event: Json): 'room' | 'full' | 'too large' {
-    const text = JSON.stringify({ ...event, sequence_number: this.count })
+    const { form } = this.#options
+    const text = JSON.stringify(form.numbered(event, this.count))
     this.#bytes += text.length
     if (this.#bytes > this.#options.bytesMax) return 'too large'
-    if (event.type === 'response.output_item.done' && isRecord(event.item)) this.items.push(event.item)
+    const item = form.itemIn(event)
+    if (item !== undefined) this.items.push(item)
     this.#pending.push(text)
     this.#heldBytes += text.length
     this.#keeping ??= this.#keep()

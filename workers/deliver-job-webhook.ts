@@ -5,7 +5,7 @@ import type { Job } from '../src/jobs/job.ts'
 import type { Webhook } from '../src/jobs/jobs.ts'
 import { webhookKeysOf } from '../src/jobs/webhook-secret.ts'
 import { set } from '../src/pipeline/trace-request.ts'
-import { background } from '../src/protocols/index.ts'
+import { backgroundOf } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { pauseAfter } from '../src/runtime/backoff.ts'
 import { named } from '../src/telemetry/traces/conventions.ts'
@@ -97,17 +97,7 @@ async function deliver(
   return receipt.taken ? undefined : receipt
 }
 
-/**
- * The event name, in the style of the vendor's webhooks:
- * https://platform.openai.com/docs/api-reference/webhook-events, read 2026-11-23
- */
-async function answerEvent({ backgroundAnswers }: ImageGateway, { id, finishedAt }: Job) {
-  const { status } = (await backgroundAnswers.answerOf(id)) ?? {}
-  return {
-    id: `evt_${id}`,
-    object: 'event',
-    created_at: Math.floor((finishedAt?.getTime() ?? Date.now()) / 1000),
-    type: `response.${String(status)}`,
-    data: { id: background.backgroundId(id) },
-  }
+async function answerEvent({ backgroundAnswers }: ImageGateway, { id, finishedAt, opened }: Job) {
+  const answer = await backgroundAnswers.answerOf(id)
+  return backgroundOf(opened.clientProtocol).webhookBody(id, answer, finishedAt ?? new Date())
 }

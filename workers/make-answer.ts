@@ -21,7 +21,9 @@ import {
   makeInBackground,
 } from '../src/pipeline/make-in-background.ts'
 import type { Context } from '../src/process/context.ts'
-import { background, clientSide, stateOf } from '../src/protocols/index.ts'
+import { backgroundOf, clientSide, stateOf } from '../src/protocols/index.ts'
+import type { ProtocolName } from '../src/protocols/protocol.ts'
+import type { BackgroundForm, BackgroundView } from '../src/protocols/protocol-state.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { keptDaysOf } from '../src/state/kept/kept-answers.ts'
 import { AnswerEvents } from './answer-events.ts'
@@ -95,6 +97,8 @@ class Making {
   readonly #context: AnswerContext
   readonly #lease: Lease
   readonly #job: Job
+  readonly #protocol: ProtocolName
+  readonly #form: BackgroundForm
   readonly #events: AnswerEvents
   #reason: Reason | undefined
   #run: BackgroundRun | undefined
@@ -108,8 +112,11 @@ class Making {
     this.#context = context
     this.#lease = lease
     this.#job = job
+    this.#protocol = protocolOf(job)
+    this.#form = backgroundOf(this.#protocol)
     const { backgroundAnswers: answers } = context
     this.#events = new AnswerEvents({
+      form: this.#form,
       first: job.events,
       bytesMax: context.bounds.backgroundEventBytesMax,
       keep: (first, events) => answers.keepEvents(lease, first, events),
@@ -132,7 +139,7 @@ class Making {
       const answer = await backgroundAnswers.answerOf(this.#job.id).catch(unreadable)
       if (answer instanceof GatewayError) return await this.#fail(answer)
       this.#answer = answer ?? {}
-      if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
+      if (this.#job.events > this.#form.eventsBeforeRun) return await this.#finishLost()
       if (this.#job.cancelRequested) return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
       if (this.#job.runs > bounds.backgroundRunsMax)
         return await this.#fail(gatewayError('workers_lost', { what: 'answer', runs: this.#job.runs - 1 }))
@@ -169,13 +176,8 @@ class Making {
     if (identity === 'away') return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
     if (identity === undefined) return await this.#fail(gatewayError('key_gone'))
     const body = Buffer.from(kept.body)
-    const previousId = textIn(this.#answer.previous_response_id)
-    const view = {
-      id: background.backgroundId(id),
-      createdAt: Number(this.#answer.created_at),
-      previousId: previousId ?? null,
-      showsEncrypted: kept.showsEncrypted,
-    }
+    const previousId = this.#form.previousIdOf(this.#answer)
+    const view = { answer: this.#answer, showsEncrypted: kept.showsEncrypted }
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
     const share = this.#context.bodies.begin(bodyOwnerOf(identity))
     if (!growIfRoom(share, body.length))
@@ -185,6 +187,7 @@ class Making {
       {
         ...kept,
         id,
+        path: opened.endpoint,
         body,
         share,
         clientAddress: opened.clientAddress,
@@ -200,8 +203,8 @@ class Making {
       this.#whole === undefined || days === 0
         ? undefined
         : {
-            input: stateOf('openai-responses').itemsIn(body, facts),
-            output: itemsOf(this.#whole),
+            input: stateOf(this.#protocol).itemsIn(body, facts),
+            output: this.#form.itemsOfAnswer(this.#whole),
             previousId,
             days,
           }
@@ -210,7 +213,7 @@ class Making {
 
   #toKeep(body: Buffer, identity: Parameters<typeof keptDaysOf>[0]) {
     const { bounds, catalog } = this.#context
-    const facts = clientSide('openai-responses').readRequest(body, bounds)
+    const facts = clientSide(this.#protocol).readRequest(body, bounds)
     const group = catalog.snapshot.groups.get(this.#job.groupId)
     const days = group === undefined ? 0 : keptDaysOf(identity, group)
     // The answer was accepted when answers were stored. If they no longer are, it is stored for the shortest
@@ -218,14 +221,14 @@ class Making {
     return { facts, days: Math.max(1, days) }
   }
 
-  #take(text: string, view: Parameters<typeof background.eventForClient>[1]): boolean {
+  #take(text: string, view: BackgroundView): boolean {
     if (this.#last !== undefined || this.#reason !== undefined) return true
     const event = parseObject(text)
-    const shown = event === undefined ? undefined : background.eventForClient(event, view)
+    const shown = event === undefined ? undefined : this.#form.eventForClient(event, view)
     if (event === undefined || shown === undefined) return true
-    if (background.endOfEvent(event) !== undefined) {
+    if (this.#form.endOfEvent(event) !== undefined) {
       this.#last = shown
-      if (isRecord(event.response)) this.#whole = event.response
+      this.#whole = this.#form.answerIn(event)
       return true
     }
     const state = this.#events.add(shown)
@@ -250,17 +253,17 @@ class Making {
   ): Promise<{ again: number } | undefined> {
     const close = result?.close
     const row = close === undefined ? this.#free() : rowOfRun(close, this.#job, result?.startedAt ?? 0)
-    const hasEvents = this.#events.count > background.eventsBeforeRun
+    const hasEvents = this.#events.count > this.#form.eventsBeforeRun
     if (this.#reason === 'lost') return undefined
     if (this.#reason === 'cancelled')
       return await this.#finish(cancelledAnswer(this.#unmade(), { ...row, status: 499 }))
     if (this.#reason === 'stopped' && !hasEvents && this.#last === undefined)
       return await this.#putBack(0, 'waited', close)
     const last = this.#last
-    if (last !== undefined && background.endOfEvent(last) !== 'failed') {
+    if (last !== undefined && this.#form.endOfEvent(last) !== 'failed') {
       const kept = turn === undefined ? undefined : this.#rowOf(turn)
       const ending = {
-        ...endedWith(this.#events, last),
+        ...endedWith(this.#unmade(), last),
         state: 'succeeded' as const,
         close: row,
         error: null,
@@ -281,7 +284,7 @@ class Making {
     if (this.#reason === 'stopped') return gatewayError('worker_stopped')
     if (this.#reason === 'too large') return gatewayError('answer_events_too_large')
     const known = result?.close?.error
-    const response = isRecord(last?.response) ? last.response : undefined
+    const response = last === undefined ? undefined : this.#form.answerIn(last)
     const reported = [response?.error, result?.refusal?.error].find(isRecord)
     const message = textIn(reported?.message) ?? known?.message
     if (known === undefined || known === null) {
@@ -302,7 +305,7 @@ class Making {
   }
 
   async #fail(error: GatewayError): Promise<undefined> {
-    const { status } = clientSide('openai-responses').encodeError(error, this.#job.id)
+    const { status } = clientSide(this.#protocol).encodeError(error, this.#job.id)
     const row = { status, outcome: 'failed' as const, costNano: 0n, error: rowErrorOf(error) }
     return await this.#finish(failedAnswer(this.#unmade(), error, unmadeRow(this.#job, row)))
   }
@@ -319,13 +322,12 @@ class Making {
 
   #rowOf({ input, output, previousId, days }: KeptTurnOf): AnswerEnding['kept'] {
     const { tenantId, keyId, id, model, opened } = this.#job
-    const answerId = background.backgroundId(id)
-    const last = this.#last?.response
+    const last = this.#last === undefined ? undefined : this.#form.answerIn(this.#last)
     const answer = {
       tenantId,
       keyId,
-      protocol: 'openai-responses' as const,
-      id: answerId,
+      protocol: this.#protocol,
+      id: this.#form.backgroundId(id),
       previousId,
       model,
       endUser: opened.endUser ?? null,
@@ -333,7 +335,7 @@ class Making {
       claimedFor: undefined,
     }
     try {
-      const content = { input, output, answer: isRecord(last) ? last : {} }
+      const content = { input, output, answer: last ?? {} }
       return { row: this.#context.kept.rowOf(answer, content), days }
     } catch (error) {
       this.#context.log.warn(
@@ -352,8 +354,8 @@ class Making {
       if (events.length === 0) return items
       next += events.length
       for (const text of events) {
-        const event = parseObject(text)
-        if (event?.type === 'response.output_item.done' && isRecord(event.item)) items.push(event.item)
+        const item = this.#form.itemIn(parseObject(text) ?? {})
+        if (item !== undefined) items.push(item)
       }
     }
   }
@@ -403,8 +405,10 @@ interface KeptTurnOf {
   days: number
 }
 
-function itemsOf({ output }: Json): string {
-  return JSON.stringify(Array.isArray(output) ? output : []).slice(1, -1)
+/** The format of the client's request, which every job of an answer has. */
+function protocolOf({ id, opened }: Job): ProtocolName {
+  if (opened.clientProtocol === null) throw new Error(`job ${id} has no format`)
+  return opened.clientProtocol
 }
 
 function textIn(value: unknown): string | undefined {

@@ -9,7 +9,9 @@ import { followAnswer } from '../pipeline/follow-answer.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import { findUsableHolder } from '../pipeline/holders.ts'
 import { openInJournal } from '../pipeline/open-record.ts'
-import { clientSide, conversationState, stateOf } from '../protocols/index.ts'
+import { clientSide, protocolsWithState, stateOf } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import type { AnswersForm, ItemForm } from '../protocols/protocol-state.ts'
 import { redactText } from '../redaction/redact.ts'
 import { keepingAdvice, keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { KeptScope } from '../state/kept/kept-queries.ts'
@@ -21,33 +23,50 @@ import { inputItems } from './input-items.ts'
  * here.
  */
 export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
+  return protocolsWithState().flatMap((protocol) => {
+    const { answers, items } = stateOf(protocol)
+    if (answers === undefined || items === undefined) return []
+    return endpointsOf(gateway, { protocol, form: answers, itemForm: items })
+  })
+}
+
+/** A format whose stored answers clients can read. */
+interface HeldFormat {
+  protocol: ProtocolName
+  form: AnswersForm
+  itemForm: ItemForm
+}
+
+function endpointsOf(gateway: Gateway, format: HeldFormat): ClientEndpoint[] {
+  const { form, itemForm } = format
+  const { forwarded } = form
   return [
-    heldAnswerEndpoint(gateway, {
+    heldAnswerEndpoint(gateway, format, {
       method: 'GET',
       summary: 'Get an answer that the gateway or an upstream keeps',
       description:
         'With `stream=true`, streams the events of a background answer as they arrive, starting after `starting_after`. Other answers are only returned as a whole. The parameters `include` and `starting_after` are passed on to the upstream.',
-      forwarded: ['include', 'include[]', 'starting_after'],
+      forwarded,
       own: async ({ scope, id, job }) => {
         const kept = (await gateway.kept.read(scope, id))?.answer
         return kept ?? (job === undefined ? undefined : await answerNow(gateway, job))
       },
       events: true,
     }),
-    heldAnswerEndpoint(gateway, {
+    heldAnswerEndpoint(gateway, format, {
       method: 'DELETE',
       summary: 'Delete an answer that the gateway or an upstream keeps',
       description:
         'If the gateway kept the answer, answers that continue it can no longer be continued themselves.',
-      forwarded: ['include', 'include[]', 'starting_after'],
+      forwarded,
       own: async ({ scope, id, job }) => {
         if (job !== undefined && !hasEnded(job)) throw gatewayError('answer_in_progress', { id })
         const isKept = await gateway.kept.delete(scope, id)
         if (job !== undefined) await gateway.backgroundAnswers.remove(job.id)
-        return isKept || job !== undefined ? { id, object: 'response', deleted: true } : undefined
+        return isKept || job !== undefined ? form.deleted(id) : undefined
       },
     }),
-    heldAnswerEndpoint(gateway, {
+    heldAnswerEndpoint(gateway, format, {
       method: 'POST',
       below: '/cancel',
       summary: 'Cancel a background answer',
@@ -64,9 +83,9 @@ export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
         throw gatewayError('answer_not_cancellable')
       },
     }),
-    heldAnswerEndpoint(gateway, {
+    heldAnswerEndpoint(gateway, format, {
       method: 'GET',
-      below: '/input_items',
+      below: form.itemsBelow,
       summary: 'List the items of the conversation before a kept answer',
       description:
         'Newest first by default. `limit`: 1 to 100, default 20; `order`: `desc` or `asc`; `after`: the id of an item.',
@@ -75,7 +94,7 @@ export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
         const turns = await gateway.kept.chain(scope, id)
         if (turns === 'missing') throw notHeld(id)
         if (turns !== undefined) return inputItems(itemForm, id, turns, url)
-        return job === undefined ? undefined : await itemsBefore(gateway, scope, job, id, url)
+        return job === undefined ? undefined : await itemsBefore(gateway, format, { scope, job, id, url })
       },
     }),
   ]
@@ -84,7 +103,7 @@ export function heldAnswerEndpoints(gateway: Gateway): ClientEndpoint[] {
 interface HeldEndpoint {
   method: 'GET' | 'DELETE' | 'POST'
   /** The part of the path after the id. */
-  below?: '' | '/input_items' | '/cancel'
+  below?: string
   summary: string
   description: string
   /** The query parameters that are passed on to the upstream. */
@@ -105,11 +124,12 @@ interface OwnAsked {
 
 function heldAnswerEndpoint(
   gateway: Gateway,
-  { method, below = '' as const, summary, description, forwarded, own, events = false }: HeldEndpoint,
+  { protocol, form }: HeldFormat,
+  { method, below = '', summary, description, forwarded, own, events = false }: HeldEndpoint,
 ): ClientEndpoint {
   return keyEndpoint({
     method,
-    path: `/v1/responses/{id}${below}`,
+    path: `${form.path}/{id}${below}`,
     summary,
     description,
     logged: true,
@@ -120,13 +140,13 @@ function heldAnswerEndpoint(
       const { identity, group, exchange } = stage
       const url = new URL(exchange.path, 'http://tollgate')
       const isElsewhere = gateway.heldAnswers.isKnown(identity.tenantId, id)
-      const job = isElsewhere ? undefined : await backgroundJobOf(gateway, identity, id)
+      const job = isElsewhere ? undefined : await backgroundJobOf(gateway, identity, protocol, id)
       if (events && job !== undefined && wantsStream(url)) {
-        await followAnswer(gateway, stage, { jobId: job.id, from: startingAfter(url) + 1 })
+        await followAnswer(gateway, stage, { jobId: job.id, from: lastSeen(url, form.resumes) + 1 })
         return undefined
       }
       const query = forwardedQuery(url, forwarded)
-      const scope = keptScopeOf(identity, 'openai-responses')
+      const scope = keptScopeOf(identity, protocol)
       const kept = isElsewhere ? undefined : await own({ scope, id, url, job })
       if (kept !== undefined) return { body: kept }
       const { snapshot } = gateway.catalog
@@ -146,7 +166,7 @@ function heldAnswerEndpoint(
         reason: 'holds the answer',
         pinned: holder?.credential ?? undefined,
       }
-      const path = `/responses/${encodeURIComponent(id)}${below}${query}`
+      const path = `${form.upstreamPath}/${encodeURIComponent(id)}${below}${query}`
       const call = { method, path, body: null, headers: [] }
       const body = await askUpstream(gateway, stage, target, call, asItCame).catch((error: unknown) => {
         throw error instanceof GatewayError && error.upstreamStatus === 404 ? notHeld(id) : error
@@ -161,9 +181,6 @@ const upstreamAnswer = z
   .looseObject({})
   .meta({ id: 'UpstreamAnswer', description: "The upstream's own response, unchanged." })
 
-const protocol = 'openai-responses' as const
-const { items: itemForm } = conversationState()
-const { itemsIn } = stateOf(protocol)
 /**
  * Returns the query with its `?`, or an empty text if nothing is passed on. Throws `unsupported_parameter`
  * for a stream. Read from the URL instead of through a schema, because a name can occur more than once and
@@ -185,12 +202,12 @@ function wantsStream(url: URL): boolean {
 }
 
 /** Returns -1 to start with the first event. Throws `invalid_request`. */
-function startingAfter(url: URL): number {
-  const given = url.searchParams.get('starting_after')
+function lastSeen(url: URL, parameter: string): number {
+  const given = url.searchParams.get(parameter)
   if (given === null || given === '') return -1
   if (/^\d{1,9}$/.test(given)) return Number(given)
   throw invalid(
-    'starting_after',
+    parameter,
     `expected the sequence number of an event, got ${JSON.stringify(given.slice(0, 64))}`,
   )
 }
@@ -201,10 +218,8 @@ function startingAfter(url: URL): number {
  */
 async function itemsBefore(
   gateway: Gateway,
-  scope: KeptScope,
-  job: Job,
-  id: string,
-  url: URL,
+  { protocol, itemForm }: HeldFormat,
+  { scope, job, id, url }: Omit<OwnAsked, 'job'> & { job: Job },
 ): Promise<Json | undefined> {
   const request = await gateway.backgroundAnswers.keptRequestOf(job.id)
   if (request === undefined) return undefined
@@ -213,7 +228,7 @@ async function itemsBefore(
   const { heldId } = facts
   const before = heldId === undefined ? [] : await gateway.kept.chain(scope, heldId)
   if (before === undefined || before === 'missing') return undefined
-  const own = { input: itemsIn(body, facts), output: '', answer: {} }
+  const own = { input: stateOf(protocol).itemsIn(body, facts), output: '', answer: {} }
   return inputItems(itemForm, id, [...before, own], url)
 }
 

@@ -4,7 +4,8 @@ import type { Job } from '../jobs/job.ts'
 import { jobErrorOf } from '../jobs/job-error.ts'
 import { orphan } from '../journal/orphan.ts'
 import { type AttemptRecord, atMostHeld, type CloseRecord, chargeOf } from '../journal/record.ts'
-import { background } from '../protocols/index.ts'
+import { backgroundOf } from '../protocols/index.ts'
+import type { BackgroundForm } from '../protocols/protocol-state.ts'
 import type { AnswerEnding } from './background-answers.ts'
 
 /** What the end of an answer is built from. */
@@ -21,24 +22,30 @@ export interface UnmadeAnswer {
 
 /** The end of an answer that failed before it was complete. `close` is its row, with what it cost. */
 export function failedAnswer(unmade: UnmadeAnswer, error: GatewayError, close: CloseRecord): AnswerEnding {
-  const last = background.unmadeEvent(unmade.answer, { status: 'failed', error }, unmade.output)
+  const { unmadeEvent } = formOf(unmade.job)
+  const last = unmadeEvent(unmade.answer, { status: 'failed', error }, unmade.output)
   return { ...endedWith(unmade, last), state: 'failed', close, error: jobErrorOf(error), kept: undefined }
 }
 
 /** The end of an answer that its client cancelled. */
 export function cancelledAnswer(unmade: UnmadeAnswer, close: CloseRecord): AnswerEnding {
-  const last = background.unmadeEvent(unmade.answer, { status: 'cancelled' }, unmade.output)
+  const { unmadeEvent } = formOf(unmade.job)
+  const last = unmadeEvent(unmade.answer, { status: 'cancelled' }, unmade.output)
   return { ...endedWith(unmade, last), state: 'cancelled', close, error: null, kept: undefined }
 }
 
 /** The end of a complete answer. `last` is its last event as the client sees it. */
 export function endedWith(
-  { first, pending }: Pick<UnmadeAnswer, 'first' | 'pending'>,
+  { job, first, pending }: Pick<UnmadeAnswer, 'job' | 'first' | 'pending'>,
   last: Json,
 ): Pick<AnswerEnding, 'first' | 'events' | 'answer'> {
-  const numbered = { ...last, sequence_number: first + pending.length }
-  const answer = last.response as Json
-  return { first, events: [...pending, JSON.stringify(numbered)], answer }
+  const form = formOf(job)
+  const numbered = form.numbered(last, first + pending.length)
+  return { first, events: [...pending, JSON.stringify(numbered)], answer: form.answerIn(last) ?? {} }
+}
+
+function formOf({ opened }: Job): BackgroundForm {
+  return backgroundOf(opened.clientProtocol)
 }
 
 /** The row of an answer that cost nothing, or whose cost is unknown, as for an orphan. */

@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
 import type { NewJob } from '../jobs/jobs.ts'
-import { background } from '../protocols/index.ts'
+import { backgroundOf } from '../protocols/index.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
@@ -52,18 +52,18 @@ export async function asBackground(
     return undefined
   if (keptDaysOf(identity, group) === 0) return undefined
   if (facts.keepsAnswer !== true) {
-    throw gatewayError('background_not_stored', {}, { field: 'background' })
+    throw gatewayError('background_not_stored', {}, { field: facts.hidesCost })
   }
   if (heldId !== undefined && !(await isKeptHere(gateway, asked, heldId))) return undefined
-  const body = background.requestForAnswer(asked.body, facts.background)
-  const showsEncrypted = facts.background.include.includes('reasoning.encrypted_content')
+  const body = backgroundOf(endpoint.protocol).requestForAnswer(asked.body, facts.background)
+  const { showsEncrypted } = facts.background
   await readInstead(gateway, asked, body, reading)
   return { body, showsEncrypted, previousId: heldId ?? null, stream }
 }
 
-async function isKeptHere(gateway: Gateway, { identity }: Asked, id: string): Promise<boolean> {
+async function isKeptHere(gateway: Gateway, { identity, endpoint }: Asked, id: string): Promise<boolean> {
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return false
-  return (await gateway.kept.read(keptScopeOf(identity, 'openai-responses'), id)) !== undefined
+  return (await gateway.kept.read(keptScopeOf(identity, endpoint.protocol), id)) !== undefined
 }
 
 /**
@@ -91,7 +91,7 @@ export async function acceptBackground(
   }
   const bytes = asked.large === undefined ? asked.body : bodyWithoutConversation(asked.body, facts)
   const settings: Json = JSON.parse(bytes.toString('utf8'))
-  const now = background.queuedAnswer(id, {
+  const now = backgroundOf(endpoint.protocol).queuedAnswer(id, {
     model: facts.model,
     createdAt: Math.floor(startedAt / 1000),
     previousId: request.previousId,

@@ -2,7 +2,8 @@ import type { Identity } from '../access/identity.ts'
 import { cancelledAnswer, unmadeRow } from '../background/answer-ending.ts'
 import type { Json } from '../canonical/json.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
-import { background } from '../protocols/index.ts'
+import { backgroundOf, stateOf } from '../protocols/index.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import { keptScopeOf } from '../state/kept/kept-answers.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -19,22 +20,24 @@ const cancelMs = 10_000
 export async function backgroundJobOf(
   { jobs }: Pick<Gateway, 'jobs'>,
   identity: Identity,
+  protocol: ProtocolName,
   answerId: string,
 ): Promise<Job | undefined> {
-  const id = background.requestIdOfAnswer(answerId)
+  const id = stateOf(protocol).background?.requestIdOfAnswer(answerId)
   const [job] = id === undefined ? [] : await jobs.read([id])
-  const { tenantId, keyId } = keptScopeOf(identity, 'openai-responses')
+  const { tenantId, keyId } = keptScopeOf(identity, protocol)
   const isTheirs = job?.tenantId === tenantId && (keyId === undefined || job.keyId === keyId)
-  return job?.kind === 'answer' && isTheirs ? job : undefined
+  return job?.kind === 'answer' && isTheirs && job.opened.clientProtocol === protocol ? job : undefined
 }
 
 /** Returns the current state of the answer as its client sees it, or undefined when the answer is gone. */
 export async function answerNow(
   { backgroundAnswers }: Pick<Gateway, 'backgroundAnswers'>,
-  { id, state }: Pick<Job, 'id' | 'state'>,
+  { id, state, opened }: Pick<Job, 'id' | 'state' | 'opened'>,
 ): Promise<Json | undefined> {
   const answer = await backgroundAnswers.answerOf(id)
-  return answer?.status === 'queued' && state === 'running' ? { ...answer, status: 'in_progress' } : answer
+  if (answer === undefined || state !== 'running') return answer
+  return backgroundOf(opened.clientProtocol).runningAnswer(answer)
 }
 
 /**

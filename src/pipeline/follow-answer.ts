@@ -1,6 +1,6 @@
-import { parseObject } from '../canonical/json.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
+import { backgroundOf } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { requestLog } from '../telemetry/log.ts'
 import type { Gateway } from './gateway.ts'
@@ -19,10 +19,11 @@ export async function followAnswer(
   received: Received,
   { jobId, from }: { jobId: string; from: number },
 ): Promise<void> {
-  const { id, exchange, life, headers } = received
+  const { id, exchange, life, headers, endpoint } = received
   const { reply } = exchange
   if (reply.destroyed) return
   const { backgroundAnswers: answers, jobWatch: watch } = gateway
+  const { encodeStored } = backgroundOf(endpoint.protocol)
   const stream = new EventStream(reply, { 'x-request-id': id, ...headers }, gateway.bounds)
   let job: Job | undefined
   let isOver = false
@@ -48,7 +49,7 @@ export async function followAnswer(
     })
     if (events.length > 0) {
       next += events.length
-      await stream.send((write) => write(events.map(encoded).join('')))
+      await stream.send((write) => write(events.map(encodeStored).join('')))
       continue
     }
     if (seen !== undefined && hasEnded(seen)) break
@@ -60,8 +61,4 @@ export async function followAnswer(
   unwatch()
   reply.off('close', stop)
   await stream.end()
-}
-
-function encoded(text: string): string {
-  return `event: ${String(parseObject(text)?.type)}\ndata: ${text}\n\n`
 }

@@ -17,6 +17,8 @@ import type { Life } from './life.ts'
 /** The request of a job, as its client made it. */
 export interface BackgroundRequest {
   id: string
+  /** The path that its client called. */
+  path: string
   body: Buffer
   /** Accounts for the memory of the body. */
   share: BodyShare
@@ -62,9 +64,10 @@ export interface BackgroundRun {
  */
 export function makeInBackground(
   gateway: Gateway,
-  { id, body, share, headers, clientAddress, identity, traceparent, showsEncrypted }: BackgroundRequest,
+  { id, path, body, share, headers, clientAddress, identity, traceparent, showsEncrypted }: BackgroundRequest,
   listener: BackgroundListener,
 ): BackgroundRun {
+  const endpoint = textEndpoint(path)
   const requests = new RunningRequests<Life>()
   let close: CloseRecord | undefined
   const note = async (_open: unknown, record: CloseRecord) => {
@@ -144,8 +147,6 @@ export function makeInBackground(
     },
   }
 }
-
-const endpoint = textEndpoint('/v1/responses')
 
 function textEndpoint(path: string) {
   const found = modelEndpoints.find((each) => each.path === path)

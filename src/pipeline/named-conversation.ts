@@ -1,30 +1,29 @@
-import { type ByteRange, scanMembers } from '../protocols/json-scan.ts'
 import type { StreamWatcher } from '../protocols/protocol.ts'
-import { splice } from '../protocols/splice.ts'
+import type { ConversationForm } from '../protocols/protocol-state.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
 /**
- * A reader for a channel of the Responses format when the answer runs in a conversation that the channel does
- * not know: sets the conversation in each response of the answer. All other bytes stay unchanged.
+ * A reader for a channel of the client's format when the answer runs in a conversation that the channel does
+ * not know.
  */
 export function namingConversation(
   reader: AnswerReader,
-  conversationId: string,
+  form: Pick<ConversationForm, 'nameIn'>,
+  id: string,
   isStream: boolean,
 ): AnswerReader {
-  const value = Buffer.from(JSON.stringify({ id: conversationId }))
   return {
     // Set because the answer is changed.
     contentType: isStream ? 'text/event-stream' : 'application/json',
-    stream: () => new NamingWatcher(reader.stream(), value),
+    stream: () => new NamingWatcher(reader.stream(), form, id),
     whole(body) {
       const { observation } = reader.whole(body)
-      return { observation, body: named(body, { start: 0, end: body.length }, value) }
+      return { observation, body: form.nameIn(body, id, false) }
     },
     forOtherKind() {
       const other = reader.forOtherKind()
       // The answer is of the other kind and cannot be rewritten.
-      return other === reader ? namingConversation(reader, conversationId, !isStream) : other
+      return other === reader ? namingConversation(reader, form, id, !isStream) : other
     },
   }
 }
@@ -32,11 +31,13 @@ export function namingConversation(
 /** Relies on the inner watcher forwarding whole frames. */
 class NamingWatcher implements StreamWatcher {
   readonly #watcher: StreamWatcher
-  readonly #value: Buffer
+  readonly #form: Pick<ConversationForm, 'nameIn'>
+  readonly #id: string
 
-  constructor(watcher: StreamWatcher, value: Buffer) {
+  constructor(watcher: StreamWatcher, form: Pick<ConversationForm, 'nameIn'>, id: string) {
     this.#watcher = watcher
-    this.#value = value
+    this.#form = form
+    this.#id = id
   }
 
   get isFollowed(): boolean {
@@ -59,47 +60,6 @@ class NamingWatcher implements StreamWatcher {
   }
 
   #named(frames: Buffer): Buffer {
-    if (!frames.includes(responseMember)) return frames
-    const parts: Buffer[] = []
-    for (let from = 0; from < frames.length; ) {
-      const newline = frames.indexOf(0x0a, from)
-      const end = newline === -1 ? frames.length : newline + 1
-      parts.push(this.#line(frames.subarray(from, end)))
-      from = end
-    }
-    return Buffer.concat(parts)
-  }
-
-  #line(line: Buffer): Buffer {
-    if (!line.subarray(0, dataField.length).equals(dataField) || !line.includes(responseMember)) return line
-    const span = { start: dataField.length, end: line.length }
-    const response = memberOf(line, span, 'response')
-    return response === undefined ? line : named(line, response, this.#value)
+    return this.#form.nameIn(frames, this.#id, true)
   }
 }
-
-/**
- * Returns the text with this conversation set in the object at that range; unchanged if the object has no id.
- */
-function named(text: Buffer, object: ByteRange, value: Buffer): Buffer {
-  const found = memberOf(text, object, 'conversation')
-  if (found !== undefined) return splice(text, [{ ...found, bytes: value }], Buffer.allocUnsafe)
-  if (memberOf(text, object, 'id') === undefined) return text
-  const start = text.indexOf(0x7b, object.start) + 1
-  const member = Buffer.concat([Buffer.from('"conversation":'), value, Buffer.from(',')])
-  return splice(text, [{ start, end: start, bytes: member }], Buffer.allocUnsafe)
-}
-
-function memberOf<Name extends string>(text: Buffer, span: ByteRange, name: Name): ByteRange | undefined {
-  try {
-    return scanMembers(text, span, [name], { depthMax })[name]
-  } catch {
-    // Invalid JSON is passed to the client unchanged.
-    return undefined
-  }
-}
-
-const dataField = Buffer.from('data:')
-const responseMember = Buffer.from('"response"')
-/** The depth to which answers may be nested. */
-const depthMax = 512

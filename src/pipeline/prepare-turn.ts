@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { factsFrom } from '../bodies/read-body.ts'
-import { preparedAnswer } from '../protocols/index.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { end } from './end.ts'
 import type { PathFormat } from './endpoints.ts'
@@ -30,7 +29,7 @@ export function prepareTurn(gateway: Gateway, format: PathFormat) {
     const { body, large, facts, exchange } = asked
     const whole = large === undefined ? body : bodyWithoutConversation(body, facts)
     const settings = client.answerSettings(JSON.parse(whole.toString('utf8')))
-    const { events } = preparedAnswer(randomUUID(), facts.model, settings)
+    const events = client.state?.sockets?.preparedEvents(randomUUID(), facts.model, settings) ?? []
     await end(gateway, received, 'unlogged')
     exchange.reply.writeHead(200, { 'content-type': 'text/event-stream' })
     exchange.reply.end(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')))

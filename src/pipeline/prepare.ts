@@ -180,7 +180,11 @@ export class Preparation {
             return other
           })
     const conversationId = this.#asked.kept?.conversationId
-    const named = conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
+    const form = this.#asked.endpoint.client.state?.conversations
+    const named =
+      conversationId === undefined || form === undefined
+        ? read
+        : namingConversation(read, form, conversationId, facts.stream)
     const reader = facts.vectorsAs === undefined ? named : readEmbeddings(named, facts.vectorsAs)
     const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
     return { request, reader, notes: this.#asked.row.notes ?? [], sent: () => addedMembers(facts, patch) }

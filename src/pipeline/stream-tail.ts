@@ -8,9 +8,9 @@ export interface TailClient {
 }
 
 /**
- * The bytes that an upstream sends after the end of its answer, such as `data: [DONE]` after
- * `response.completed`. They are passed on to the client until the upstream ends its stream, `waitMs` have
- * passed since the client got the end of the answer, or `tailBytesMax` is exceeded.
+ * The bytes that an upstream sends after the end of its answer, such as `data: [DONE]`. They are passed on
+ * to the client until the upstream ends its stream, `waitMs` have passed since the client got the end of the
+ * answer, or `tailBytesMax` is exceeded.
  */
 export class StreamTail {
   readonly #watcher: StreamWatcher

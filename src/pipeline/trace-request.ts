@@ -156,16 +156,7 @@ export function operationOf(path: string): string {
 
 /** The convention's name for the upstream's format. Who runs the upstream is not known. */
 export function providerOf(protocol: ProtocolName | null): string | undefined {
-  switch (protocol) {
-    case 'openai-chat':
-    case 'openai-responses':
-    case 'openai-images':
-      return 'openai'
-    case 'anthropic-messages':
-      return 'anthropic'
-    case 'gemini':
-      return 'gcp.gemini'
-    case null:
-      return undefined
-  }
+  if (protocol?.startsWith('openai-') === true) return 'openai'
+  if (protocol === 'anthropic-messages') return 'anthropic'
+  return protocol === 'gemini' ? 'gcp.gemini' : undefined
 }

@@ -17,7 +17,7 @@ import { isUpgrade } from '../http/upgrade.ts'
 import { images } from '../images/images.ts'
 import { chat } from '../pipeline/chat.ts'
 import { type ModelEndpoint, modelEndpoints } from '../pipeline/endpoints.ts'
-import { acceptSockets, socketPath } from '../sockets/accept-sockets.ts'
+import { acceptSockets } from '../sockets/accept-sockets.ts'
 import type { Context } from './context.ts'
 import type { Pages } from './pages/pages.ts'
 
@@ -65,13 +65,11 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   app.use(unknownPath(context, [...modelEndpoints, ...forClients]))
   app.use(failedRouting(context))
 
-  const responses = direct.get(socketPath)
-  if (responses === undefined) throw new Error(`${socketPath} has no handler`)
   const paths = modelEndpoints.map(({ path }) => path)
   const isOpen = (path: string) =>
     [...paths, '/v1/models', '/v1/usage'].some((open) => path === open || path.startsWith(`${open}/`))
   const answerPage = crossOrigin(context.config, isOpen)
-  const upgrade = acceptSockets(context, responses)
+  const upgrade = acceptSockets(context, direct)
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     if (isUpgrade(request)) {

@@ -7,13 +7,11 @@ import { plainTexts } from './openai-chat/plain-input.ts'
 import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
 import { speech } from './openai-chat/watch-speech.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
-import * as backgroundAnswers from './openai-responses/background.ts'
 import { compacting } from './openai-responses/compaction.ts'
 import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
-import { preparedEvents } from './openai-responses/response-object.ts'
 import type { ClientSide, Protocol, ProtocolName, UpstreamSide } from './protocol.ts'
-import type { ProtocolState } from './protocol-state.ts'
+import type { BackgroundForm, ProtocolState } from './protocol-state.ts'
 
 /** The text protocols that this version supports. */
 export const protocols = {
@@ -37,6 +35,13 @@ export function stateOf(name: ProtocolName): ProtocolState {
   const { state } = clientSide(name)
   if (state === undefined) throw new Error(`Protocol ${name} has no state.`)
   return state
+}
+
+/** Background answers of a protocol. Throws for a protocol without them. */
+export function backgroundOf(name: ProtocolName | null): BackgroundForm {
+  const background = name === null ? undefined : stateOf(name).background
+  if (background === undefined) throw new Error(`Protocol ${name} has no background answers.`)
+  return background
 }
 
 /**
@@ -64,15 +69,6 @@ export function protocolsWithState(): ProtocolName[] {
 export function compactionClient(): ClientSide {
   return compacting(clientSide('openai-responses'))
 }
-
-/**
- * The answer to a request in the Responses format that only prepares the next one. `settings`: its
- * `answerSettings`.
- */
-export const preparedAnswer: typeof preparedEvents = preparedEvents
-
-/** Background answers of the Responses format that the gateway produces. */
-export const background = backgroundAnswers
 
 /**
  * The request reader for endpoints that are only passed through. Its errors are those of OpenAI's chat

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
-import type { ByteRange } from './json-scan.ts'
+import type { ByteRange, JsonBounds } from './json-scan.ts'
 
 /** What a request says about stored turns and answers. */
 export interface StateFacts {
@@ -28,8 +28,10 @@ export interface BackgroundFacts {
   removed: readonly ByteRange[]
   /** Where its own members are inserted. */
   at: number
-  /** The client's `include`. */
+  /** What its request asks to include, in the format's words. */
   include: readonly string[]
+  /** Whether the client sees encrypted reasoning, which the gateway always requests. */
+  showsEncrypted: boolean
 }
 
 /** A conversation that is stored between requests, in the Messages format. */
@@ -95,10 +97,16 @@ export interface ProtocolState {
    * because channels do not see the request to store it.
    */
   continuedOnce?: ContinuedOnce
-  /** The items of stored turns, for clients that list them. Absent if clients cannot. */
+  /** The items of stored turns. Absent if clients cannot list them. */
   items?: ItemForm
+  /** Where clients read, delete and cancel stored answers. Absent if they cannot. */
+  answers?: AnswersForm
   /** Conversations that exist apart from answers. */
   conversations?: ConversationForm
+  /** Answers that the gateway generates after it has answered the request. */
+  background?: BackgroundForm
+  /** Clients' requests over a WebSocket, whose connection remembers answers that are not stored. */
+  sockets?: SocketForm
 }
 
 /** Earlier turns, oldest first. */
@@ -154,6 +162,22 @@ export interface ItemForm {
   faultOf(item: Json): string | undefined
 }
 
+/** The resource of stored answers. */
+export interface AnswersForm {
+  /** Our path; an answer is at the path below it that is its id. */
+  path: string
+  /** The same below the base URL of a channel. */
+  upstreamPath: string
+  /** Below an answer: the items of the conversation before it. */
+  itemsBelow: string
+  /** The query parameters that are passed on to the channel that holds the answer. */
+  forwarded: readonly string[]
+  /** The query parameter that resumes a stream of events: the number of the last event that arrived. */
+  resumes: string
+  /** The body after an answer was deleted. */
+  deleted(id: string): Json
+}
+
 /** Only one format may have conversations: a stored one does not say which format it is in. */
 export interface ConversationForm {
   /** The member that names a conversation, for errors and notes. */
@@ -161,4 +185,112 @@ export interface ConversationForm {
   newId(): string
   /** The error for a conversation that the gateway does not store. */
   refused(): GatewayError
+  /**
+   * Names a conversation in an answer, or in whole frames of a streamed one, whose channel does not know it.
+   * All other bytes stay unchanged.
+   */
+  nameIn(bytes: Buffer, id: string, isStream: boolean): Buffer
+}
+
+/** What the client of a background answer sees in place of the values of our own request to the upstream. */
+export interface BackgroundView {
+  /** The answer as it was accepted. */
+  answer: Json
+  showsEncrypted: boolean
+}
+
+/** Background answers. An event is an object of the format, without its number. */
+export interface BackgroundForm {
+  /** The number of events before those of a run. */
+  eventsBeforeRun: number
+  /** Converts a request id to the id of its answer. */
+  backgroundId(requestId: string): string
+  /** The reverse; undefined if the id does not belong to one of our requests. */
+  requestIdOfAnswer(answerId: string): string | undefined
+  /** Creates the request that generates the answer: it streams, and the channel stores nothing. */
+  requestForAnswer(body: Buffer, facts: BackgroundFacts): Buffer
+  /** The answer before it runs, and its first events, with their numbers. `body`: its `answerSettings`. */
+  queuedAnswer(
+    requestId: string,
+    context: { model: string; createdAt: number; previousId: string | null; body: Json },
+  ): { answer: Json; events: Json[] }
+  /** A queued answer that a worker is generating; any other answer is returned unchanged. */
+  runningAnswer(answer: Json): Json
+  /** The id of the answer that it continues. */
+  previousIdOf(answer: Json): string | undefined
+  /**
+   * Converts an event of a run to the form that the client sees. Undefined if the client does not receive it,
+   * because one of our events has the same meaning.
+   */
+  eventForClient(event: Json, view: BackgroundView): Json | undefined
+  /** The final state of an answer; undefined for an event that does not end it. */
+  endOfEvent(event: Json): 'completed' | 'incomplete' | 'failed' | undefined
+  /** The answer that an event contains. */
+  answerIn(event: Json): Json | undefined
+  /** The item that an event completes. */
+  itemIn(event: Json): Json | undefined
+  /** The items of an answer as JSON text without brackets. */
+  itemsOfAnswer(answer: Json): string
+  /** `number` counts the events of an answer from 0. */
+  numbered(event: Json, number: number): Json
+  /** A stored event, JSON text, as a server-sent event. */
+  encodeStored(text: string): string
+  /** The last event of an answer that no run could finish. `output`: the items from its events. */
+  unmadeEvent(
+    answer: Json,
+    how: { status: 'failed'; error: GatewayError } | { status: 'cancelled' },
+    output: readonly Json[],
+  ): Json
+  /** The body of the webhook for an answer that has ended, in its final state; undefined if it is gone. */
+  webhookBody(requestId: string, answer: Json | undefined, endedAt: Date): Json
+}
+
+/** The request in one frame. */
+export interface SocketRequest {
+  /** The body of the same request over HTTP, as a stream. */
+  body: Buffer
+  /** The id of the answer that it continues. */
+  previousId: string | undefined
+  /** The lane in which it runs; undefined means the lane of requests that name none. */
+  lane: string | undefined
+  /** False when it only prepares the next request, so that no model answers. */
+  generates: boolean
+}
+
+/** An answer to a request over a WebSocket. */
+export interface SocketAnswer {
+  id: string
+  isStored: boolean
+  /** The items of an answer that is not stored, as later requests repeat them. */
+  items(): string
+}
+
+/** A format over a WebSocket. Each frame of a client is a request, and each frame of ours is an event. */
+export interface SocketForm {
+  /** The path of the upgrade, and of the same requests over HTTP. */
+  path: string
+  /** Throws a GatewayError `invalid_request` or `unsupported_parameter` that names the member. */
+  readFrame(frame: Buffer, bounds: JsonBounds): SocketRequest
+  /** The lane of a refused frame, where its client waits for the answer; undefined if it cannot be read. */
+  laneOfRefused(frame: Buffer, bounds: JsonBounds): string | undefined
+  /**
+   * Checks that every tool result in the request has its call, there or in the items before it. Throws a
+   * GatewayError `invalid_request`, because a client without it has lost its place in the conversation.
+   */
+  requireCalls(body: Buffer, facts: StateFacts, before: string, bounds: JsonBounds): void
+  /** What each event of a lane begins with, in place of its opening brace. */
+  laneMark(lane: string): string
+  /** The answer in its last event; undefined for an event that ends nothing. */
+  endOf(event: Json): Json | 'failed' | undefined
+  /** Undefined for an answer that cannot be continued. */
+  answered(answer: Json): SocketAnswer | undefined
+  /** The frame for an error, which is the `error` of an HTTP error body. */
+  errorFrame(parts: {
+    status: number
+    error: Json
+    retryAfter: string | undefined
+    lane: string | undefined
+  }): string
+  /** The events that answer a request that only prepares the next one. `body`: its `answerSettings`. */
+  preparedEvents(requestId: string, model: string, body: Json): Json[]
 }

@@ -10,7 +10,7 @@ import { FrameEnds, frameData } from '../protocols/sse.ts'
  */
 export class EventFrames {
   readonly #eventBytesMax: number
-  /** Members that are put at the beginning of each event. */
+  /** What each event begins with in place of its opening brace. */
   readonly #mark: string
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
@@ -18,10 +18,9 @@ export class EventFrames {
   #last: Buffer = nothing
   #isOver = false
 
-  /** `lane` is named in each event. */
-  constructor(eventBytesMax: number, lane?: string) {
+  constructor(eventBytesMax: number, mark = '') {
     this.#eventBytesMax = eventBytesMax
-    this.#mark = lane === undefined ? '' : `{"stream_id":${JSON.stringify(lane)},`
+    this.#mark = mark
   }
 
   /** The data of the last event; empty before the first one. */

@@ -1,4 +1,4 @@
-import { isRecord, recordsOf, textOf } from '../canonical/json.ts'
+import type { SocketAnswer } from '../protocols/protocol-state.ts'
 
 /**
  * The newest answer of a connection, remembered so that its client can continue by sending only the new
@@ -17,25 +17,10 @@ export interface LaneState {
 
 /** Returns the state after an answer that is not kept anywhere else; undefined when it is too large. */
 export function stateAfter(
-  answer: { id: string; output: readonly unknown[] },
+  answer: SocketAnswer,
   { asked, before }: { asked: string; before: string | undefined },
   bytesMax: number,
 ): LaneState | undefined {
-  const output = JSON.stringify(sentBack(answer.output)).slice(1, -1)
-  const items = [asked, output].filter((each) => each !== '').join(',')
+  const items = [asked, answer.items()].filter((each) => each !== '').join(',')
   return items.length > bytesMax ? undefined : { id: answer.id, items, before }
-}
-
-/**
- * Returns the items of an answer that is not kept, in the form in which a later request repeats them.
- * Reasoning can be sent back only in its encrypted form.
- */
-function sentBack(output: readonly unknown[]): readonly unknown[] {
-  const isLost = (item: unknown) =>
-    isRecord(item) && item.type === 'reasoning' && textOf(item.encrypted_content) === undefined
-  if (!output.some(isLost)) return output
-  // A vendor looks up the ids of its own items, and refuses a call without the reasoning before it.
-  return recordsOf(output)
-    .filter((item) => !isLost(item))
-    .map(({ id: _, ...item }) => item)
 }

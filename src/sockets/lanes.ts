@@ -8,7 +8,7 @@ import type { OpenSockets } from './open-sockets.ts'
  */
 export const lanesMax = 16
 
-/** The lane of requests without a `stream_id`. */
+/** The lane of requests that name no lane. */
 export const unnamed = ''
 
 /** What a connection remembers: the newest answers of its most recently used lanes. */

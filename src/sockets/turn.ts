@@ -2,6 +2,7 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { BodyShare } from '../http/body-memory.ts'
 import type { Handler } from '../http/exchange.ts'
 import { MemoryExchange } from '../http/memory-exchange.ts'
+import type { SocketForm } from '../protocols/protocol-state.ts'
 import { EventFrames } from './event-frames.ts'
 
 /** The request of one frame, and the destination of its answer. */
@@ -16,16 +17,17 @@ export interface TurnParts {
   eventBytesMax: number
   /** The lane that its events name. */
   lane: string | undefined
+  form: Pick<SocketForm, 'path' | 'laneMark' | 'endOf'>
   /** Handles it like a request over HTTP. */
   handle: Handler
   /** Sends events as frames. Returns false when `Turn.drained` must be called before more are sent. */
   send(frames: Buffer): boolean
-  /** Called when the turn is over. `response` is from its last event, if the answer is complete. */
+  /** Called when the turn is over. `answer` is from its last event, if the answer is complete. */
   done(result: TurnResult): void
 }
 
 export type TurnResult =
-  | { kind: 'answered'; response: Json }
+  | { kind: 'answered'; answer: Json }
   /** Refused before it began to answer. */
   | { kind: 'refused'; status: number; error: Json; retryAfter: string | undefined }
   /** An event has reported its failure, or no event could be sent. */
@@ -36,18 +38,21 @@ export class SocketTurn {
   readonly #exchange: MemoryExchange
   readonly #frames: EventFrames
   readonly #send: TurnParts['send']
+  readonly #endOf: SocketForm['endOf']
   #status = 0
   #retryAfter: string | undefined
   #isStream = false
   #refusal: Buffer[] = []
 
   constructor(parts: TurnParts) {
-    this.#frames = new EventFrames(parts.eventBytesMax, parts.lane)
+    const { form, lane } = parts
+    this.#frames = new EventFrames(parts.eventBytesMax, lane === undefined ? '' : form.laneMark(lane))
     this.#send = parts.send
+    this.#endOf = form.endOf
     this.#exchange = new MemoryExchange(
       {
         method: 'POST',
-        path: '/v1/responses',
+        path: form.path,
         headers: parts.headers,
         body: parts.body,
         share: parts.share,
@@ -96,10 +101,9 @@ export class SocketTurn {
         retryAfter: this.#retryAfter,
       }
     }
-    const { type, response } = parsed(this.#frames.last.toString('utf8'))
-    if (type === 'error' || type === 'response.failed') return { kind: 'failed' }
-    const isEnd = type === 'response.completed' || type === 'response.incomplete'
-    return isEnd && isRecord(response) ? { kind: 'answered', response } : { kind: 'cut' }
+    const answer = this.#endOf(parsed(this.#frames.last.toString('utf8')))
+    if (answer === 'failed') return { kind: 'failed' }
+    return answer === undefined ? { kind: 'cut' } : { kind: 'answered', answer }
   }
 }
 

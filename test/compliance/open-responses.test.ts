@@ -5,7 +5,7 @@ import { readAnswer, readEvents } from './open-responses.ts'
 
 /** A handwritten stream of one text. */
 function stream(): Json[] {
-  const { events } = preparedEvents('request-1', 'm', {})
+  const events = preparedEvents('request-1', 'm', {})
   const [created, completed] = events.map(({ response }) => response)
   const place = { item_id: 'msg_1', output_index: 0 }
   const part = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AnswerReader, readNative } from '../../src/pipeline/answer-reader.ts'
 import { namingConversation } from '../../src/pipeline/named-conversation.ts'
-import { upstreamSide } from '../../src/protocols/index.ts'
+import { conversationState, upstreamSide } from '../../src/protocols/index.ts'
 import { answerToKeep } from '../../src/protocols/openai-responses/answer-to-keep.ts'
 
 const { native } = upstreamSide('openai-responses')
@@ -10,7 +10,7 @@ const side = native
 
 function reader(isStream: boolean): AnswerReader {
   const read: AnswerReader = readNative(side, { dropUsageFrame: false, frameBytesMax: 65_536 }, () => read)
-  return namingConversation(read, 'conv_1', isStream)
+  return namingConversation(read, conversationState().conversations, 'conv_1', isStream)
 }
 
 const item = {

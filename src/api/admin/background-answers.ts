@@ -7,7 +7,7 @@ import { findJobs } from '../../jobs/queries.ts'
 import { jobOf } from '../../jobs/rows.ts'
 import { cancelAnswer } from '../../pipeline/background-jobs.ts'
 import type { Gateway } from '../../pipeline/gateway.ts'
-import { background } from '../../protocols/index.ts'
+import { backgroundOf } from '../../protocols/index.ts'
 import { isId, moment, oneOfWords, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
@@ -125,10 +125,10 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
 }
 
 function answerJson(job: Job, showsRouting: boolean): z.output<typeof answer> {
-  const { id, tenantId, keyId, groupId, state, model, events, runs } = job
+  const { id, tenantId, keyId, groupId, state, model, events, runs, opened } = job
   return {
     id,
-    answer_id: background.backgroundId(id),
+    answer_id: backgroundOf(opened.clientProtocol).backgroundId(id),
     ...{ tenant_id: tenantId, key_id: keyId, group_id: groupId },
     status: state,
     model,

@@ -1,32 +1,13 @@
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { isRecord, type Json, parseObject, textOf } from '../../canonical/json.ts'
 import { backgroundMembers } from '../added-members.ts'
 import type { ByteRange } from '../json-scan.ts'
-import type { BackgroundFacts } from '../protocol-state.ts'
+import type { BackgroundFacts, BackgroundForm, BackgroundView } from '../protocol-state.ts'
 import { removeMembers } from '../remove-members.ts'
 import { splice } from '../splice.ts'
 import { failureOf, responseId } from './errors.ts'
 import { responseObjects } from './response-object.ts'
 
-/** What the client of a background answer sees in place of the values of our own request to the upstream. */
-export interface BackgroundView {
-  id: string
-  /** Seconds since the epoch. */
-  createdAt: number
-  previousId: string | null
-  /**
-   * Whether the client requested encrypted reasoning. Our own request always does, because later requests
-   * need it.
-   */
-  showsEncrypted: boolean
-}
-
-/** The number of events before those of a run. */
-export const eventsBeforeRun = 2
-
-/**
- * Creates the request for a background answer: it streams, and the channel stores nothing. Later requests
- * send its reasoning back, so it is requested in encrypted form.
- */
+/** Later requests send its reasoning back, so it is requested in encrypted form. */
 export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
   const edits = [
     { start: at, end: at, bytes: Buffer.from(backgroundMembers(include)) },
@@ -35,8 +16,7 @@ export function requestForAnswer(body: Buffer, { removed, at, include }: Backgro
   return splice(body, edits, Buffer.allocUnsafe)
 }
 
-/** The answer before it runs, and its first events. `body`: its `answerSettings`. */
-export function queuedAnswer(
+function queuedAnswer(
   requestId: string,
   context: { model: string; createdAt: number; previousId: string | null; body: Json },
 ): { answer: Json; events: Json[] } {
@@ -53,11 +33,7 @@ export function queuedAnswer(
   }
 }
 
-/**
- * Converts an event of a run to the form that the client sees. Undefined if the client does not receive it,
- * because one of our events has the same meaning.
- */
-export function eventForClient(event: Json, view: BackgroundView): Json | undefined {
+function eventForClient(event: Json, view: BackgroundView): Json | undefined {
   const { type, response, item } = event
   if (type === 'response.created' || type === 'response.queued' || type === 'error') return undefined
   return {
@@ -67,28 +43,26 @@ export function eventForClient(event: Json, view: BackgroundView): Json | undefi
   }
 }
 
-/** The final state of an answer; undefined for an event that does not end it. */
-export function endOfEvent({ type }: Json): 'completed' | 'incomplete' | 'failed' | undefined {
+function endOfEvent({ type }: Json): 'completed' | 'incomplete' | 'failed' | undefined {
   const end = /^response\.(completed|incomplete|failed)$/.exec(String(type))?.[1]
   return end === 'completed' || end === 'incomplete' || end === 'failed' ? end : undefined
 }
 
-export function responseForClient(response: Json, view: BackgroundView): Json {
-  const { id, createdAt, previousId } = view
+function responseForClient(response: Json, view: BackgroundView): Json {
+  const { id, created_at, previous_response_id } = view.answer
   const output = Array.isArray(response.output) ? response.output : []
   return {
     ...response,
     id,
-    created_at: createdAt,
+    created_at,
     background: true,
     store: true,
-    previous_response_id: previousId,
+    previous_response_id,
     output: output.map((item: unknown) => (isRecord(item) ? shown(item, view) : item)),
   }
 }
 
-/** The last event of an answer that no run could finish. `output`: the items from its events. */
-export function unmadeEvent(
+function unmadeEvent(
   answer: Json,
   how: { status: 'failed'; error: Parameters<typeof failureOf>[0] } | { status: 'cancelled' },
   output: readonly Json[],
@@ -97,17 +71,23 @@ export function unmadeEvent(
   return { type: `response.${how.status}`, response: { ...answer, status: how.status, error, output } }
 }
 
-/**
- * Converts a request id to the id of its answer. The reverse is undefined if the id does not belong to one of
- * our requests.
- */
-export function backgroundId(requestId: string): string {
-  return responseId(requestId)
-}
-
-export function requestIdOfAnswer(answerId: string): string | undefined {
+function requestIdOfAnswer(answerId: string): string | undefined {
   const parts = /^resp_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(answerId)
   return parts?.slice(1).join('-')
+}
+
+/**
+ * The event of the vendor's webhooks:
+ * https://platform.openai.com/docs/api-reference/webhook-events, read 2026-11-23
+ */
+function webhookBody(requestId: string, answer: Json | undefined, endedAt: Date): Json {
+  return {
+    id: `evt_${requestId}`,
+    object: 'event',
+    created_at: Math.floor(endedAt.getTime() / 1000),
+    type: `response.${String(answer?.status)}`,
+    data: { id: responseId(requestId) },
+  }
 }
 
 const nothing = Buffer.alloc(0)
@@ -116,4 +96,23 @@ function shown(item: Json, { showsEncrypted }: BackgroundView): Json {
   if (showsEncrypted || item.type !== 'reasoning' || item.encrypted_content === undefined) return item
   const { encrypted_content: _, ...rest } = item
   return rest
+}
+
+export const background: BackgroundForm = {
+  eventsBeforeRun: 2,
+  backgroundId: responseId,
+  requestIdOfAnswer,
+  requestForAnswer,
+  queuedAnswer,
+  runningAnswer: (answer) => (answer.status === 'queued' ? { ...answer, status: 'in_progress' } : answer),
+  previousIdOf: ({ previous_response_id: id }) => textOf(id),
+  eventForClient,
+  endOfEvent,
+  answerIn: ({ response }) => (isRecord(response) ? response : undefined),
+  itemIn: ({ type, item }) => (type === 'response.output_item.done' && isRecord(item) ? item : undefined),
+  itemsOfAnswer: ({ output }) => JSON.stringify(Array.isArray(output) ? output : []).slice(1, -1),
+  numbered: (event, number) => ({ ...event, sequence_number: number }),
+  encodeStored: (text) => `event: ${String(parseObject(text)?.type)}\ndata: ${text}\n\n`,
+  unmadeEvent,
+  webhookBody,
 }

@@ -73,10 +73,12 @@ function backgroundFacts(
 ): BackgroundFacts | undefined {
   if (model === undefined) return undefined
   const included: unknown = include === undefined ? undefined : parseSpan(raw, include, 'include')
+  const words = Array.isArray(included) ? included.filter((each) => typeof each === 'string') : []
   return {
     removed: [stream, store, background, include].filter((span) => span !== undefined),
     at: model.end,
-    include: Array.isArray(included) ? included.filter((each) => typeof each === 'string') : [],
+    include: words,
+    showsEncrypted: words.includes('reasoning.encrypted_content'),
   }
 }
 

@@ -59,13 +59,10 @@ export function preparedEvents(requestId: string, model: string, body: Json) {
   const usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   const first = response({ status: 'in_progress', output: [], usage: undefined })
   const last = response({ status: 'completed', output: [], usage })
-  return {
-    id: responseId(requestId),
-    events: [
-      { type: 'response.created', sequence_number: 0, response: first },
-      { type: 'response.completed', sequence_number: 1, response: last },
-    ],
-  }
+  return [
+    { type: 'response.created', sequence_number: 0, response: first },
+    { type: 'response.completed', sequence_number: 1, response: last },
+  ]
 }
 
 /** Like `ClientSide#answerSettings`: the members that `echoedSettings` and `listedTools` read. */

@@ -3,7 +3,10 @@ import { type ByteRange, kindAt } from '../json-scan.ts'
 import type { History, ProtocolState, StateFacts, StateRefusals } from '../protocol-state.ts'
 import { splice } from '../splice.ts'
 import { answerToKeep } from './answer-to-keep.ts'
+import { background } from './background.ts'
 import { itemForm, newId } from './items.ts'
+import { nameConversation } from './name-conversation.ts'
+import { sockets } from './sockets.ts'
 
 const previousMember = 'previous_response_id'
 const words = { member: previousMember, turns: 'input' }
@@ -24,10 +27,21 @@ export const state: ProtocolState = {
   itemsIn,
   withHistory,
   refusals,
+  background,
+  sockets,
   items: itemForm,
+  answers: {
+    path: '/v1/responses',
+    upstreamPath: '/responses',
+    itemsBelow: '/input_items',
+    forwarded: ['include', 'include[]', 'starting_after'],
+    resumes: 'starting_after',
+    deleted: (id) => ({ id, object: 'response', deleted: true }),
+  },
   conversations: {
     member: 'conversation',
     newId: () => newId('conv'),
+    nameIn: nameConversation,
     // Conversations created directly at the vendor are in an account that tenants share, so we cannot tell
     // which tenant owns one.
     refused: () => gatewayError('conversation_not_continuable', {}, { field: 'conversation' }),

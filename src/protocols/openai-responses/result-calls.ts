@@ -1,11 +1,6 @@
-import { gatewayError } from '../canonical/error.ts'
-import {
-  type ByteRange,
-  type JsonBounds,
-  parseSpan,
-  scanElements,
-  scanMembers,
-} from '../protocols/json-scan.ts'
+import { gatewayError } from '../../canonical/error.ts'
+import { type JsonBounds, parseSpan, scanElements, scanMembers } from '../json-scan.ts'
+import type { StateFacts } from '../protocol-state.ts'
 
 /**
  * Checks that every result in `input` has its call, there or in the items before it. A client that sends a
@@ -14,7 +9,7 @@ import {
  */
 export function requireCalls(
   body: Buffer,
-  input: ByteRange | undefined,
+  { conversation: input }: Pick<StateFacts, 'conversation'>,
   before: string,
   bounds: JsonBounds,
 ): void {

@@ -6,15 +6,14 @@ import type { Bounds } from '../config/config.ts'
 import type { BodyShare } from '../http/body-memory.ts'
 import { asGatewayError } from '../pipeline/ending.ts'
 import type { ClientSide, RequestFacts } from '../protocols/protocol.ts'
-import { type CreateFrame, laneOfRefused, readCreateFrame } from './create-frame.ts'
+import type { ProtocolState, SocketForm, SocketRequest } from '../protocols/protocol-state.ts'
 import { FrameMemory } from './frame-memory.ts'
 import { type LaneState, stateAfter } from './lane-state.ts'
 import { LaneStates, lanesMax, oneAtATime, tooManyLanes, unnamed } from './lanes.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
-import { requireCalls } from './result-calls.ts'
 import { SocketTurn, type TurnParts, type TurnResult } from './turn.ts'
 
-export interface ResponsesSocketParts
+export interface ClientSocketParts
   extends Pick<TurnParts, 'headers' | 'clientAddress' | 'origin' | 'isEncrypted' | 'handle'> {
   bounds: Bounds
   sockets: Pick<OpenSockets, 'remember'>
@@ -26,19 +25,21 @@ export interface ResponsesSocketParts
   prepare: TurnParts['handle']
   /** Reads its requests and writes its errors. */
   client: ClientSide
+  state: ProtocolState
+  form: SocketForm
   /** True while the process is ending. */
   isDraining(): boolean
 }
 
 /**
- * One connection of a client. Its requests, each a `response.create`, run in lanes, one after another in
- * each. Requests without a `stream_id` share one lane, where a second request at the same time is refused.
+ * One connection of a client. Its requests run in lanes, one after another in
+ * each. Requests that name no lane share one, where a second request at the same time is refused.
  * The newest answer of a lane is remembered here if it is not kept anywhere else, until the connection ends
  * or a request that continues it is refused.
  */
-export class ResponsesSocket implements OpenSocket {
+export class ClientSocket implements OpenSocket {
   readonly #socket: WebSocket
-  readonly #parts: ResponsesSocketParts
+  readonly #parts: ClientSocketParts
   readonly #frames: FrameMemory
   readonly #states: LaneStates
   /** The running requests by lane. */
@@ -53,7 +54,7 @@ export class ResponsesSocket implements OpenSocket {
   #isAlive = true
   #stalled: NodeJS.Timeout | undefined
 
-  constructor(socket: WebSocket, parts: ResponsesSocketParts) {
+  constructor(socket: WebSocket, parts: ClientSocketParts) {
     this.#socket = socket
     this.#parts = parts
     this.#frames = new FrameMemory(parts.beginShare)
@@ -116,12 +117,12 @@ export class ResponsesSocket implements OpenSocket {
     try {
       if (isBinary) throw gatewayError('frame_binary')
       if (this.#isClosing) throw shuttingDown()
-      const frame = readCreateFrame(data, this.#parts.bounds)
+      const frame = this.#parts.form.readFrame(data, this.#parts.bounds)
       if (!this.#isFree(frame.lane)) this.#waiting.push({ frame, share })
       else this.#begin(frame, share)
     } catch (error) {
       share.release()
-      this.#refuse(asGatewayError(error), laneOfRefused(data, this.#parts.bounds))
+      this.#refuse(asGatewayError(error), this.#parts.form.laneOfRefused(data, this.#parts.bounds))
     }
   }
 
@@ -157,21 +158,16 @@ export class ResponsesSocket implements OpenSocket {
     }
   }
 
-  #begin({ body, previousId, lane, generates }: CreateFrame, share: BodyShare): void {
-    const { bounds, client, handle, prepare } = this.#parts
+  #begin({ body, previousId, lane, generates }: SocketRequest, share: BodyShare): void {
+    const { bounds, client, state: kept, handle, prepare } = this.#parts
     const facts = client.readRequest(body, bounds)
     const state = this.#states.find(previousId)
     const before = state === undefined ? previousId : state.before
-    const { state: form } = client
-    const asked = [state?.items ?? '', form?.itemsIn(body, facts) ?? '']
-      .filter((each) => each !== '')
-      .join(',')
-    if (!generates && facts.runsIn !== undefined) throw notPrepared()
+    const asked = [state?.items ?? '', kept.itemsIn(body, facts)].filter((each) => each !== '').join(',')
+    if (!generates && facts.runsIn !== undefined) throw this.#notPrepared()
     if (generates && state !== undefined && before === undefined) this.#requireCalls(body, facts, state)
     const whole =
-      !generates || state === undefined || form === undefined
-        ? body
-        : form.withHistory(body, facts, { items: state.items, before })
+      !generates || state === undefined ? body : kept.withHistory(body, facts, { items: state.items, before })
     share.set(whole.length)
     this.#idle.refresh()
     const turn = new SocketTurn({
@@ -197,9 +193,9 @@ export class ResponsesSocket implements OpenSocket {
    * Throws a GatewayError `invalid_request`, and then forgets the state, as after any refused request that
    * continues it.
    */
-  #requireCalls(body: Buffer, { conversation }: RequestFacts, state: LaneState): void {
+  #requireCalls(body: Buffer, facts: RequestFacts, state: LaneState): void {
     try {
-      requireCalls(body, conversation, state.items, this.#parts.bounds)
+      this.#parts.form.requireCalls(body, facts, state.items, this.#parts.bounds)
     } catch (error) {
       this.#states.forget(state)
       throw error
@@ -218,7 +214,7 @@ export class ResponsesSocket implements OpenSocket {
       continued,
       lane,
       generates,
-    }: Pick<CreateFrame, 'lane' | 'generates'> & {
+    }: Pick<SocketRequest, 'lane' | 'generates'> & {
       asked: Conversation | undefined
       continued: LaneState | undefined
     },
@@ -228,18 +224,18 @@ export class ResponsesSocket implements OpenSocket {
     const { socketStateBytesMax } = this.#parts.bounds
     switch (result.kind) {
       case 'answered': {
-        const { id, output, store } = result.response
-        const isOurs = (store !== true || !generates) && typeof id === 'string' && Array.isArray(output)
+        const answer = this.#parts.form.answered(result.answer)
+        const isOurs = answer !== undefined && (!answer.isStored || !generates)
         this.#states.set(
           lane ?? unnamed,
-          isOurs && asked !== undefined ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined,
+          isOurs && asked !== undefined ? stateAfter(answer, asked, socketStateBytesMax) : undefined,
         )
         break
       }
       case 'refused': {
         if (continued !== undefined) this.#states.forget(continued)
         const { status, error, retryAfter } = result
-        this.#send(errorFrame({ status, error, retryAfter, lane }))
+        this.#send(this.#parts.form.errorFrame({ status, error, retryAfter, lane }))
         // The key is no longer valid.
         if (status === 401) this.#close(closeCodes.policy, 'the key is not valid')
         break
@@ -259,10 +255,17 @@ export class ResponsesSocket implements OpenSocket {
     if (this.#turns.size === 0) this.#close(closeCodes.restart, 'shutting down')
   }
 
+  #notPrepared(): GatewayError {
+    const field = this.#parts.state.conversations?.member
+    return gatewayError('prepared_not_in_conversation', {}, { field })
+  }
+
   #refuse(error: GatewayError, lane?: string): void {
     const { status, body, headers } = this.#parts.client.encodeError(error, '')
     const { error: shown } = body as { error: Json }
-    this.#send(errorFrame({ status, error: shown, retryAfter: headers['retry-after'], lane }))
+    this.#send(
+      this.#parts.form.errorFrame({ status, error: shown, retryAfter: headers['retry-after'], lane }),
+    )
   }
 
   #send(text: string): void {
@@ -341,7 +344,7 @@ export class ResponsesSocket implements OpenSocket {
 
 /** A request that waits for its lane. */
 interface Waiting {
-  frame: CreateFrame
+  frame: SocketRequest
   share: BodyShare
 }
 
@@ -362,23 +365,6 @@ const bufferedMax = 256 * 1024
 /** When more bytes than this are queued for the client, nothing more is read from it. */
 const answersBytesMax = 4 * bufferedMax
 const lastWordsMs = 1_000
-
-interface ErrorFrame {
-  status: number
-  error: Json
-  retryAfter: string | undefined
-  lane: string | undefined
-}
-
-function errorFrame({ status, error, retryAfter, lane }: ErrorFrame): string {
-  const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }
-  const streamId = lane === undefined ? {} : { stream_id: lane }
-  return JSON.stringify({ type: 'error', ...streamId, status, error, ...headers })
-}
-
-function notPrepared(): GatewayError {
-  return gatewayError('prepared_not_in_conversation', {}, { field: 'conversation' })
-}
 
 function shuttingDown(): GatewayError {
   return gatewayError('socket_closing', {}, { retryAfterSeconds: 1 })

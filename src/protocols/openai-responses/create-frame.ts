@@ -1,22 +1,10 @@
-import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import { invalid } from '../canonical/field-error.ts'
-import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanMembers } from '../protocols/json-scan.ts'
-import { removeMembers } from '../protocols/remove-members.ts'
-import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
-import { splice } from '../protocols/splice.ts'
-import { orElse } from '../runtime/confine.ts'
-
-/** The request in one frame. */
-export interface CreateFrame {
-  /** The body of the same request over HTTP, as a stream. */
-  body: Buffer
-  /** The id of the answer that it continues. */
-  previousId: string | undefined
-  /** The lane in which it runs; undefined means the lane of requests without a `stream_id`. */
-  lane: string | undefined
-  /** False when it only prepares the next request, so that no model answers. */
-  generates: boolean
-}
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanMembers } from '../json-scan.ts'
+import type { SocketRequest } from '../protocol-state.ts'
+import { removeMembers } from '../remove-members.ts'
+import { readBoolean, scanBody } from '../scan-facts.ts'
+import { splice } from '../splice.ts'
 
 const names = [
   'type',
@@ -35,7 +23,7 @@ const names = [
  * https://developers.openai.com/api/docs/guides/websocket-mode, according to clients that implement it, read
  * 2026-11-23
  */
-export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame {
+export function readCreateFrame(frame: Buffer, bounds: JsonBounds): SocketRequest {
   const members = scanBody(frame, names, bounds)
   const type = textAt(frame, members.type, 'type')
   if (type !== 'response.create') {
@@ -72,15 +60,19 @@ export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame 
 const nothing = Buffer.alloc(0)
 const laneCharactersMax = 256
 
-/**
- * Returns the lane of a refused frame, as far as it can be read, because clients wait for the answer there.
- */
+/** Reads as far as the frame can be read. */
 export function laneOfRefused(frame: Buffer, { jsonDepthMax: depthMax }: JsonBounds): string | undefined {
   const found: Partial<Record<'stream_id', ByteRange>> = {}
-  orElse(undefined, () =>
-    scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found }),
-  )
-  return orElse(undefined, () => textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax))
+  try {
+    scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found })
+  } catch {
+    // `found` has what comes before the fault.
+  }
+  try {
+    return textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax)
+  } catch {
+    return undefined
+  }
 }
 
 function textAt(frame: Buffer, span: ByteRange | undefined, path: string): string | undefined {

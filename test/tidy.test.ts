@@ -316,6 +316,18 @@ test('no protocol imports another; only protocols/index.ts names them all', () =
   }
 })
 
+test('how requests refer to stored answers is known to protocols alone, which the rooms of state ask', () => {
+  const rooms = /^src\/(pipeline|state|sockets|background)\//
+  const words =
+    /previous_(response|message)_id|openai-responses|\bresp_|output_item|response\.(created|completed|failed|incomplete|queued)|encrypted_content|sequence_number|stream_id|input_items|item_reference|function_call|\/v1\/responses/
+  for (const { file, text } of product) {
+    // The list of endpoints names the path and the format of each.
+    if (!rooms.test(file) || file === 'src/pipeline/endpoints.ts') continue
+    const word = words.exec(text)?.[0]
+    expect(word, `${file}: ask the ProtocolState of the client's format`).toBeUndefined()
+  }
+})
+
 test('src does not import workers/, except the entry, which starts workers in this process on demand', () => {
   for (const { file, imports } of product) {
     if (file === 'src/server.ts') continue

@@ -2,9 +2,10 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { byFile, differences, noChanges, type Writing } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
-import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
-import { keyColumns } from './key-columns.ts'
+import { settingsOfKeys } from '../db/settings/key-settings.ts'
+import { toRow } from '../db/settings/setting.ts'
+import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -98,12 +99,12 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, retention, balance, disabled } of tenants) {
+  for (const tenant of tenants) {
+    const { name, balance } = tenant
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
-    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: writing.managedBy }
+    const row = { ...toRow(settingsOfTenants, tenant, existing), managedBy: writing.managedBy }
     if (existing === undefined) {
       writing.report('tenants', name, 'create', [])
       changes.added.push(name)
@@ -123,7 +124,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null && disabledAt === null) changes.added.push(name)
+    if (existing.disabledAt !== null && row.disabledAt === null) changes.added.push(name)
     else if (isOther || existing.limited !== limited) changes.changed.push(name)
   }
   await addTenants(tx, fresh)
@@ -248,7 +249,7 @@ function settingsOf(
   const endsFormer = managedBy === 'file' || key.secret !== undefined
   return {
     groupId,
-    ...keyColumns(key, existing),
+    ...toRow(settingsOfKeys, key, existing),
     // A member cannot enable a key that the file disables.
     disabledByMember: false,
     managedBy,

@@ -1,5 +1,5 @@
 import { readAllRows } from '../catalog/queries.ts'
-import { asc, eq } from '../db/drizzle.cjs'
+import { asc, eq, getTableColumns } from '../db/drizzle.cjs'
 import { accounts, keys, priceLibrary, tenants } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
@@ -9,7 +9,7 @@ export type ExportRows = Awaited<ReturnType<typeof readExportRows>>
  * Everything that a gateway.yaml can contain, including disabled rows. The secrets of keys are not stored.
  */
 export async function readExportRows(db: Queries) {
-  const { secretHash: _, ...keyColumns } = keyColumnsOf()
+  const { secretHash: _, formerSecretHash: __, ...keyColumns } = getTableColumns(keys)
   return {
     ...(await readAllRows(db)),
     library: (await db.select().from(priceLibrary))[0],
@@ -19,32 +19,5 @@ export async function readExportRows(db: Queries) {
       .innerJoin(accounts, eq(accounts.id, tenants.id))
       .orderBy(asc(tenants.name)),
     keys: await db.select(keyColumns).from(keys).orderBy(asc(keys.name)),
-  }
-}
-
-function keyColumnsOf() {
-  const { id, tenantId, groupId, name, secretHash, hint, capture, captureAnswers, keptDays, usageScope } =
-    keys
-  const { strict, subKeysMax, parentId } = keys
-  const { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal } = keys
-  const { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy } = keys
-  const settings = { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy }
-  const limits = { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal }
-  return {
-    id,
-    tenantId,
-    groupId,
-    name,
-    secretHash,
-    hint,
-    capture,
-    captureAnswers,
-    keptDays,
-    usageScope,
-    strict,
-    subKeysMax,
-    parentId,
-    ...limits,
-    ...settings,
   }
 }

@@ -1,28 +1,17 @@
 import type { RateLimits } from '../catalog/snapshot.ts'
-import type { CaptureMode } from '../redaction/redact.ts'
+import type { settingsOfParents } from '../db/settings/key-settings.ts'
+import type { SettingValues } from '../db/settings/setting.ts'
 
 /**
  * The caller: a valid key with what the hot path needs. Immutable, and cached until the key's revision
  * changes.
  */
-export interface Identity {
+export interface Identity extends SettingValues<typeof settingsOfParents> {
   keyId: string
   keyName: string
   tenantId: string
   groupId: string
-  capture: CaptureMode
-  /**
-   * Whether the usage log keeps the answers, if `capture` is `content`. Undefined: the group's setting
-   * applies.
-   */
-  captureAnswers: boolean | undefined
-  /**
-   * The number of days for which answers are kept; 0: none are kept. Undefined: the group's setting applies.
-   */
-  keptDays: number | undefined
   usageScope: 'tenant' | 'key'
-  /** True: a request is refused if its translation would lose something. */
-  strict: boolean
   /** The ids of the allowed models, never aliases. Undefined: all models that the group allows. */
   allowedModels: ReadonlySet<string> | undefined
   /** CIDR blocks. Undefined: any address is allowed. */

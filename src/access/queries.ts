@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
 import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
+import { isBudgeted, ownLimitsFrom } from '../db/settings/bounds.ts'
+import { settingsOfParents } from '../db/settings/key-settings.ts'
+import { columnsOf, fromRow } from '../db/settings/setting.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -51,18 +53,14 @@ const parents = alias(keys, 'parent')
  * time at which the secret that was sent expires.
  */
 function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
-  // A sub-key always uses its parent's current values of these.
-  const { groupId, capture, captureAnswers, keptDays, strict } = parent ?? row
   return {
     keyId: row.id,
     keyName: row.name,
     tenantId: row.tenantId,
-    groupId,
-    capture,
-    captureAnswers: captureAnswers ?? undefined,
-    keptDays: keptDays ?? undefined,
+    // A sub-key always uses its parent's current values of these.
+    groupId: (parent ?? row).groupId,
+    ...fromRow(settingsOfParents, parent ?? row),
     usageScope: row.usageScope,
-    strict,
     allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
     expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
@@ -246,9 +244,10 @@ export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
 
 /** Copies the settings that these keys share with their sub-keys into the sub-keys' rows. */
 export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
-  const shared = [keys.groupId, keys.capture, keys.captureAnswers, keys.keptDays, keys.strict].map(
-    ({ name }) => sql.identifier(name),
-  )
+  const ofParents = columnsOf(settingsOfParents)
+  const shared = Object.entries(getTableColumns(keys))
+    .filter(([own]) => own === 'groupId' || own in ofParents)
+    .map(([, { name }]) => sql.identifier(name))
   const columns = sql.join(shared, sql`, `)
   const parentColumns = sql.join(
     shared.map((column) => sql`p.${column}`),

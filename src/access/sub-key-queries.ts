@@ -1,20 +1,16 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Budget, budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
-import type { RateLimits } from '../catalog/snapshot.ts'
 import { and, count, desc, eq, isNull } from '../db/drizzle.cjs'
 import { keys } from '../db/schema.ts'
+import { settingsOfKeys, settingsOfParents } from '../db/settings/key-settings.ts'
+import { fromRow, type SettingValues, toRow } from '../db/settings/setting.ts'
 import type { Queries, TypedTransaction } from '../db/transactions.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 
+const { allowed_models, allowed_cidrs, expires_at, limits, budget } = settingsOfKeys
+const ownSettings = { allowed_models, allowed_cidrs, expires_at, limits, budget }
+
 /** The settings that a key can choose for a new sub-key. */
-export interface NewSubKey {
-  name: string
-  allowedModels: string[] | undefined
-  allowedCidrs: string[] | undefined
-  expiresAt: Date | undefined
-  limits: RateLimits | undefined
-  budget: Budget | undefined
-}
+export type NewSubKey = { name: string } & SettingValues<typeof ownSettings>
 
 export type SubKeyRow = typeof keys.$inferSelect
 
@@ -54,16 +50,9 @@ export async function makeSubKey(
       name: wanted.name,
       secretHash: hashKeySecret(secret, pepper),
       hint: keyHint(secret),
-      capture: parent.capture,
-      captureAnswers: parent.captureAnswers,
-      keptDays: parent.keptDays,
+      ...toRow(settingsOfParents, fromRow(settingsOfParents, parent)),
+      ...toRow(ownSettings, wanted),
       usageScope: 'key',
-      strict: parent.strict,
-      ...limitColumns(wanted.limits),
-      ...budgetColumns(wanted.budget),
-      allowedModels: wanted.allowedModels ?? null,
-      allowedCidrs: wanted.allowedCidrs ?? null,
-      expiresAt: wanted.expiresAt ?? null,
       managedBy: 'admin',
       parentId,
     })

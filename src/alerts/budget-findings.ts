@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { nanoFromUsd } from '../catalog/usd.ts'
+import { nanoFromUsd } from '../canonical/usd.ts'
 import { usd } from '../money/price.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'

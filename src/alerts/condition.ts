@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expected, integer } from '../canonical/checked.ts'
-import { nanoFromUsd } from '../catalog/usd.ts'
+import { nanoFromUsd } from '../canonical/usd.ts'
 
 // The conditions of rules, with one schema per kind. Request bodies, rows and /openapi.json share these
 // schemas.

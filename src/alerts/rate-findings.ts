@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { nanoFromUsd, usd } from '../catalog/usd.ts'
+import { nanoFromUsd, usd } from '../canonical/usd.ts'
 import { type Summary, type SummaryGroup, type Sums, summarise } from '../usage/rollup-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'

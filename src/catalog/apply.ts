@@ -1,6 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
+import { settingsOfGroups } from '../db/settings/group-settings.ts'
+import { toRow } from '../db/settings/setting.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
 import {
@@ -13,7 +15,6 @@ import {
   type Writing,
 } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
-import { groupColumns } from './group-columns.ts'
 import {
   librarySettingFor,
   providersOfAdmins,
@@ -205,7 +206,7 @@ async function applyGroups(
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
-    const wanted = { id, ...groupColumns(group), managedBy: writing.managedBy }
+    const wanted = { id, name: group.name, ...toRow(settingsOfGroups, group), managedBy: writing.managedBy }
     const existing = rowOf.get(id)
     if (stays(existing, 'groups', group.name, writing)) continue
     const members = differences(existing, wanted)

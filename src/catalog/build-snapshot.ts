@@ -1,10 +1,13 @@
+import { isBudgeted } from '../db/settings/bounds.ts'
+import { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
+import { fromRow } from '../db/settings/setting.ts'
+import { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
 import { protocolNames } from '../protocols/protocol.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { boundAddresses, openConnection } from './channel-connection.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { ChannelPrices } from './library/channel-prices.ts'
 import { matcherOf } from './library/match.ts'
-import { isBudgeted, limitsFrom } from './limit-columns.ts'
 import { priceFromRow } from './price-from-row.ts'
 import type { CatalogRows, ChannelRow } from './queries.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Snapshot } from './snapshot.ts'
@@ -74,9 +77,8 @@ export function buildSnapshot(
         {
           id: row.id,
           name: row.name,
-          disabled: row.disabledAt !== null,
           limited: row.limited,
-          limits: limitsFrom(row),
+          ...fromRow(tenantSettingsOfRequests, row),
         },
       ]),
     ),
@@ -200,23 +202,6 @@ function listOffers(
 const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   id: row.id,
   name: row.name,
-  models: row.models,
-  channels: row.channels,
-  priceMultiplier: row.priceMultiplier,
-  imagePriority: row.imagePriority,
-  captureAnswers: row.captureAnswers,
-  keptDays: row.keptDays,
-  compactModel: row.compactModel ?? undefined,
-  clientGone: {
-    policy: row.clientGonePolicy,
-    seconds: row.clientGoneSeconds,
-    unseen: row.clientGoneUnseen,
-  },
-  limits: limitsFrom(row),
-  totalLimits: {
-    requestsPerMinute: row.totalRequestsPerMinute ?? undefined,
-    tokensPerMinute: row.totalTokensPerMinute ?? undefined,
-    concurrency: row.totalConcurrency ?? undefined,
-  },
+  ...fromRow(groupSettingsOfRequests, row),
   budgeted: isBudgeted(row),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { mustBe, wholeNumber } from '../db/settings/values.ts'
 import type { ConnectionEntry, Timeouts } from './channel-connection.ts'
-import { mustBe, wholeNumber } from './setting.ts'
 
 const proxyUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined

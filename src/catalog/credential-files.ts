@@ -1,6 +1,6 @@
+import { mustBe } from '../db/settings/values.ts'
 import type { Entry, EntryReader } from './entry-reader.ts'
 import { whyUnreadable } from './named-file.ts'
-import { mustBe } from './setting.ts'
 
 const prefix = 'file:'
 

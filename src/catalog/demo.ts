@@ -1,8 +1,7 @@
 import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { applyCatalog } from './apply.ts'
-import type { GatewayFile } from './gateway-file.ts'
-import { unlimited } from './limit-columns.ts'
+import { type GatewayFile, groupEntry } from './gateway-file.ts'
 import { changeRows, readGroups } from './queries.ts'
 
 /**
@@ -100,24 +99,7 @@ const demoGatewayFile: GatewayFile = {
       plainMembers: [],
     },
   ],
-  groups: [
-    {
-      name: 'default',
-      description: undefined,
-      public: false,
-      models: ['*'],
-      channels: ['*'],
-      priceMultiplier: '1',
-      imagePriority: 0,
-      captureAnswers: false,
-      keptDays: 0,
-      compactModel: undefined,
-      clientGone: { policy: 'drain', seconds: 30, unseen: 'estimate' },
-      limits: unlimited,
-      totalLimits: unlimited,
-      budget: undefined,
-    },
-  ],
+  groups: [groupEntry.parse({ name: 'default' })],
   tenants: [],
 }
 

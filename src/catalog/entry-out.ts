@@ -1,13 +1,13 @@
 import type { Json } from '../canonical/json.ts'
 import type { Rates } from '../canonical/price-parts.ts'
 import type { Traits } from '../canonical/traits.ts'
+import { usd } from '../canonical/usd.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { priceFromRow } from './price-from-row.ts'
 import { namedRates } from './price-tiers.ts'
 import type { CatalogRows, ChannelRow, PriceRow } from './queries.ts'
 import type { Price, PriceTier } from './snapshot.ts'
 import { traitsInWords } from './trait-entry.ts'
-import { usd } from './usd.ts'
 
 // Converts rows to the vocabulary of gateway.yaml, as the inverse of apply.ts. Used by responses of the admin
 // API and by exports.

@@ -1,25 +1,16 @@
 import { z } from 'zod'
+import { readBlock } from '../address-blocks.ts'
+import { settingsOfGroups } from '../db/settings/group-settings.ts'
+import { settingsOfKeys } from '../db/settings/key-settings.ts'
+import { entriesOf, valuesOf } from '../db/settings/setting.ts'
+import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
+import { blockText, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import { protocolNames } from '../protocols/protocol.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
 import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
 import type { LibrarySetting } from './library/apply-library.ts'
-import type { modelEntry } from './model-entry.ts'
-import {
-  budget,
-  cidr,
-  description,
-  expiry,
-  limits,
-  multiplier,
-  mustBe,
-  name,
-  ownLimits,
-  plainMembers,
-  privateAddress,
-  usd,
-  wholeNumber,
-} from './setting.ts'
+import { type modelEntry, plainMembers } from './model-entry.ts'
 import { traitEntry } from './trait-entry.ts'
 import { vendorNames } from './traits/vendors.ts'
 
@@ -106,6 +97,19 @@ export const pricesEntry = z
     return { renewUrl: daily ? (entry.renew_from ?? dataUrl) : undefined }
   })
 
+const privateAddress = z
+  .union([z.boolean(), z.array(z.string()).min(1)], {
+    error: mustBe('true, false or a list of address blocks, such as [10.0.0.0/8]'),
+  })
+  .transform((allowed, context) => {
+    if (typeof allowed === 'boolean') return allowed
+    return allowed.map((text, index) => {
+      const block = readBlock(text)
+      if (block === undefined) context.addIssue({ code: 'custom', path: [index], message: blockText })
+      return block ?? text
+    })
+  })
+
 const imageBound = wholeNumber(1, 1_000_000).optional()
 
 export const channelEntry = z
@@ -177,56 +181,11 @@ function connected(settings: Parameters<typeof connectionDraft>[0]): { connectio
   return connection === undefined ? {} : { connection }
 }
 
-const names = z.array(name(256)).min(1)
-
-/** The number of days for which clients can have answers kept. Stored as 0 if nothing is kept. */
-const keepingWords = z.strictObject({ store: z.boolean(), days: wholeNumber(1, 365).default(30) })
-const keptDays = ({ store, days }: z.output<typeof keepingWords>) => (store ? days : 0)
-const keeping = keepingWords.transform(keptDays)
-const groupKeeping = keepingWords
-  .extend({
-    store: z.boolean().default(false),
-    /** The model that summarises conversations instead of the client's model. */
-    compact_model: name(256).optional(),
-  })
-  .transform((of) => ({ keptDays: keptDays(of), compactModel: of.compact_model }))
-
 /** The settings of a group, in the vocabulary of gateway.yaml. */
-export const groupSettings = z.strictObject({
-  name: name(128),
-  description: description.optional(),
-  public: z.boolean().default(false),
-  models: names.default(['*']),
-  channels: names.default(['*']),
-  price_multiplier: multiplier.default('1'),
-  image_priority: wholeNumber(0, 100).default(0),
-  capture_answers: z.boolean().default(false),
-  responses: groupKeeping.prefault({}),
-  client_gone: z
-    .strictObject({
-      policy: z.enum(['drain', 'abort']).default('drain'),
-      seconds: wholeNumber(0, 3600).default(30),
-      unseen: z.enum(['estimate', 'hold']).default('estimate'),
-    })
-    .prefault({}),
-  limits: limits.prefault({}),
-  total_limits: limits.prefault({}),
-  budget,
-})
-export const groupEntry = groupSettings.transform((g) => ({
-  name: g.name,
-  description: g.description,
-  public: g.public,
-  models: g.models,
-  channels: g.channels,
-  priceMultiplier: g.price_multiplier,
-  imagePriority: g.image_priority,
-  captureAnswers: g.capture_answers,
-  ...g.responses,
-  clientGone: g.client_gone,
-  limits: g.limits,
-  totalLimits: g.total_limits,
-  budget: g.budget,
+export const groupSettings = z.strictObject({ name: name(128), ...entriesOf(settingsOfGroups) })
+export const groupEntry = groupSettings.transform(({ name, ...settings }) => ({
+  name,
+  ...valuesOf(settingsOfGroups, settings),
 }))
 
 /** The settings of a key, in the vocabulary of gateway.yaml. */
@@ -237,18 +196,7 @@ export const keySettings = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{16,512}$/, mustBe('16 to 512 visible ASCII characters without spaces'))
     .optional(),
-  capture: z.enum(['none', 'shape', 'content']).default('content'),
-  capture_answers: z.boolean().optional(),
-  responses: keeping.optional(),
-  usage_scope: z.enum(['tenant', 'key']).default('tenant'),
-  strict: z.boolean().default(false),
-  sub_keys: wholeNumber(1, 10_000).optional(),
-  expires_at: expiry.optional(),
-  disabled: z.boolean().default(false),
-  allowed_models: names.optional(),
-  allowed_cidrs: z.array(cidr).min(1).optional(),
-  limits: ownLimits,
-  budget,
+  ...entriesOf(settingsOfKeys),
 })
 export const keyEntry = keySettings
   .refine((k) => k.capture_answers !== true || k.capture === 'content', {
@@ -256,54 +204,23 @@ export const keyEntry = keySettings
     error: 'requires "capture: content"',
     when: isMap,
   })
-  .transform((k) => ({
-    name: k.name,
-    group: k.group,
-    secret: k.secret,
-    capture: k.capture,
-    captureAnswers: k.capture_answers,
-    keptDays: k.responses,
-    usageScope: k.usage_scope,
-    strict: k.strict,
-    subKeysMax: k.sub_keys,
-    expiresAt: k.expires_at,
-    disabled: k.disabled,
-    allowedModels: k.allowed_models,
-    allowedCidrs: k.allowed_cidrs,
-    limits: k.limits,
-    budget: k.budget,
-  }))
-
-/**
- * The number of days for which a tenant's rows, bodies and answers are kept, if lower than the global
- * setting.
- */
-const retention = z
-  .strictObject({
-    rows_days: wholeNumber(1, 36_500).optional(),
-    bodies_days: wholeNumber(1, 36_500).optional(),
-    answers_days: wholeNumber(1, 36_500).optional(),
-  })
-  .transform((days) => ({
-    rowsDays: days.rows_days ?? null,
-    bodiesDays: days.bodies_days ?? null,
-    answersDays: days.answers_days ?? null,
+  .transform(({ name, group, secret, ...settings }) => ({
+    name,
+    group,
+    secret,
+    ...valuesOf(settingsOfKeys, settings),
   }))
 
 /** The settings of a tenant, in the vocabulary of gateway.yaml. */
 export const tenantSettings = z.strictObject({
   name: name(128),
   balance_usd: usd.optional(),
-  disabled: z.boolean().default(false),
-  limits: limits.prefault({}),
-  retention: retention.prefault({}),
+  ...entriesOf(settingsOfTenants),
   keys: z.array(keyEntry).default([]),
 })
-export const tenantEntry = tenantSettings.transform((t) => ({
-  name: t.name,
-  balance: t.balance_usd,
-  disabled: t.disabled,
-  limits: t.limits,
-  retention: t.retention,
-  keys: t.keys,
+export const tenantEntry = tenantSettings.transform(({ name, balance_usd, keys, ...settings }) => ({
+  name,
+  balance: balance_usd,
+  keys,
+  ...valuesOf(settingsOfTenants, settings),
 }))

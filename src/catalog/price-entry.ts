@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { byWord, type Rates, type RateWord, ratesBy } from '../canonical/price-parts.ts'
-import { multiplier, mustBe, name, usd, wholeNumber } from './setting.ts'
+import { multiplier, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import type { ImageRate, Price, PriceCondition, PriceTier } from './snapshot.ts'
 
 /** A size, a quality or the like, as written by clients. */

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
+import { mustBe } from '../db/settings/values.ts'
 import type { ConnectionEntry, Timeouts } from './channel-connection.ts'
 import type { ConnectionDraft, PemName } from './connection-entry.ts'
 import type { Entry, EntryReader } from './entry-reader.ts'
 import { whyUnreadable } from './named-file.ts'
-import { mustBe } from './setting.ts'
 
 /** The timeouts of the process that reads the file. */
 export interface TimeoutBounds {

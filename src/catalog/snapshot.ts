@@ -1,5 +1,8 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { Rates } from '../canonical/price-parts.ts'
+import type { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
+import type { SettingValues } from '../db/settings/setting.ts'
+import type { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Connection } from './channel-connection.ts'
 import type { OfferTraits } from './traits/offer-traits.ts'
@@ -19,14 +22,11 @@ export interface Snapshot {
   soleTenants: ReadonlyMap<string, string>
 }
 
-export interface Tenant {
+export interface Tenant extends SettingValues<typeof tenantSettingsOfRequests> {
   id: string
   name: string
-  disabled: boolean
   /** True: the tenant's requests need a reservation. */
   limited: boolean
-  /** The limits of all its keys together. */
-  limits: RateLimits
 }
 
 /** Rate limits; undefined: no limit. */
@@ -114,31 +114,9 @@ export interface Channel {
   connection?: Connection | undefined
 }
 
-export interface Group {
+export interface Group extends SettingValues<typeof groupSettingsOfRequests> {
   id: string
   name: string
-  /** `['*']` means all models or all channels. */
-  models: readonly string[]
-  channels: readonly string[]
-  /** A decimal string. */
-  priceMultiplier: string
-  /** 0 to 100. Queued images with a higher priority run first. */
-  imagePriority: number
-  /** Whether the usage log keeps the answers of its keys, unless a key has its own setting. */
-  captureAnswers: boolean
-  /**
-   * The number of days for which answers of its keys are kept, unless a key has its own setting; 0: none are
-   * kept.
-   */
-  keptDays: number
-  /** The model that summarises conversations; undefined: the model that the client names. */
-  compactModel: string | undefined
-  /** `unseen`: whether the cost of an answer that no one saw is charged at once or first held. */
-  clientGone: { policy: 'drain' | 'abort'; seconds: number; unseen: 'estimate' | 'hold' }
-  /** The limits of each key that has none of its own. */
-  limits: RateLimits
-  /** The limits of all its keys together. */
-  totalLimits: RateLimits
   /** True: the group has a budget, so requests of its keys need a reservation. */
   budgeted: boolean
 }

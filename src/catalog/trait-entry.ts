@@ -8,8 +8,8 @@ import {
   type Traits,
   thinkingStyles,
 } from '../canonical/traits.ts'
+import { wholeNumber } from '../db/settings/values.ts'
 import { protocolNames } from '../protocols/protocol.ts'
-import { wholeNumber } from './setting.ts'
 
 const yesOrNo = z.boolean().exactOptional()
 const tokens = wholeNumber(1, 2_147_483_647).exactOptional()

@@ -4,7 +4,7 @@ import type { Model, Price } from '../catalog/snapshot.ts'
 import { boundedUsage } from './bounded-usage.ts'
 import { possibleRates, ratesOf } from './rates.ts'
 
-export { usd } from '../catalog/usd.ts'
+export { usd } from '../canonical/usd.ts'
 
 /** The cost of a request in nano-USD. The total is the exact sum of the parts, limited to `costNanoMax`. */
 export interface CostParts {

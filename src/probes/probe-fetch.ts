@@ -2,6 +2,8 @@ import type { Identity } from '../access/identity.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import { OfferTraits } from '../catalog/traits/offer-traits.ts'
+import { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
+import { defaultsOf } from '../db/settings/setting.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type Fetch, memoryFetch } from '../http/memory-fetch.ts'
 import { booksWith } from '../pipeline/books.ts'
@@ -64,15 +66,7 @@ function snapshotOf(
 const groupOf = (id: string): Group => ({
   id,
   name: probeTenant,
-  models: ['*'],
-  channels: ['*'],
-  priceMultiplier: '1',
-  imagePriority: 0,
-  captureAnswers: false,
-  keptDays: 0,
-  compactModel: undefined,
+  ...defaultsOf(groupSettingsOfRequests),
   clientGone: { policy: 'abort', seconds: 0, unseen: 'estimate' },
-  limits: unlimited,
-  totalLimits: unlimited,
   budgeted: false,
 })

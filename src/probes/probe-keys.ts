@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Identity } from '../access/identity.ts'
 import type { TypedQueries } from '../db/connections.ts'
+import { settingsOfParents } from '../db/settings/key-settings.ts'
+import { defaultsOf } from '../db/settings/setting.ts'
 import { ensureProbeKey } from './queries.ts'
 
 /** The tenant and the group of all requests made by probes. */
@@ -17,11 +19,9 @@ export async function callerOf(db: TypedQueries, keyName: string, costMax: bigin
   return {
     ...owners,
     keyName,
-    capture: 'content',
-    captureAnswers: undefined,
+    ...defaultsOf(settingsOfParents),
     keptDays: 0,
     usageScope: 'key',
-    strict: false,
     allowedModels: undefined,
     allowedCidrs: undefined,
     expiresAt: undefined,

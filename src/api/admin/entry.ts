@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
-import { nanoFromUsd } from '../../catalog/usd.ts'
+import { nanoFromUsd } from '../../canonical/usd.ts'
 
 const noteCharactersMax = 1_000
 

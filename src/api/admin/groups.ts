@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import { type GroupEntry, groupEntry, groupSettings } from '../../catalog/gateway-file.ts'
-import { groupColumns } from '../../catalog/group-columns.ts'
 import { deleteGroups, groupsInUse, holdCharges, lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
+import { settingsOfGroups } from '../../db/settings/group-settings.ts'
+import { toRow } from '../../db/settings/setting.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
@@ -60,7 +61,9 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
         await lockRows(tx)
         await requireFreeName(context, tx, entry.name, undefined)
         await requireNames(tx, entry, undefined)
-        const row = await addGroup(tx, { id: randomUUIDv7(), ...groupColumns(entry), managedBy: 'admin' })
+        const { name } = entry
+        const settings = toRow(settingsOfGroups, entry)
+        const row = await addGroup(tx, { id: randomUUIDv7(), name, ...settings, managedBy: 'admin' })
         const shown = groupJson(row)
         await audit({ action: 'group.make', resource: 'group', id: row.id, name: row.name, after: shown })
         return { status: 201, body: shown, etag: etagOf(shown) }
@@ -145,7 +148,9 @@ function groupChangeEndpoint(context: AdminGroupsContext): AdminEndpoint {
       const entry = merged(groupEntry, settingsIn(before), body)
       await requireFreeName(context, tx, entry.name, row.id)
       await requireNames(tx, entry, row)
-      const after = groupJson(await changeGroup(tx, row.id, groupColumns(entry)))
+      const after = groupJson(
+        await changeGroup(tx, row.id, { name: entry.name, ...toRow(settingsOfGroups, entry) }),
+      )
       await audit({
         action: 'group.change',
         resource: 'group',

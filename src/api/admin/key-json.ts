@@ -1,15 +1,9 @@
 import { z } from 'zod'
 import { keySettings } from '../../catalog/gateway-file.ts'
+import { settingsOfKeys } from '../../db/settings/key-settings.ts'
+import { jsonOf, shownOf } from '../../db/settings/setting.ts'
 import type { KeyWithNames, ListedKey } from './key-queries.ts'
-import {
-  budgetJson,
-  budgetShown,
-  keepingJson,
-  keepingShown,
-  limitsJson,
-  limitsShown,
-  managedByShown,
-} from './setting-schema.ts'
+import { managedByShown } from './setting-schema.ts'
 
 export const keyShown = z
   .object({
@@ -20,40 +14,15 @@ export const keyShown = z
     group: z.string(),
     group_id: z.uuid(),
     hint: z.string().describe('The first characters of the secret.'),
-    capture: z.enum(['none', 'shape', 'content']),
-    capture_answers: z
-      .boolean()
-      .nullable()
-      .describe('Whether the usage log keeps answers. Null if the setting of the group applies.'),
-    responses: keepingShown
-      .nullable()
-      .describe('Whether answers are kept for later requests. Null if the setting of the group applies.'),
-    usage_scope: z.enum(['tenant', 'key']),
-    strict: z.boolean(),
-    sub_keys: z
-      .int()
-      .nullable()
-      .describe('The maximum number of sub-keys at a time. Null if the key cannot create any.'),
+    ...shownOf(settingsOfKeys),
     parent_id: z
       .uuid()
       .nullable()
       .describe('The parent key that created it. Null if it was created by an admin or a file.'),
-    allowed_models: z
-      .array(z.string())
-      .nullable()
-      .describe('The allowed models. Null if all models of the group are allowed.'),
-    allowed_cidrs: z
-      .array(z.string())
-      .nullable()
-      .describe('The allowed CIDR blocks. Null if any address is allowed.'),
-    limits: limitsShown.nullable().describe('The limits of the key. Null if those of its group apply.'),
-    budget: budgetShown,
-    expires_at: z.iso.datetime().nullable().describe('When the key expires. Null if it never does.'),
     former_secret_until: z.iso
       .datetime()
       .nullable()
       .describe('When the secret before the last rotation stops working.'),
-    disabled: z.boolean(),
     disabled_at: z.iso.datetime().nullable(),
     disabled_by: z
       .enum(['admin', 'member'])
@@ -71,7 +40,6 @@ export const keyShown = z
   .meta({ id: 'Key' })
 
 export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
-  const limits = limitsJson(row)
   return {
     id: row.id,
     tenant: row.tenant,
@@ -80,20 +48,9 @@ export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
     group: row.group,
     group_id: row.groupId,
     hint: row.hint,
-    capture: row.capture,
-    capture_answers: row.captureAnswers,
-    responses: row.keptDays === null ? null : keepingJson(row.keptDays),
-    usage_scope: row.usageScope,
-    strict: row.strict,
-    sub_keys: row.subKeysMax,
+    ...jsonOf(settingsOfKeys, row),
     parent_id: row.parentId,
-    allowed_models: row.allowedModels,
-    allowed_cidrs: row.allowedCidrs,
-    limits: Object.values(limits).every((limit) => limit === null) ? null : limits,
-    budget: budgetJson(row),
-    expires_at: row.expiresAt?.toISOString() ?? null,
     former_secret_until: row.formerSecretUntil?.toISOString() ?? null,
-    disabled: row.disabledAt !== null,
     disabled_at: row.disabledAt?.toISOString() ?? null,
     disabled_by: disabledBy(row),
     revoked_at: row.revokedAt?.toISOString() ?? null,

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
-import { keyColumns } from '../../access/key-columns.ts'
 import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
 import type { Keys } from '../../access/keys.ts'
 import { modelsFor } from '../../access/permitted.ts'
@@ -13,6 +12,8 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { type KeyEntry, keyEntry, keySettings } from '../../catalog/gateway-file.ts'
 import { holdCharges, lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
+import { settingsOfKeys, settingsOfParents } from '../../db/settings/key-settings.ts'
+import { toRow } from '../../db/settings/setting.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { moment, text } from '../parameter.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
@@ -204,7 +205,7 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
       const changed = await changeKey(tx, id, {
         name: entry.name,
         groupId,
-        ...keyColumns(entry, row),
+        ...toRow(settingsOfKeys, entry, row),
         disabledByMember: takesOver ? isDisabling(actor, entry) : entry.disabled && row.disabledByMember,
       })
       const after = keyJson(changed)
@@ -215,7 +216,7 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
 }
 
 /** Settings that a sub-key shares with its parent or does not have. */
-const ofParent = ['group', 'capture', 'capture_answers', 'responses', 'strict', 'sub_keys']
+const ofParent = ['group', ...Object.keys(settingsOfParents), 'sub_keys']
 
 type Call = Pick<AdminChange, 'tx' | 'actor' | 'audit'>
 
@@ -252,7 +253,7 @@ async function makeKey(
       name: entry.name,
       secretHash,
       hint: keyHint(secret),
-      ...keyColumns(entry, undefined),
+      ...toRow(settingsOfKeys, entry),
       disabledByMember: isDisabling(actor, entry),
       managedBy: 'admin',
     },

@@ -1,17 +1,15 @@
 import { invalid } from '../../canonical/field-error.ts'
 import type { KeyEntry } from '../../catalog/gateway-file.ts'
-import {
-  type BudgetColumns,
-  budgetColumns,
-  type LimitColumns,
-  limitColumns,
-} from '../../catalog/limit-columns.ts'
+import { settingsOfKeys } from '../../db/settings/key-settings.ts'
+import { type StoredSettings, toRow } from '../../db/settings/setting.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { usd } from '../../money/price.ts'
 import type { GroupRow } from './group-queries.ts'
 import { type KeyWithNames, readPeers } from './key-queries.ts'
 
-type Bounds = LimitColumns & BudgetColumns
+const { limits, budget } = settingsOfKeys
+const bounds = { limits, budget }
+type Bounds = StoredSettings<typeof bounds>
 
 const fields: Readonly<Record<keyof Bounds, string>> = {
   requestsPerMinute: 'limits.requests_per_minute',
@@ -55,7 +53,7 @@ export async function requireMemberBounds(
       ? [before]
       : await readPeers(tx, { tenantId, groupId: group.id, but: before?.id })
   if (peers.length === 0) throw noKeyIn(entry.group)
-  const wanted = inForce({ ...limitColumns(entry.limits), ...budgetColumns(entry.budget) }, group)
+  const wanted = inForce(toRow(bounds, entry), group)
   const granted = peers.map((peer) => inForce(peer, group))
   for (const name of names) {
     const given = granted.map((bounds) => bounds[name])
@@ -76,7 +74,7 @@ export function noKeyIn(group: string) {
 }
 
 /** A key without limits of its own has those of its group. */
-function inForce(key: Bounds, group: LimitColumns): Bounds {
+function inForce(key: Bounds, group: StoredSettings<{ limits: typeof limits }>): Bounds {
   const hasOwn = key.requestsPerMinute !== null || key.tokensPerMinute !== null || key.concurrency !== null
   const { requestsPerMinute, tokensPerMinute, concurrency } = hasOwn ? key : group
   const { budgetDay, budgetMonth, budgetTotal } = key

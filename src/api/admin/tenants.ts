@@ -2,9 +2,10 @@ import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import { addTenants, setLimited } from '../../access/queries.ts'
 import { tenantEntry, tenantSettings } from '../../catalog/gateway-file.ts'
-import { limitColumns } from '../../catalog/limit-columns.ts'
 import { lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
+import { jsonOf, shownOf, toRow } from '../../db/settings/setting.ts'
+import { settingsOfTenants } from '../../db/settings/tenant-settings.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { limitAccount } from '../../money/account-queries.ts'
 import { usd } from '../../money/price.ts'
@@ -15,14 +16,7 @@ import { type ManagedContext, refuseManaged } from './managed.ts'
 import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, settingBody } from './setting-body.ts'
-import {
-  calledParams,
-  limitsJson,
-  limitsShown,
-  managedByShown,
-  nameFilters,
-  yesOrNo,
-} from './setting-schema.ts'
+import { calledParams, managedByShown, nameFilters, yesOrNo } from './setting-schema.ts'
 import { changeTenant, findTenant, listTenants, lockTenant, type TenantRow } from './tenant-queries.ts'
 
 export interface AdminTenantsContext extends ManagedContext {
@@ -63,19 +57,11 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
       statuses: [201],
       answer: tenantShown,
       async change({ tx, body, audit }) {
-        const { name, balance, limits, retention, disabled } = merged(tenantEntry, {}, body)
+        const { name, balance, ...settings } = merged(tenantEntry, {}, body)
         await lockRows(tx)
         await requireFreeName(context, tx, name, undefined)
         const id = randomUUIDv7()
-        const disabledAt = disabled ? new Date() : null
-        const row = {
-          id,
-          name,
-          ...limitColumns(limits),
-          ...retention,
-          disabledAt,
-          managedBy: 'admin' as const,
-        }
+        const row = { id, name, ...toRow(settingsOfTenants, settings), managedBy: 'admin' as const }
         await addTenants(tx, [{ row, balance }])
         const shown = tenantJson(await requireTenant(tx, id))
         const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
@@ -139,10 +125,9 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
       const before = tenantJson(row)
       requireMatch(etagOf(before))
       await refuseManaged(tx, context, row, { kind: 'tenant', name: row.name })
-      const { name, balance, limits, retention, disabled } = merged(tenantEntry, settingsIn(before), body)
+      const { name, balance, ...settings } = merged(tenantEntry, settingsIn(before), body)
       await requireFreeName(context, tx, name, id)
-      const disabledAt = disabled ? (row.disabledAt ?? new Date()) : null
-      await changeTenant(tx, id, { name, ...limitColumns(limits), ...retention, disabledAt })
+      await changeTenant(tx, id, { name, ...toRow(settingsOfTenants, settings, row) })
       if (body.balance_usd === null && row.limited) await setLimited(tx, id, false)
       if (balance !== undefined) {
         if (row.limited)
@@ -183,11 +168,6 @@ async function requireFreeName(
   throw conflict(`There is already a tenant "${name}". Choose another name.`, 'name', 'name_taken')
 }
 
-const days = z
-  .int()
-  .nullable()
-  .describe('The number of days. Null if the global setting applies, which is also the maximum.')
-
 export const tenantShown = z
   .object({
     id: z.uuid(),
@@ -197,11 +177,7 @@ export const tenantShown = z
       .describe(
         'Whether the tenant can only spend its balance. The balance itself, which each request changes, is at `/balance`.',
       ),
-    limits: limitsShown.describe('The limits of all keys of the tenant together.'),
-    retention: z
-      .object({ rows_days: days, bodies_days: days, answers_days: days })
-      .describe('The number of days for which rows, bodies and answers of the tenant are kept.'),
-    disabled: z.boolean().describe('Whether all keys of the tenant are refused.'),
+    ...shownOf(settingsOfTenants),
     disabled_at: z.iso.datetime().nullable(),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),
@@ -213,9 +189,7 @@ function tenantJson(row: TenantRow): z.output<typeof tenantShown> {
     id: row.id,
     name: row.name,
     limited: row.limited,
-    limits: limitsJson(row),
-    retention: { rows_days: row.rowsDays, bodies_days: row.bodiesDays, answers_days: row.answersDays },
-    disabled: row.disabledAt !== null,
+    ...jsonOf(settingsOfTenants, row),
     disabled_at: row.disabledAt?.toISOString() ?? null,
     managed_by: row.managedBy,
     created_at: row.createdAt.toISOString(),

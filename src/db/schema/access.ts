@@ -13,21 +13,16 @@ import {
   uniqueIndex,
   uuid,
 } from '../drizzle.cjs'
-import { budgetColumns, bytea, limits, managedBy, moment, nano } from './types.ts'
+import { settingsOfGroups } from '../settings/group-settings.ts'
+import { settingsOfKeys } from '../settings/key-settings.ts'
+import { columnsOf } from '../settings/setting.ts'
+import { settingsOfTenants } from '../settings/tenant-settings.ts'
+import { bytea, managedBy, moment, nano } from './types.ts'
 
 export const tenants = pgTable('tenants', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
-  /** Limits for all its keys together. */
-  ...limits(),
-  /**
-   * The days for which its rows, bodies and answers are kept. If NULL or longer than the general retention,
-   * the general retention applies.
-   */
-  rowsDays: integer('rows_days'),
-  bodiesDays: integer('bodies_days'),
-  answersDays: integer('answers_days'),
-  disabledAt: moment('disabled_at'),
+  ...columnsOf(settingsOfTenants),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
 })
@@ -47,40 +42,7 @@ export const accounts = pgTable('accounts', {
 export const groups = pgTable('key_groups', {
   id: uuid('id').primaryKey(),
   name: text('name').notNull().unique(),
-  models: text('models').array().notNull(),
-  channels: text('channels').array().notNull(),
-  /** Decimal string. */
-  priceMultiplier: text('price_multiplier').notNull().default('1'),
-  clientGonePolicy: text('client_gone_policy', { enum: ['drain', 'abort'] })
-    .notNull()
-    .default('drain'),
-  clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
-  clientGoneUnseen: text('client_gone_unseen', { enum: ['estimate', 'hold'] })
-    .notNull()
-    .default('estimate'),
-  /** Limits for each key that does not have its own. */
-  ...limits(),
-  /** Limits for all its keys together. */
-  totalRequestsPerMinute: integer('total_requests_per_minute'),
-  totalTokensPerMinute: integer('total_tokens_per_minute'),
-  totalConcurrency: integer('total_concurrency'),
-  /** Budgets for all its keys together. */
-  ...budgetColumns(),
-  /** Queued images with a higher priority run first. */
-  imagePriority: smallint('image_priority').notNull().default(0),
-  /** Whether the usage log stores the answers to its keys. A key can override this. */
-  captureAnswers: boolean('capture_answers').notNull().default(false),
-  /**
-   * The days for which answers are kept so that later requests can continue them; 0: none. A key can override
-   * this.
-   */
-  keptDays: smallint('kept_days').notNull().default(0),
-  /** The model used to summarise a conversation, instead of the client's. */
-  compactModel: text('compact_model'),
-  /** Whether the public catalog shows its models and prices to everyone. */
-  public: boolean('public').notNull().default(false),
-  /** A description for people. */
-  description: text('description'),
+  ...columnsOf(settingsOfGroups),
   managedBy: managedBy(),
 })
 
@@ -102,35 +64,12 @@ export const keys = pgTable(
     /** The secret before the last rotation. It remains valid until `formerSecretUntil`. */
     formerSecretHash: bytea('former_secret_hash'),
     formerSecretUntil: moment('former_secret_until'),
-    capture: text('capture', { enum: ['none', 'shape', 'content'] })
-      .notNull()
-      .default('content'),
-    /** Whether the usage log stores its answers, which requires `capture` = content. NULL: as its group. */
-    captureAnswers: boolean('capture_answers'),
-    /** The days for which its answers are kept; 0: none. NULL: as its group. */
-    keptDays: smallint('kept_days'),
-    /** The rows of the usage log that the key can read: those of its tenant, or only its own. */
-    usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
-      .notNull()
-      .default('tenant'),
-    /** Whether a request is refused if its translation would lose something. */
-    strict: boolean('strict').notNull().default(false),
-    /** NULL: the limits of its group. */
-    ...limits(),
-    ...budgetColumns(),
-    /** NULL: all models that the group allows. */
-    allowedModels: text('allowed_models').array(),
-    /** NULL: any address. */
-    allowedCidrs: text('allowed_cidrs').array(),
-    expiresAt: moment('expires_at'),
+    ...columnsOf(settingsOfKeys),
     /**
      * The key that created this one. The parent's limits, budgets and restrictions also apply to this key.
      * NULL: created by an admin or a file.
      */
     parentId: uuid('parent_id'),
-    /** How many sub-keys it can have at once; NULL: none. */
-    subKeysMax: integer('sub_keys_max'),
-    disabledAt: moment('disabled_at'),
     /** Whether a member of its tenant has disabled it, in which case members can enable it again. */
     disabledByMember: boolean('disabled_by_member').notNull().default(false),
     /** When it was permanently disabled. */

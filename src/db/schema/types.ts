@@ -1,4 +1,4 @@
-import { bigint, customType, integer, text, timestamp } from '../drizzle.cjs'
+import { bigint, customType, text, timestamp } from '../drizzle.cjs'
 
 export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const nano = (name: string) => bigint(name, { mode: 'bigint' })
@@ -9,17 +9,3 @@ export const moment = (name: string) => timestamp(name, { withTimezone: true, mo
  * file.
  */
 export const managedBy = () => text('managed_by', { enum: ['file', 'admin'] }).notNull()
-
-/** Rate limits; NULL: unlimited. */
-export const limits = () => ({
-  requestsPerMinute: integer('requests_per_minute'),
-  tokensPerMinute: integer('tokens_per_minute'),
-  concurrency: integer('concurrency'),
-})
-
-/** The maximum spending per day, per month (UTC) and in total, in nano-USD; NULL: unlimited. */
-export const budgetColumns = () => ({
-  budgetDay: nano('budget_day_nano'),
-  budgetMonth: nano('budget_month_nano'),
-  budgetTotal: nano('budget_total_nano'),
-})

@@ -14,7 +14,7 @@ export default defineConfig(({ command }) => {
   // A caller's NODE_ENV, such as that of a test runner, would build React for developers: larger and slower.
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
-    plugins: [react(), documentsPlugin(join(import.meta.dirname, '../docs')), compressed()],
+    plugins: [react(), documentsPlugin(join(import.meta.dirname, '../docs')), settings(), compressed()],
     // For `vite` while one works on the pages: a gateway that runs answers the calls.
     server: {
       proxy: Object.fromEntries(
@@ -32,6 +32,20 @@ export default defineConfig(({ command }) => {
     },
   }
 })
+
+/** The settings of the gateway, for the forms that change them, as the module `virtual:settings`. */
+function settings(): Plugin {
+  const id = 'virtual:settings'
+  return {
+    name: 'tollgate-settings',
+    resolveId: (source) => (source === id ? `\0${id}` : undefined),
+    async load(source) {
+      if (source !== `\0${id}`) return undefined
+      const { forms } = await import(join(import.meta.dirname, '../src/db/settings/forms.ts'))
+      return `export const forms = ${JSON.stringify(forms)}`
+    },
+  }
+}
 
 /**
  * Writes each text file a second and a third time: as Brotli and as gzip. The gateway compresses nothing

@@ -22,3 +22,18 @@ declare module 'virtual:snippets' {
   export type SnippetKind = import('../docs/snippets.ts').SnippetKind
   export const snippets: Readonly<Record<SnippetKind, readonly (Snippet & { html: string })[]>>
 }
+
+declare module 'virtual:settings' {
+  type Field = import('./parts/fields.ts').Field
+  interface Form {
+    /** The settings that the API takes. */
+    names: readonly string[]
+    sections: readonly {
+      title: string
+      about?: string
+      fields: readonly (Field & { suggests?: 'models' | 'channels' })[]
+    }[]
+  }
+
+  export const forms: Readonly<Record<'key' | 'group' | 'tenant', Form>>
+}

@@ -3,14 +3,11 @@ import type { FieldOfForm, SettingTable } from './setting.ts'
 /** What a `choice` between yes and no offers if its group has the setting too. */
 export const asGroup = { '': 'As its group', yes: 'Yes', no: 'No' }
 
-/** Settings that appear together under a heading. */
-interface SectionOfForm {
-  title: string
-  about?: string
-}
-
-/** Returns the sections of a form with their fields, each with its path in the API: `limits.concurrency`. */
-export function formOf(settings: SettingTable, sections: readonly SectionOfForm[]) {
+/**
+ * Returns the sections of a form in this order, with their fields, each with its path in the API:
+ * `limits.concurrency`.
+ */
+export function formOf(settings: SettingTable, sections: readonly { title: string; about?: string }[]) {
   const fields = Object.entries(settings).flatMap(([name, { form }]) => {
     if (form === undefined) return []
     if (isField(form)) return [{ path: name, ...form }]
@@ -21,7 +18,12 @@ export function formOf(settings: SettingTable, sections: readonly SectionOfForm[
     ...one,
     fields: ordered
       .filter(({ section }) => section === one.title)
-      .map(({ section: _, isLast: __, ...field }) => field),
+      .map(({ section: _, isLast: __, options, ...field }) => ({
+        ...field,
+        ...(options !== undefined && {
+          options: Object.entries(options).map(([value, label]) => ({ value, label })),
+        }),
+      })),
   }))
 }
 

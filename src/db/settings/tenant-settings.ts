@@ -57,6 +57,7 @@ const { retention: _retention, ...ofRequests } = settingsOfTenants
 export const tenantSettingsOfRequests = ofRequests
 
 export const tenantForm = formOf(settingsOfTenants, [
+  { title: 'Who pays' },
   { title: limits, about: 'Empty: unbounded.' },
   {
     title: section,

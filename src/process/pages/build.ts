@@ -12,6 +12,7 @@ const sources = [
   'console/{index.html,vite.config.ts}',
   'src/usage/log/filters.ts',
   'docs/**/*.*',
+  'src/db/settings/*.ts',
   'package-lock.json',
 ]
 /** Only types, which the bundler erases. */

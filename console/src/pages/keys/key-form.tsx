@@ -1,3 +1,4 @@
+import { forms } from 'virtual:settings'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import {
@@ -17,7 +18,9 @@ import type { JsonObject } from '../../parts/fields.ts'
 import { SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
-import { keyFields, keySettings } from './key-fields.ts'
+import { keyFields } from './key-fields.ts'
+
+const { names } = forms.key
 
 /**
  * Makes a key. `tenant` (id or name): the tenant is not asked for. `onMade` gets the key with its secret,
@@ -56,7 +59,7 @@ export function KeyForm({
     <SettingsForm
       groups={isBrief ? groups.slice(0, 1) : groups}
       preset={{ name, group, ...(own === undefined && first !== undefined ? { tenant: first } : {}) }}
-      names={own === undefined ? ['tenant', ...keySettings] : keySettings}
+      names={own === undefined ? ['tenant', ...names] : names}
       verb="Make key"
       isBrief={isBrief}
       {...(onCancel === undefined ? {} : { onCancel })}
@@ -88,7 +91,7 @@ export function ImportKeyForm({ onMade, onCancel }: { onMade(key: Key): void; on
   return (
     <SettingsForm
       groups={keyFields({ ...choices, isImport: true, isNew: true })}
-      names={['tenant', 'secret', ...keySettings]}
+      names={['tenant', 'secret', ...names]}
       verb="Import key"
       onCancel={onCancel}
       save={async (body) => {
@@ -121,7 +124,7 @@ export function EditKeyForm({
     <SettingsForm
       groups={keyFields({ groups, models: choices.models, isNew: false })}
       editing={editing}
-      names={keySettings}
+      names={names}
       verb="Save key"
       onCancel={onCancel}
       save={async (patch: JsonObject, header) => {

@@ -1,3 +1,4 @@
+import { forms } from 'virtual:settings'
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -9,43 +10,22 @@ import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
-import { limitFields } from '../access/bound-fields.ts'
-
-const settings = ['name', 'disabled', 'limits', 'retention'] as const
+import { sectionsOf } from '../access/setting-sections.ts'
 
 function groupsOf(takesBalance: boolean): FieldGroup[] {
-  return [
-    {
-      title: 'Who pays',
-      fields: [
-        { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'acme' },
-        ...(takesBalance
-          ? [
-              {
-                path: 'balance_usd',
-                label: 'Limit to a balance',
-                kind: 'usd' as const,
-                about: 'It can spend no more. Empty: not limited',
-              },
-            ]
-          : []),
-      ],
-    },
-    {
-      title: 'Limits of all its keys together',
-      about: 'Empty: unbounded.',
-      fields: limitFields('limits'),
-    },
-    {
-      title: 'Days to keep',
-      about: 'Empty: as for all tenants. More days than those of all tenants have no effect.',
-      fields: [
-        { path: 'retention.rows_days', label: 'Rows of the log', kind: 'integer' },
-        { path: 'retention.bodies_days', label: 'Bodies', kind: 'integer' },
-        { path: 'retention.answers_days', label: 'Answers', kind: 'integer' },
-      ],
-    },
-  ]
+  return sectionsOf('tenant', [
+    { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'acme' },
+    ...(takesBalance
+      ? [
+          {
+            path: 'balance_usd',
+            label: 'Limit to a balance',
+            kind: 'usd' as const,
+            about: 'It can spend no more. Empty: not limited',
+          },
+        ]
+      : []),
+  ])
 }
 
 /** Makes a tenant. `isBrief`: only who pays is asked. */
@@ -68,7 +48,7 @@ export function TenantForm({
     <SettingsForm
       groups={isBrief ? groups.slice(0, 1) : groups}
       {...(name === undefined ? {} : { preset: { name } })}
-      names={[...settings, 'balance_usd']}
+      names={[...forms.tenant.names, 'balance_usd']}
       verb="Make tenant"
       isBrief={isBrief}
       {...(onCancel === undefined ? {} : { onCancel })}
@@ -123,7 +103,7 @@ export function EditTenant({
       <SettingsForm
         groups={groupsOf(!of.limited)}
         editing={editing}
-        names={settings}
+        names={forms.tenant.names}
         verb="Save tenant"
         onCancel={onClose}
         save={async (patch, header) => {

@@ -1,0 +1,13 @@
+import { groupForm, settingsOfGroups } from './group-settings.ts'
+import { keyForm, settingsOfKeys } from './key-settings.ts'
+import { settingsOfTenants, tenantForm } from './tenant-settings.ts'
+
+/**
+ * For the console, which reads this when it is built: the names of a resource's settings in the API, and the
+ * sections of its form. What is not a setting of the table, such as the name, the console adds itself.
+ */
+export const forms = {
+  key: { names: ['name', 'group', ...Object.keys(settingsOfKeys)], sections: keyForm },
+  group: { names: ['name', ...Object.keys(settingsOfGroups)], sections: groupForm },
+  tenant: { names: ['name', ...Object.keys(settingsOfTenants)], sections: tenantForm },
+}

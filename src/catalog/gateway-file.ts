@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readBlock } from '../address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 import { settingsOfGroups } from '../db/settings/group-settings.ts'
 import { settingsOfKeys } from '../db/settings/key-settings.ts'
 import { entriesOf, valuesOf } from '../db/settings/setting.ts'

@@ -10,6 +10,8 @@ import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Snapshot } from '../../src/catalog/snapshot.ts'
 import { openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
+import { settingsOfParents } from '../../src/db/settings/key-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { seeded } from '../support/random.ts'
 
 const pepper = Buffer.from('pepper')
@@ -19,11 +21,8 @@ const anna: Identity = {
   keyName: 'anna',
   tenantId: 'tenant-1',
   groupId: 'group-1',
-  capture: 'content',
-  captureAnswers: undefined,
-  keptDays: undefined,
+  ...defaultsOf(settingsOfParents),
   usageScope: 'tenant',
-  strict: false,
   allowedModels: undefined,
   allowedCidrs: undefined,
   expiresAt: undefined,

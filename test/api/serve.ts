@@ -4,8 +4,10 @@ import type { Identity } from '../../src/access/identity.ts'
 import { textsOf } from '../../src/api/dispatch.ts'
 import { type ClientEndpoint, checkedBy, routeOf } from '../../src/api/endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
-import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
+import { groupSettingsOfRequests } from '../../src/db/settings/group-settings.ts'
+import { settingsOfParents } from '../../src/db/settings/key-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { HttpExchange } from '../../src/http/http-exchange.ts'
 import type { Books } from '../../src/pipeline/books.ts'
 import { formatAt } from '../../src/pipeline/endpoints.ts'
@@ -22,11 +24,8 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     keyName: 'test',
     tenantId,
     groupId,
-    capture: 'content',
-    captureAnswers: undefined,
-    keptDays: undefined,
+    ...defaultsOf(settingsOfParents),
     usageScope: 'tenant',
-    strict: false,
     allowedModels: undefined,
     allowedCidrs: undefined,
     expiresAt: undefined,
@@ -43,16 +42,7 @@ export function identity(changes: Partial<Identity> = {}): Identity {
 export const anyGroup: Group = {
   id: groupId,
   name: 'default',
-  models: ['*'],
-  channels: ['*'],
-  priceMultiplier: '1',
-  imagePriority: 0,
-  captureAnswers: false,
-  keptDays: 0,
-  compactModel: undefined,
-  clientGone: { policy: 'drain', seconds: 30, unseen: 'estimate' },
-  limits: unlimited,
-  totalLimits: unlimited,
+  ...defaultsOf(groupSettingsOfRequests),
   budgeted: false,
 }
 

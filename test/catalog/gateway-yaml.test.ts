@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 import { nanoFromUsd } from '../../src/canonical/usd.ts'
+import { readGatewayYaml } from '../../src/catalog/gateway-yaml.ts'
 
 const read = (text: string, env: Record<string, string> = {}) =>
   readGatewayYaml(text, { path: 'gateway.yaml', env })

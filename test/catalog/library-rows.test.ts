@@ -5,6 +5,8 @@ import { Catalog, findModel } from '../../src/catalog/catalog.ts'
 import { libraryVersion } from '../../src/catalog/library/bundled.ts'
 import { renewalDue, renewPrices } from '../../src/catalog/library/renew.ts'
 import type { Group } from '../../src/catalog/snapshot.ts'
+import { groupSettingsOfRequests } from '../../src/db/settings/group-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { planRoute } from '../../src/routing/candidates.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
@@ -54,16 +56,7 @@ const load = () => Catalog.load(database, keeper, silentLog).then((catalog) => c
 const group: Group = {
   id: 'g',
   name: 'g',
-  models: ['*'],
-  channels: ['*'],
-  priceMultiplier: '1',
-  imagePriority: 0,
-  captureAnswers: false,
-  keptDays: 0,
-  compactModel: undefined,
-  clientGone: { policy: 'drain', seconds: 0, unseen: 'estimate' },
-  limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
-  totalLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
+  ...defaultsOf(groupSettingsOfRequests),
   budgeted: false,
 }
 

@@ -8,9 +8,8 @@ import { SubKeyTurns } from '../access/sub-key-turns.ts'
 import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
-import type { RateLimits } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
-import { budget, ownLimits } from '../db/settings/bounds.ts'
+import { budget, limitsFrom, limitsJson, ownLimits } from '../db/settings/bounds.ts'
 import { cidr, expiry, name } from '../db/settings/values.ts'
 import type { TypedTransaction } from '../db/transactions.ts'
 import type { Allowance } from '../limits/limits.ts'
@@ -307,11 +306,7 @@ function subKeyJson(row: SubKeyRow): z.input<typeof subKey> {
     hint: row.hint,
     allowed_models: row.allowedModels,
     allowed_cidrs: row.allowedCidrs,
-    limits: limitsJson({
-      requestsPerMinute: row.requestsPerMinute ?? undefined,
-      tokensPerMinute: row.tokensPerMinute ?? undefined,
-      concurrency: row.concurrency ?? undefined,
-    }),
+    limits: limitsJson(limitsFrom(row)),
     budget: {
       day: usdOrNull(row.budgetDay),
       month: usdOrNull(row.budgetMonth),
@@ -320,14 +315,6 @@ function subKeyJson(row: SubKeyRow): z.input<typeof subKey> {
     expires_at: row.expiresAt?.toISOString() ?? null,
     revoked_at: row.revokedAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
-  }
-}
-
-function limitsJson({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits) {
-  return {
-    requests_per_minute: requestsPerMinute ?? null,
-    tokens_per_minute: tokensPerMinute ?? null,
-    concurrency: concurrency ?? null,
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readBlock } from '../canonical/address-blocks.ts'
 import { settingsOfGroups } from '../db/settings/group-settings.ts'
 import { settingsOfKeys } from '../db/settings/key-settings.ts'
-import { entriesOf, valuesOf } from '../db/settings/setting.ts'
+import { membersOf, valuesOf } from '../db/settings/setting.ts'
 import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
 import { blockText, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import { protocolNames } from '../protocols/protocol.ts'
@@ -182,7 +182,7 @@ function connected(settings: Parameters<typeof connectionDraft>[0]): { connectio
 }
 
 /** The settings of a group, in the vocabulary of gateway.yaml. */
-export const groupSettings = z.strictObject({ name: name(128), ...entriesOf(settingsOfGroups) })
+export const groupSettings = z.strictObject({ name: name(128), ...membersOf(settingsOfGroups, 'entry') })
 export const groupEntry = groupSettings.transform(({ name, ...settings }) => ({
   name,
   ...valuesOf(settingsOfGroups, settings),
@@ -196,7 +196,7 @@ export const keySettings = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{16,512}$/, mustBe('16 to 512 visible ASCII characters without spaces'))
     .optional(),
-  ...entriesOf(settingsOfKeys),
+  ...membersOf(settingsOfKeys, 'entry'),
 })
 export const keyEntry = keySettings
   .refine((k) => k.capture_answers !== true || k.capture === 'content', {
@@ -215,7 +215,7 @@ export const keyEntry = keySettings
 export const tenantSettings = z.strictObject({
   name: name(128),
   balance_usd: usd.optional(),
-  ...entriesOf(settingsOfTenants),
+  ...membersOf(settingsOfTenants, 'entry'),
   keys: z.array(keyEntry).default([]),
 })
 export const tenantEntry = tenantSettings.transform(({ name, balance_usd, keys, ...settings }) => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keySettings } from '../../catalog/gateway-file.ts'
 import { settingsOfKeys } from '../../db/settings/key-settings.ts'
-import { jsonOf, shownOf } from '../../db/settings/setting.ts'
+import { jsonOf, membersOf } from '../../db/settings/setting.ts'
 import type { KeyWithNames, ListedKey } from './key-queries.ts'
 import { managedByShown } from './setting-schema.ts'
 
@@ -14,7 +14,7 @@ export const keyShown = z
     group: z.string(),
     group_id: z.uuid(),
     hint: z.string().describe('The first characters of the secret.'),
-    ...shownOf(settingsOfKeys),
+    ...membersOf(settingsOfKeys, 'shown'),
     parent_id: z
       .uuid()
       .nullable()

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { unlimited } from '../../catalog/limit-columns.ts'
 import type { Database } from '../../db/database.ts'
 import { limitsFrom, ownLimitsFrom } from '../../db/settings/bounds.ts'
+import { groupSettingsOfRequests } from '../../db/settings/group-settings.ts'
+import { fromRow } from '../../db/settings/setting.ts'
 import { isLimited, type LimitScope, type Limits } from '../../limits/limits.ts'
 import { readBalance, readBudgets } from '../../money/money-queries.ts'
 import { budgetState, budgetStateJson, restJson, restOfMoney } from '../budget.ts'
@@ -89,15 +91,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
           id,
           limits: ownLimitsFrom(key) ?? (parent === undefined ? limitsFrom(group) : unlimited),
         },
-        {
-          kind: 'group',
-          id: group.id,
-          limits: limitsFrom({
-            requestsPerMinute: group.totalRequestsPerMinute,
-            tokensPerMinute: group.totalTokensPerMinute,
-            concurrency: group.totalConcurrency,
-          }),
-        },
+        { kind: 'group', id: group.id, limits: fromRow(groupSettingsOfRequests, group).totalLimits },
         { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) },
       ]
       // All sub-keys share these limits with their parent.

@@ -1,7 +1,8 @@
 import { invalid } from '../../canonical/field-error.ts'
 import type { KeyEntry } from '../../catalog/gateway-file.ts'
+import { limitsFrom } from '../../db/settings/bounds.ts'
 import { settingsOfKeys } from '../../db/settings/key-settings.ts'
-import { type StoredSettings, toRow } from '../../db/settings/setting.ts'
+import { fromRow, type StoredSettings, toRow } from '../../db/settings/setting.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { usd } from '../../money/price.ts'
 import type { GroupRow } from './group-queries.ts'
@@ -11,22 +12,14 @@ const { limits, budget } = settingsOfKeys
 const bounds = { limits, budget }
 type Bounds = StoredSettings<typeof bounds>
 
-const fields: Readonly<Record<keyof Bounds, string>> = {
-  requestsPerMinute: 'limits.requests_per_minute',
-  tokensPerMinute: 'limits.tokens_per_minute',
-  concurrency: 'limits.concurrency',
-  budgetDay: 'budget.day',
-  budgetMonth: 'budget.month',
-  budgetTotal: 'budget.total',
-}
-const names = [
-  'requestsPerMinute',
-  'tokensPerMinute',
-  'concurrency',
-  'budgetDay',
-  'budgetMonth',
-  'budgetTotal',
-] as const
+const fields: readonly (readonly [keyof Bounds, string])[] = [
+  ['requestsPerMinute', 'limits.requests_per_minute'],
+  ['tokensPerMinute', 'limits.tokens_per_minute'],
+  ['concurrency', 'limits.concurrency'],
+  ['budgetDay', 'budget.day'],
+  ['budgetMonth', 'budget.month'],
+  ['budgetTotal', 'budget.total'],
+]
 
 /**
  * Throws `invalid_request` if a member of a tenant gives a key more than an admin has granted: more than the
@@ -55,14 +48,14 @@ export async function requireMemberBounds(
   if (peers.length === 0) throw noKeyIn(entry.group)
   const wanted = inForce(toRow(bounds, entry), group)
   const granted = peers.map((peer) => inForce(peer, group))
-  for (const name of names) {
+  for (const [name, field] of fields) {
     const given = granted.map((bounds) => bounds[name])
     const value = wanted[name]
     if (given.some((most) => most === null || (value !== null && value <= most))) continue
     const most = given.reduce((one, other) => ((one ?? 0) > (other ?? 0) ? one : other), null) ?? 0
     const shown = typeof most === 'bigint' ? usd(most) : most
     throw invalid(
-      fields[name],
+      field,
       `expected at most ${shown}, the maximum that an admin has granted; ask an admin for more`,
     )
   }
@@ -75,8 +68,6 @@ export function noKeyIn(group: string) {
 
 /** A key without limits of its own has those of its group. */
 function inForce(key: Bounds, group: StoredSettings<{ limits: typeof limits }>): Bounds {
-  const hasOwn = key.requestsPerMinute !== null || key.tokensPerMinute !== null || key.concurrency !== null
-  const { requestsPerMinute, tokensPerMinute, concurrency } = hasOwn ? key : group
-  const { budgetDay, budgetMonth, budgetTotal } = key
-  return { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal }
+  const own = fromRow(bounds, key)
+  return toRow(bounds, { ...own, limits: own.limits ?? limitsFrom(group) })
 }

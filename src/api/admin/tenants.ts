@@ -4,7 +4,7 @@ import { addTenants, setLimited } from '../../access/queries.ts'
 import { tenantEntry, tenantSettings } from '../../catalog/gateway-file.ts'
 import { lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
-import { jsonOf, shownOf, toRow } from '../../db/settings/setting.ts'
+import { jsonOf, membersOf, toRow } from '../../db/settings/setting.ts'
 import { settingsOfTenants } from '../../db/settings/tenant-settings.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { limitAccount } from '../../money/account-queries.ts'
@@ -177,7 +177,7 @@ export const tenantShown = z
       .describe(
         'Whether the tenant can only spend its balance. The balance itself, which each request changes, is at `/balance`.',
       ),
-    ...shownOf(settingsOfTenants),
+    ...membersOf(settingsOfTenants, 'shown'),
     disabled_at: z.iso.datetime().nullable(),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),

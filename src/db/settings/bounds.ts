@@ -56,12 +56,9 @@ export function ownLimitsFrom(row: Nullable<Limits>): Limits | undefined {
   return boundsSomething(own) ? own : undefined
 }
 
-function limitsRow(own: Limits | undefined): Nullable<Limits> {
-  return {
-    requestsPerMinute: own?.requestsPerMinute ?? null,
-    tokensPerMinute: own?.tokensPerMinute ?? null,
-    concurrency: own?.concurrency ?? null,
-  }
+function limitsRow(own: Partial<Limits> = {}): Nullable<Limits> {
+  const { requestsPerMinute = null, tokensPerMinute = null, concurrency = null } = own
+  return { requestsPerMinute, tokensPerMinute, concurrency }
 }
 
 const shownBound = z.int().nullable().describe('Null if there is no limit.')
@@ -72,7 +69,7 @@ const limitsShown = z.object({
   concurrency: shownBound,
 })
 
-function limitsJson(of: Limits): z.output<typeof limitsShown> {
+export function limitsJson(of: Limits): z.output<typeof limitsShown> {
   return {
     requests_per_minute: of.requestsPerMinute ?? null,
     tokens_per_minute: of.tokensPerMinute ?? null,

@@ -45,7 +45,7 @@ type Stored<Columns> = {
     ? NotNull extends true
       ? Data
       : Data | null
-    : never
+    : unknown
 }
 
 /** A setting of one column that holds its value as it is. Absent is NULL. */
@@ -80,17 +80,7 @@ export function settingOf<Entry extends z.ZodType, Part, Columns, Shown extends 
 }
 
 /** For what is the same for every setting. */
-interface AnySetting {
-  entry: z.ZodType
-  part(value: unknown): Json
-  columns(): Json
-  write(part: Json, existing?: Json): Json
-  read(row: Json): Json
-  shown: z.ZodType
-  json(part: Json): unknown
-  exported?(part: Json): unknown
-  form?: FieldOfForm | Readonly<Record<string, FieldOfForm>>
-}
+type AnySetting = Setting<z.ZodType, Json, Json, z.ZodType>
 
 /** The settings of a resource by their names in gateway.yaml and in the API. */
 export type SettingTable = Readonly<Record<string, AnySetting>>
@@ -105,14 +95,13 @@ type All<Union> = (Union extends unknown ? (each: Union) => void : never) extend
   : never
 type Flat<T> = { [Name in keyof T]: T[Name] }
 
-export function entriesOf<S extends SettingTable>(settings: S): { [Name in keyof S]: S[Name]['entry'] }
-export function entriesOf(settings: SettingTable): Json {
-  return Object.fromEntries(Object.entries(settings).map(([name, { entry }]) => [name, entry]))
-}
-
-export function shownOf<S extends SettingTable>(settings: S): { [Name in keyof S]: S[Name]['shown'] }
-export function shownOf(settings: SettingTable): Json {
-  return Object.fromEntries(Object.entries(settings).map(([name, { shown }]) => [name, shown]))
+/** Returns a part of each setting: the members of a schema. */
+export function membersOf<S extends SettingTable, Member extends 'entry' | 'shown'>(
+  settings: S,
+  member: Member,
+): { [Name in keyof S]: S[Name][Member] }
+export function membersOf(settings: SettingTable, member: 'entry' | 'shown'): Json {
+  return Object.fromEntries(Object.entries(settings).map(([name, each]) => [name, each[member]]))
 }
 
 /** Returns builders of the columns, for one table. */

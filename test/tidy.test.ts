@@ -67,7 +67,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   alerts: [
     'canonical',
-    'catalog',
     'db',
     'journal',
     'money',
@@ -190,7 +189,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'ledger-tools',
     'limits',
     'money',
-    'package.json',
     'pipeline',
     'protocols',
     'routing',
@@ -216,7 +214,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'journal',
     'ledger-tools',
     'money',
-    'package.json',
     'process',
     'protocols',
     'runtime',
@@ -226,7 +223,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'upstream',
     'usage',
-    'verify',
   ],
 }
 

@@ -3,7 +3,7 @@ import type { ImageTraits } from '../canonical/image.ts'
 import { byWord, type Rates, rateOf } from '../canonical/price-parts.ts'
 import type { Group, Model, Offer, Price } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../money/price.ts'
-import { endpointsOf } from '../pipeline/served-on.ts'
+import { endpointsOf } from '../pipeline/refusals-that-help.ts'
 import {
   capabilitiesOf,
   provedAt,

@@ -7,7 +7,8 @@ import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Credential } from '../routing/credentials.ts'
-import type { PassedOverCandidate } from '../routing/targets.ts'
+import type { ModelCandidates, PassedOverCandidate } from '../routing/targets.ts'
+import type { Received } from './received.ts'
 
 /** Creates the record of an upstream call that has not been made yet. */
 export function newAttempt({
@@ -57,4 +58,19 @@ export function passedOver(
 ): AttemptRecord {
   const known = { protocol: protocol ?? null, upstreamModel: upstreamModel ?? null }
   return { ...newAttempt({ channel, reason, ...known }), passedOver: true }
+}
+
+/** A row with this many attempts records no more passed-over candidates. */
+const passedOverMax = 16
+
+/** Records a candidate that is not called, with the reason. */
+export function recordPassedOver(
+  { row }: Pick<Received, 'row'>,
+  { fallback }: Pick<ModelCandidates, 'fallback'>,
+  candidate: PassedOverCandidate,
+  reason: string,
+): void {
+  if (row.attempts.length >= passedOverMax) return
+  const label = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
+  row.attempts.push(passedOver(candidate, label))
 }

@@ -4,8 +4,9 @@ import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { Admitted } from './admit.ts'
 import { beginAnswer, finishAnswer, writeAnswer } from './answer.ts'
-import { answerHeaders } from './answer-headers.ts'
-import { redactError } from './redact-error.ts'
+import type { Gateway } from './gateway.ts'
+import { knownSecrets, redactError } from './redact-error.ts'
+import { answerHeaders } from './response-headers.ts'
 
 /** The head of an upstream's answer, as far as the client's answer depends on it. */
 interface UpstreamHead {
@@ -109,4 +110,21 @@ export class ClientAnswer {
 
 function isEventStream({ streams, contentType }: UpstreamHead): boolean {
   return contentType === undefined ? streams : contentType.startsWith('text/event-stream')
+}
+
+/**
+ * Begins a copy of an answer for the usage log. Returns undefined when neither its key nor its group enables
+ * that.
+ */
+export function captureAnswer(
+  { capturedAnswers }: Pick<Gateway, 'capturedAnswers'>,
+  admitted: Admitted,
+  streams: boolean,
+): AnswerCopy | undefined {
+  const { id, identity, group, endpoint } = admitted
+  const { answers: format } = endpoint
+  const isWanted = identity.captureAnswers ?? group.captureAnswers
+  if (!isWanted || identity.capture !== 'content' || format === undefined) return undefined
+  const { keyId } = identity
+  return capturedAnswers.begin({ id, keyId, format, streams, secrets: () => knownSecrets(admitted) })
 }

@@ -8,17 +8,17 @@ import {
   Targets,
 } from '../routing/targets.ts'
 import type { Admitted } from './admit.ts'
+import { recordPassedOver } from './attempt.ts'
 import { end } from './end.ts'
 import { leftEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered, unknownMetered } from './meter.ts'
 import type { Preparation } from './prepare.ts'
-import { recordPassedOver } from './record-passed-over.ts'
+import { meterUnseen } from './pricing.ts'
 import { withUntranslated } from './refusals-that-help.ts'
 import { refuse, type UpstreamRefusal } from './refuse.ts'
-import { setRouteHeaders } from './route-headers.ts'
+import { setRouteHeaders } from './response-headers.ts'
 import { TargetCaller } from './target-caller.ts'
-import { meterUnseen } from './unseen.ts'
 
 /** The models and targets that can answer a request. The requested model comes first. */
 export interface Route {

@@ -1,4 +1,5 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
+import type { Identity } from '../access/identity.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BackgroundAnswers } from '../background/background-answers.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
@@ -26,7 +27,6 @@ import type { Log } from '../telemetry/log.ts'
 import type { Traces } from '../telemetry/traces/traces.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { Life } from './life.ts'
-import type { Unlogged } from './unlogged.ts'
 
 /** The parts of a process that requests need. A Context has all of them and more. */
 export interface Gateway {
@@ -103,3 +103,12 @@ export type RequestLedger = Pick<
   Ledger,
   'instance' | 'doubtOf' | 'requireRoom' | 'open' | 'opened' | 'close' | 'refuse' | 'refuseUnknown'
 >
+
+/** A request that ended without a row, such as a read of the usage log. */
+export interface Unlogged {
+  id: string
+  path: string
+  status: number
+  identity: Identity | null
+  ms: number
+}

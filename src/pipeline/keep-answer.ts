@@ -4,7 +4,7 @@ import type { Admitted } from './admit.ts'
 import type { Gateway } from './gateway.ts'
 import type { Keeping } from './keeping.ts'
 import { endUserOf } from './open-record.ts'
-import type { RelayedAnswer } from './relay-options.ts'
+import type { RelayedAnswer } from './relay.ts'
 
 /**
  * Collects the bytes of an answer that is to be kept while they are sent to the client. Stores at most

@@ -22,20 +22,46 @@ import { own } from '../telemetry/traces/conventions.ts'
 import { kinds, type Span } from '../telemetry/traces/span.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readBytes, readNative } from './answer-reader.ts'
+import type { AnswerForm, Translatable } from './answer-writer.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
+import { namingConversation } from './continue-conversation.ts'
 import { readEmbeddings } from './embedding-encoding.ts'
-import { forwardedHeaders } from './forwarded-headers.ts'
 import type { Gateway } from './gateway.ts'
 import { inThread } from './in-thread.ts'
-import { type SealedReason, sealedReasons } from './left-out.ts'
-import { namingConversation } from './named-conversation.ts'
+import { type SealedReason, sealedReasons } from './leave-out-unable.ts'
 import { noteTranslation } from './note-translation.ts'
 import { namedSession } from './open-record.ts'
 import { outputTokensDefault } from './output-tokens.ts'
 import type { Asked } from './read.ts'
+import type { Received } from './received.ts'
 import { redactError } from './redact-error.ts'
-import type { AnswerForm, Translatable } from './translatable.ts'
 import { readOtherKind, readTranslated, translate } from './translate.ts'
+
+/** The client headers that are passed on to a native channel: names and values alternate. */
+export function forwardedHeaders(
+  { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
+  { endpoint, exchange, kept }: Pick<Received, 'endpoint' | 'exchange'> & Pick<Asked, 'kept'>,
+): readonly string[] {
+  const { forwardedHeaders: names, featuresHeader, threadsFeature } = endpoint.client
+  if (names.length === 0) return noHeaders
+  const ofThreads = kept?.always === true ? threadsFeature : undefined
+  const isDenied = (feature: string) =>
+    deniedBetas.has(feature) || (ofThreads !== undefined && feature.startsWith(ofThreads))
+  return names.flatMap((name) =>
+    [exchange.headers[name] ?? []].flat().flatMap((value) => {
+      const left = name === featuresHeader ? without(value, isDenied) : value
+      return left === '' ? [] : [name, left]
+    }),
+  )
+}
+
+/** Returns the header unchanged, byte for byte, if it names no denied feature. */
+function without(features: string, isDenied: (feature: string) => boolean): string {
+  const listed = features.split(',').map((feature) => feature.trim())
+  return listed.some(isDenied) ? listed.filter((feature) => !isDenied(feature)).join(',') : features
+}
+
+const noHeaders: readonly string[] = []
 
 /** The request to a target, and the reader of its answer. */
 export interface Prepared {

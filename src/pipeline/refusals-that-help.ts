@@ -1,15 +1,16 @@
+import { modelsFor } from '../access/permitted.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
-import type { Model, Offer } from '../catalog/snapshot.ts'
+import { priceParts } from '../canonical/price-parts.ts'
+import type { Channel, Model, Offer, Price } from '../catalog/snapshot.ts'
 import { canDo, having, lacking, type Need, type NeedName } from '../catalog/traits/needs.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
-import { translatable } from '../routing/candidates.ts'
+import { imageProtocols, translatable } from '../routing/candidates.ts'
 import type { LeftOut, ModelCandidates } from '../routing/targets.ts'
-import { alternativesTo, channelsOf } from './alternatives.ts'
-import { modelEndpoints } from './endpoints.ts'
+import { type ModelEndpoint, modelEndpoints, type PlainKind } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
 import type { Asked } from './read.ts'
-import { endpointsOf } from './served-on.ts'
 
 /** Refusals say why (model, channels, format) and name models and endpoints that would work. */
 
@@ -215,4 +216,104 @@ function list(names: readonly string[]): string {
 
 function pathsOf(endpoints: readonly { path: string }[]): string {
   return endpoints.map(({ path }) => path).join(', ')
+}
+
+/** Other models that this key may use, by whether they can do something. */
+export interface Alternatives {
+  /** Models that certainly can. */
+  can: string[]
+  /** Models that may or may not be able to. */
+  may: string[]
+}
+
+/** The most models that a refusal names. */
+const shownMax = 5
+/** The most models that a refusal checks, in a large catalog. */
+const judgedMax = 200
+
+/**
+ * Returns the first models of this key that can, and those that may. `judge` returns whether an offer of the
+ * key's group can, or undefined when that is not known.
+ */
+export function alternativesTo(
+  model: Model,
+  { snapshot, identity, group }: Pick<Identified, 'snapshot' | 'identity' | 'group'>,
+  judge: (offer: Offer, model: Model) => boolean | undefined,
+): Alternatives {
+  const found: Alternatives = { can: [], may: [] }
+  const models = modelsFor(snapshot, identity).slice(0, judgedMax)
+  for (const each of models) {
+    if (each.id === model.id || each.id === '*' || found.can.length === shownMax) continue
+    const judged = each.offers
+      .filter(({ channel }) => isOf(channel, group))
+      .map((offer) => judge(offer, each))
+    if (judged.includes(true)) found.can.push(each.id)
+    else if (judged.includes(undefined)) found.may.push(each.id)
+  }
+  return { can: found.can, may: found.may.slice(0, shownMax) }
+}
+
+/** Returns the channels of a model that a group may use. */
+export function channelsOf({ offers }: Model, group: Identified['group']): Channel[] {
+  return offers.map(({ channel }) => channel).filter((channel) => isOf(channel, group))
+}
+
+function isOf({ name }: Channel, { channels }: Identified['group']): boolean {
+  return channels.includes('*') || channels.includes(name)
+}
+
+/** Returns the endpoints on which these channels are known to serve a model. */
+export function endpointsOf(model: Model, id: string, channels: readonly Channel[]): ModelEndpoint[] {
+  return modelEndpoints.filter((endpoint) => isServedOn(endpoint, model, id, channels))
+}
+
+/**
+ * Whether a model is known to be served on an endpoint. Only the protocols of its channels are known, not
+ * everything they can do, so a request for it on another endpoint is passed on nevertheless.
+ */
+function isServedOn(
+  endpoint: ModelEndpoint,
+  model: Model,
+  id: string,
+  channels: readonly Channel[],
+): boolean {
+  switch (endpoint.kind) {
+    case 'text':
+      // Any chat model can compact a conversation, so this endpoint says nothing about the model.
+      if (endpoint.compactsAt !== undefined) return false
+      return speaksAny(channels, translatable) && !isSoldWithoutTokens(model.price) && !isPlain(id)
+    case 'plain':
+      return speaksAny(channels, [endpoint.protocol]) && isOfKind(endpoint, model, id)
+    case 'image': {
+      const others = model.images === undefined ? [] : imageProtocols
+      return speaksAny(channels, [endpoint.protocol, ...others])
+    }
+  }
+}
+
+/** Whether a model does not answer with text, judging by its name. */
+function isPlain(id: string): boolean {
+  return modelEndpoints.some(
+    (endpoint) => endpoint.kind === 'plain' && endpoint.writes !== true && endpoint.models.test(id),
+  )
+}
+
+function speaksAny(channels: readonly Channel[], protocols: readonly ProtocolName[]): boolean {
+  return channels.some((channel) => protocols.some((name) => channel.protocols[name] !== undefined))
+}
+
+/** Whether a model's name, or a price for what the endpoint counts, shows that it answers there. */
+function isOfKind({ models, counts }: PlainKind, { price }: Model, id: string): boolean {
+  if (models.test(id)) return true
+  return priceParts.some(
+    ({ name, count }) => count !== undefined && count.name === counts && price?.[name] !== undefined,
+  )
+}
+
+/**
+ * True for a model priced by the image or another unit only. It is not a chat model even if its channels
+ * speak chat formats, because the cost of a chat with it would be unknown.
+ */
+function isSoldWithoutTokens(price: Price | undefined): boolean {
+  return price !== undefined && price.input === undefined && price.output === undefined
 }

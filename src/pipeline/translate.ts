@@ -6,7 +6,7 @@ import type { Envelope } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { ClientTools } from '../protocols/tool-names.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import type { AnswerForm, Translatable } from './translatable.ts'
+import type { AnswerForm, Translatable } from './answer-writer.ts'
 import { TranslatingReader } from './translating-reader.ts'
 
 export interface Translation {

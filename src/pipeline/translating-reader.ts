@@ -12,8 +12,8 @@ import type {
   UpstreamSide,
 } from '../protocols/protocol.ts'
 import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
+import type { AnswerForm } from './answer-writer.ts'
 import { KeepingWriter, SafeWriter, WholeWriter } from './answer-writer.ts'
-import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
 
 /** How to read the answer, and the request options that the gateway applies itself. */

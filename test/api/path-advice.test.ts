@@ -32,7 +32,7 @@ test.each([
   expect(advice(path)).toMatch(new RegExp(`${says.replace(/[.?]/g, '\\$&')}$`))
 })
 
-test.each(['/v1/audio/speech', '/v1/realtime', '/v1/messages/batches', '/v2'])(
+test.each(['/v1/audio/transcriptions', '/v1/realtime', '/v1/messages/batches', '/v2'])(
   '%s is not an endpoint',
   (path) => {
     expect(advice(path, 'GET')).toBe(

@@ -25,6 +25,7 @@ const bodies: Record<string, (model: unknown) => object> = {
   '/v1/messages': (model) => ({ model, ...chat }),
   '/v1/embeddings': (model) => ({ model, input: 'Hello' }),
   '/v1/moderations': (model) => ({ model, input: 'Hello' }),
+  '/v1/audio/speech': (model) => ({ model, input: 'Hello', voice: 'alloy' }),
   '/v1/completions': (model) => ({ model, prompt: 'Hello' }),
   '/v1/images/generations': (model) => ({ model, prompt: 'a door' }),
   '/v1/messages/count_tokens': (model) => ({ model, messages }),

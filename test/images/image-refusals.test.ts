@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Model, Price } from '../../src/catalog/snapshot.ts'
 import { missingImageBound, worstCaseImagesNano } from '../../src/money/price.ts'
-import { costNotBounded } from '../../src/pipeline/cost-not-bounded.ts'
+import { costNotBounded } from '../../src/pipeline/worst-case.ts'
 
 /** A refused request for images of limited money says the one thing that is missing. */
 

@@ -13,11 +13,15 @@ import { path, registerTelegrams } from './telegram.ts'
 /** A format that src does not know: what it says of its state is all that the gateway needs to keep its answers. */
 
 let bed: FourUpstreams
+let unregister: () => void
 beforeAll(async () => {
-  registerTelegrams()
+  unregister = registerTelegrams()
   bed = await startFourUpstreams()
 })
-afterAll(() => bed?.close())
+afterAll(async () => {
+  await bed?.close()
+  unregister()
+})
 
 async function call(
   method: string,

@@ -18,9 +18,11 @@ export const path = '/v1/telegrams'
 const name = 'telegram' as unknown as Protocol['name']
 const chat = clientSide('openai-chat')
 
-/** Registers the format, as a line in each registry does for the others. */
-export function registerTelegrams(): void {
-  Object.assign(protocols, { [name]: telegram })
+/**
+ * Registers the format, as a line in each registry does for the others. Call the answer when the test has ended: other files may
+ * run in this process.
+ */
+export function registerTelegrams(): () => void {
   const endpoint: ModelEndpoint = {
     ...{
       method: 'POST',
@@ -32,7 +34,13 @@ export function registerTelegrams(): void {
       reference: 'none',
     },
   }
-  Object.assign(modelEndpoints, { [modelEndpoints.length]: endpoint })
+  const endpoints = modelEndpoints as ModelEndpoint[]
+  Object.assign(protocols, { [name]: telegram })
+  endpoints.push(endpoint)
+  return () => {
+    Reflect.deleteProperty(protocols, name)
+    endpoints.splice(endpoints.indexOf(endpoint), 1)
+  }
 }
 
 function refused(field: string, problem: string) {

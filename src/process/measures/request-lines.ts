@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { OnRow } from '../../journal/record.ts'
-import type { Unlogged } from '../../pipeline/unlogged.ts'
+import type { Unlogged } from '../../pipeline/gateway.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 export interface RequestLines {

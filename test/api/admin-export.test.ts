@@ -1,5 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendExport } from '../../src/api/export/send-export.ts'
@@ -81,6 +82,23 @@ function download(query: string): Promise<Received> {
     ).once('error', reject)
   })
 }
+
+test('an answer to HEAD has the headers of a file, and a client of HTTP/1.0 gets the file without trailers', async () => {
+  const query = `end_user=${await add([{}, {}])}&format=ndjson`
+  const path = `/admin/v1/requests/export?${query}`
+  const head = await fetch(`${base}${path}`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${adminToken}` },
+  })
+  expect(head.status).toBe(200)
+  expect(head.headers.get('content-type')).toContain('ndjson')
+  const socket = connect(bed.tollgate.port, '127.0.0.1')
+  socket.write(`GET ${path} HTTP/1.0\r\nauthorization: Bearer ${adminToken}\r\n\r\n`)
+  const [headers = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+  expect(headers).toContain(' 200 OK')
+  expect(headers).not.toMatch(/^trailer:/im)
+  expect(body.trimEnd().split('\n')).toHaveLength(2)
+})
 
 test('CSV: cells that a spreadsheet would run are texts, quotes are doubled, and numbers stay numbers', async () => {
   const endUser = await add([

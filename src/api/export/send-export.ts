@@ -19,6 +19,7 @@ export interface Export {
  * Sends rows as a file while they are read. The next batch is read when the client has received the previous
  * one. Reading stops when the client disconnects. A failure closes the connection, so that an incomplete file
  * is not mistaken for a complete one. Trailers state how many rows were sent and whether rows were left out.
+ * HTTP/1.0 has no trailers, and an answer to HEAD ends before the rows.
  */
 export async function sendExport(
   response: ServerResponse,
@@ -29,6 +30,8 @@ export async function sendExport(
   let sent = 0
   let isCut = false
   let hasBegun = false
+  const isHead = response.req.method === 'HEAD'
+  const hasTrailers = !isHead && response.req.httpVersion !== '1.0'
   const begin = async () => {
     if (hasBegun) return
     hasBegun = true
@@ -36,7 +39,7 @@ export async function sendExport(
       'content-type': mediaOf[format],
       'content-disposition': `attachment; filename="${name}.${format}"`,
       'x-tollgate-rows-max': String(rowsMax),
-      trailer: 'x-tollgate-rows, x-tollgate-cut',
+      ...(hasTrailers && { trailer: 'x-tollgate-rows, x-tollgate-cut' }),
     })
     await write(encoder.begin())
   }
@@ -47,6 +50,7 @@ export async function sendExport(
   for await (const rows of batches) {
     // The first batch has been read, so an earlier error can still set the response status.
     await begin()
+    if (isHead) break
     const kept = rows.slice(0, rowsMax - sent)
     isCut = kept.length < rows.length
     if (kept.length > 0) await write(await encoder.rows(kept))
@@ -56,7 +60,7 @@ export async function sendExport(
     await setImmediate()
   }
   await begin()
-  await write(await encoder.end())
-  response.addTrailers({ 'x-tollgate-rows': String(sent), 'x-tollgate-cut': String(isCut) })
+  if (!isHead) await write(await encoder.end())
+  if (hasTrailers) response.addTrailers({ 'x-tollgate-rows': String(sent), 'x-tollgate-cut': String(isCut) })
   endAnswer(response, stallMs)
 }

@@ -100,7 +100,7 @@ describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at
   const post = (settings: object) =>
     admin('POST', path, { ...rest, name: `${resource} by API, ${name}`, ...settings })
 
-  test('is written by the API, read back and put back to its default', async () => {
+  test('is written by the API, read back, kept by a change of another, and put back to its default', async () => {
     const plain = await admin('POST', path, { ...rest, name: `plain ${resource}, ${name}` })
     const made = await post({ [name]: value })
     expect(made.status, made.text).toBe(201)
@@ -108,6 +108,8 @@ describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at
     expect(made.body[name]).not.toEqual(plain.body[name])
     const { body } = await admin('GET', `${path}/${made.body.id}`)
     expect(body[name]).toEqual(made.body[name])
+    const renamed = await admin('PATCH', `${path}/${made.body.id}`, { name: `${resource}, ${name}, renamed` })
+    expect(renamed.body[name]).toEqual(made.body[name])
     const reset = await admin('PATCH', `${path}/${made.body.id}`, { [name]: null })
     expect(reset.body[name]).toEqual(plain.body[name])
   })

@@ -15,7 +15,7 @@ import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
-import { merged, settingBody } from './setting-body.ts'
+import { merged, type Settings, settingBody } from './setting-body.ts'
 import { calledParams, managedByShown, nameFilters, yesOrNo } from './setting-schema.ts'
 import { changeTenant, findTenant, listTenants, lockTenant, type TenantRow } from './tenant-queries.ts'
 
@@ -151,8 +151,11 @@ async function requireTenant(tx: TypedTransaction, called: string): Promise<Tena
   return row
 }
 
-function settingsIn({ name, limits, retention, disabled }: z.output<typeof tenantShown>) {
-  return { name, limits, retention, disabled }
+/** Picks the settings from a tenant as shown by the API. */
+function settingsIn(shown: z.output<typeof tenantShown>): Settings {
+  const members: Settings = shown
+  const names = ['name', ...Object.keys(settingsOfTenants)]
+  return Object.fromEntries(names.map((name) => [name, members[name]]))
 }
 
 async function requireFreeName(

@@ -125,7 +125,7 @@ export function callPrepared(
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)
-        return settle(gateway, admitted, { modelCandidates, target }, { answer, last, copy })
+        return settle(gateway, admitted, { modelCandidates, target }, { answer, last, copy, record })
       },
       done: (relayed) => {
         life.running = undefined
@@ -168,6 +168,11 @@ function bothOf(one: Copy, other: Copy): Copy {
   }
 }
 
+interface Settling extends Pick<AnsweredCall, 'answer' | 'record'> {
+  last: Buffer | undefined
+  copy: KeptCopy | undefined
+}
+
 /**
  * Keeps the answer if its client requested that, then writes the row. Resolves like `RelayOptions.settle`.
  */
@@ -175,14 +180,15 @@ async function settle(
   gateway: Gateway,
   admitted: Admitted,
   { modelCandidates, target }: Called,
-  { answer, last, copy }: { answer: RelayedAnswer; last: Buffer | undefined; copy: KeptCopy | undefined },
+  { answer, last, copy, record }: Settling,
 ): Promise<GatewayError | undefined> {
   const called = { modelCandidates, target }
   const ending = endingOf(admitted, called, answer)
   if (ending.metered === unknownMetered && isUnseen(answer))
     ending.metered = await meterUnseen(gateway, admitted, called)
   // Where money is limited, no answer is free because its upstream reports no tokens.
-  else if (isUncounted(admitted, answer, ending.metered)) ending.metered = meterMost(admitted, called)
+  else if (isUncounted(admitted, ending.metered) && isOfClient(gateway, admitted, { answer, record, target }))
+    ending.metered = meterMost(admitted, called)
   if (isToKeep(admitted, target, answer)) {
     try {
       await keepTurn(gateway, admitted, target, { last, copy })
@@ -211,14 +217,20 @@ function meterFailed(
   return meter(observation, admitted.body.length, pricingOf(admitted, modelCandidates.model, target))
 }
 
-/** True for an answer of held money whose tokens nobody counts, unless the upstream failed. */
-function isUncounted(
-  { row, facts }: Admitted,
-  { streamEnd, observation }: RelayedAnswer,
-  { costNano, usage }: Metered,
+/** True for an answer of held money whose tokens nobody counts. */
+function isUncounted({ row, facts }: Admitted, { costNano, usage }: Metered): boolean {
+  return row.heldNano !== null && facts.counts !== undefined && usage === null && costNano === null
+}
+
+/** True for an answer that is complete, or that ended early because its client left or read it slowly. */
+function isOfClient(
+  gateway: Gateway,
+  admitted: Admitted,
+  { answer, record, target }: Pick<AnsweredCall, 'answer' | 'record'> & { target: Target },
 ): boolean {
-  if (row.heldNano === null || facts.counts === undefined || usage !== null || costNano !== null) return false
-  return observation.complete || streamEnd === 'client_gone'
+  const { streamEnd, observation, error } = answer
+  if (observation.complete || streamEnd === 'client_gone') return true
+  return error !== null && isSlowlyRead(gateway, admitted, error, { target, record })
 }
 
 interface AnsweredCall {

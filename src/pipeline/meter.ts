@@ -1,4 +1,4 @@
-import type { Counts } from '../canonical/price-parts.ts'
+import { type Counts, refined } from '../canonical/price-parts.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage, UsageSource } from '../canonical/usage.ts'
 import type { Price } from '../catalog/snapshot.ts'
@@ -76,13 +76,14 @@ export function meter(observation: Observation, bodyBytes: number, pricing: Pric
   if (observation === nothingSent) return nothingMetered
   const { price, multiplier, at, counts } = pricing
   const costsCounts = costsNoTokens(price, counts, at)
-  const isUnread =
-    observation.usage === undefined && counts !== undefined && (costsCounts || pricing.isMost !== true)
   const unbounded =
-    observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
+    observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes, pricing))
   if (unbounded === undefined) return unknownMetered
   const isImplausible = observation.usage !== undefined && !pricing.isPlausible(observation.usage)
-  if (isImplausible && !pricing.isHeld) return { ...unknownMetered, usageSource: 'implausible' }
+  const isRefused = isImplausible && !pricing.isHeld
+  if (isRefused && !costsCounts) return { ...unknownMetered, usageSource: 'implausible' }
+  const isUnknown = observation.usage === undefined && (costsCounts || pricing.isMost !== true)
+  const isUnread = counts !== undefined && (isRefused || isUnknown)
   const usage = boundedUsage({ ...(isUnread ? noTokens : unbounded), ...counts })
   const others = usage.others === undefined ? noOthers : priceOthers(usage.others, pricing)
   const cost =
@@ -91,7 +92,7 @@ export function meter(observation: Observation, bodyBytes: number, pricing: Pric
       : priceRequest(usage, price, multiplier, { at, others: others.total })
   return {
     usage: isUnread ? null : usage,
-    usageSource: isUnread ? 'none' : isImplausible ? 'implausible' : sourceOf(observation),
+    usageSource: isImplausible ? 'implausible' : isUnread ? 'none' : sourceOf(observation),
     costNano: cost?.total ?? null,
     priceId: price?.id ?? null,
     priceMultiplier: multiplier,
@@ -106,7 +107,7 @@ function sourceOf({ usage, complete, isPartial }: Observation): UsageSource {
 
 const noOthers = { total: 0n, each: [] }
 
-function estimate(observation: Observation, bodyBytes: number): Usage | undefined {
+function estimate(observation: Observation, bodyBytes: number, { counts }: Pricing): Usage | undefined {
   // No answer arrived, so it is unknown whether the upstream charges for the input.
   if (observation.outputTokensEstimate === 0 && !observation.complete) return undefined
   return {
@@ -115,5 +116,7 @@ function estimate(observation: Observation, bodyBytes: number): Usage | undefine
     cacheWrite: 0,
     output: observation.outputTokensEstimate,
     reasoning: 0,
+    // All output of an answer that is not text is audio.
+    ...(counts === undefined ? {} : refined({ audioOutput: observation.outputTokensEstimate })),
   }
 }

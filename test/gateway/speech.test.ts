@@ -10,12 +10,20 @@ models:
   - { id: tts-1, price: { input_characters: "15" } }
   - { id: voice, price: { input_characters: "15" } }
   - { id: token-tts, context_length: 2000, max_output_tokens: 100, price: { input: "0.60", audio_output: "12", output: "1" } }
+  - { id: slow-tts, context_length: 2000, max_output_tokens: 100, price: { input: "0.60", output: "12" } }
+  - { id: short-tts, context_length: 50, max_output_tokens: 10, price: { input_characters: "15" } }
   - { id: unpriced-tts }
 channels:
+  - name: impatient
+    protocols: { openai-chat: ${upstreamUrl} }
+    api_keys: [ "upstream-credential-0002" ]
+    models: { slow-tts: slow-tts }
+    timeouts: { total_ms: 500 }
+    allow_private_address: true
   - name: scripted
     protocols: { openai-chat: ${upstreamUrl} }
     api_keys: [ "upstream-credential-0001" ]
-    models: { tts-1: upstream-tts, voice: voice, token-tts: token-tts, unpriced-tts: unpriced-tts }
+    models: { tts-1: upstream-tts, voice: voice, token-tts: token-tts, short-tts: short-tts, unpriced-tts: unpriced-tts }
     allow_private_address: true
 groups:
   - { name: default, models: ['*'], channels: ['*'] }
@@ -193,7 +201,23 @@ describe('events', () => {
     bed.upstream.script(() => ({ chunks: frames.slice(0, 1), ending: 'end' }))
     const spoken = await speak({ ...hello, stream_format: 'sse' })
     expect(await spoken.text()).toContain('"error"')
-    expect(await rowOf(spoken)).toMatchObject({ outcome: 'failed', stream_end: 'upstream_cut' })
+    // Its audio was delivered, so that it costs all of its characters.
+    expect(await rowOf(spoken)).toMatchObject({
+      outcome: 'failed',
+      stream_end: 'upstream_cut',
+      cost_nano: '75000',
+    })
+  })
+
+  test('that report more tokens than the model can write still cost their characters', async () => {
+    bed.upstream.script(() => ({ chunks: frames, ending: 'end' }))
+    const spoken = await speak({ ...hello, model: 'short-tts', stream_format: 'sse' })
+    await spoken.text()
+    expect(await rowOf(spoken)).toMatchObject({
+      usage_source: 'implausible',
+      output_tokens: null,
+      cost_nano: '75000',
+    })
   })
 })
 
@@ -277,9 +301,27 @@ test('audio whose tokens nobody reports has no cost, but where money is limited 
   expect(await rowOf(free)).toMatchObject({ usage_source: 'none', input_tokens: null, cost_nano: null })
   const paid = await speak({ ...hello, model: 'token-tts' }, tokensKey)
   await paid.arrayBuffer()
-  expect(await rowOf(paid)).toMatchObject({ usage_source: 'estimated', output_tokens: 100 })
+  const row = await rowOf(paid)
+  const inputCost = BigInt(Number(row?.input_tokens)) * 600n
+  // All output is audio: 100 tokens at 12 USD per million.
+  expect(row).toMatchObject({
+    usage_source: 'estimated',
+    output_tokens: 100,
+    cost_nano: String(inputCost + 1_200_000n),
+  })
   const unpriced = await speak({ ...hello, model: 'unpriced-tts' }, tokensKey)
   expect(unpriced.status).toBe(403)
+})
+
+test('audio that a client reads until its time is over costs the most that it can', async () => {
+  bed.upstream.script(() => ({ headers: mpeg, chunks: [audio], ending: 'stall' }))
+  const paid = await speak({ ...hello, model: 'slow-tts' }, tokensKey)
+  await expect(paid.arrayBuffer()).rejects.toThrow()
+  expect(await rowOf(paid)).toMatchObject({
+    stream_end: 'timeout',
+    usage_source: 'estimated',
+    output_tokens: 100,
+  })
 })
 
 test('the model list has the price, and the endpoint of each model that is sold by characters', async () => {

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '../../canonical/event.ts'
-import { countOf, isRecord } from '../../canonical/json.ts'
+import { countOf, isRecord, textOf } from '../../canonical/json.ts'
 import { refined } from '../../canonical/price-parts.ts'
 import { missingCount, type Usage } from '../../canonical/usage.ts'
 import { decodeStreamError } from '../openai-errors.ts'
@@ -25,7 +25,8 @@ class SpeechDecoder implements EventDecoder {
     if (event.error) return [{ type: 'error', error: decodeStreamError(event.error) }]
     switch (event.type) {
       case 'speech.audio.delta':
-        return [{ type: 'block-delta', index: 0, delta: { type: 'text', text: '' } }]
+        // Only its size counts: it shows that some of the answer arrived.
+        return [{ type: 'block-delta', index: 0, delta: { type: 'text', text: textOf(event.audio) ?? '' } }]
       case 'speech.audio.done': {
         const usage = usageOf(event.usage)
         return [{ type: 'finish', reason: 'stop', upstreamReason: undefined, stopSequence: undefined, usage }]

@@ -135,6 +135,17 @@ test.each([
   expect(await rowOf(spoken)).toMatchObject({ outcome: 'succeeded', cost_nano: '75000' })
 })
 
+test("JSON in a vendor's own form passes too, unless it says what went wrong", async () => {
+  const json = { 'content-type': 'application/json' }
+  answer(Buffer.from('{"audio":"//PkxA=="}'), json)
+  const spoken = await speak(hello)
+  expect([spoken.status, await spoken.text()]).toEqual([200, '{"audio":"//PkxA=="}'])
+  expect(await rowOf(spoken)).toMatchObject({ outcome: 'succeeded', cost_nano: '75000' })
+  answer(Buffer.from('{"code":500,"msg":"out of voices"}'), json)
+  const failed = await speak(hello)
+  expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('out of voices')])
+})
+
 test('a large answer passes whole, and without a declared length each piece reaches the client as it arrives', async () => {
   const large = Buffer.alloc(3_000_000, 7)
   answer(large)

@@ -9,12 +9,17 @@ import { watchResponse } from './watch-response.ts'
 
 /**
  * Watches speech: `speech.audio.delta` events and a `speech.audio.done` with the usage. A JSON document is an
- * error, or an answer of another vendor's own form.
+ * error, or an answer of another vendor's own form, which has no choices.
  *
  * https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event, read 2026-11-29
  */
 export const speech: NonNullable<ClientSide['bytes']> = {
-  watchResponse,
+  watchResponse(body) {
+    const { none, ...observed } = watchResponse(body)
+    return none === undefined || none.reason === 'upstream_answer_unreadable'
+      ? observed
+      : { ...observed, none }
+  },
   watchStream: (options) => watchByDecoding(() => new SpeechDecoder(), options),
 }
 

@@ -126,11 +126,12 @@ function costPartsJson(row: RequestDetail) {
   const context = { at: momentOf(row.id), others: readCostFacts(parsed(row.cost_facts)).others }
   const parts = usage === null ? undefined : priceRequest(usage, row.price, row.price_multiplier, context)
   if (parts !== undefined && String(parts.total) === row.cost_nano) return partsJson(parts, 0n)
-  // Images that have a price of their own have no other cost.
-  return row.images === null ? null : partsJson(nothing, BigInt(row.cost_nano))
+  if (row.images === null) return null
+  // Images that have a price of their own have no other cost than the fee per request.
+  const fee = priceRequest(noTokens, row.price, row.price_multiplier, { at: momentOf(row.id) })
+  const cost = BigInt(row.cost_nano)
+  return fee === undefined || fee.total > cost ? null : partsJson(fee, cost - fee.total)
 }
-
-const nothing = { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n }
 
 function partsJson(parts: Omit<CostParts, 'total'>, image: bigint) {
   return {

@@ -199,10 +199,11 @@ export interface ImageCostParts extends CostParts {
 }
 
 /**
- * The cost of images: per image if the price has any image price, otherwise by tokens. The client pays for
- * the requested size and quality, even if the upstream reports others, so it never pays more than was held.
- * If it left them to the upstream, it pays for those that the upstream `reported`, or otherwise for the most
- * expensive possible ones. Undefined if there is no price for that, or the tokens are unknown.
+ * The cost of images: per image if the price has any image price, otherwise by tokens. Either way, the fee
+ * per request is added. The client pays for the requested size and quality, even if the upstream reports
+ * others, so it never pays more than was held. If it left them to the upstream, it pays for those that the
+ * upstream `reported`, or otherwise for the most expensive possible ones. Undefined if there is no price for
+ * that, or the tokens are unknown.
  */
 export function priceImages(
   made: PricedImages & {
@@ -223,7 +224,8 @@ export function priceImages(
   const each = dearestImageNano(price, size, quality)
   if (each === undefined) return undefined
   const image = imagesNano(made.count, each, multiplier)
-  return { input: 0n, cacheRead: 0n, cacheWrite: 0n, output: 0n, reasoning: 0n, image, total: image }
+  const fee = priceRequest(noTokens, price, multiplier, { at: made.at })
+  return fee && { ...fee, image, total: atMost(image + fee.total) }
 }
 
 /**
@@ -247,7 +249,10 @@ export function worstCaseImagesNano(
   const { price } = model
   if (hasImagePrice(price)) {
     const each = dearestImageNano(price, size, quality)
-    return each === undefined ? undefined : imagesNano(count, each, multiplier)
+    if (price === undefined || each === undefined) return undefined
+    const { digits, scale } = parseMultiplier(multiplier)
+    const fee = dearestOf(possibleRates(price, 0, at), (rates) => feesOf(rates, {})) ?? 0n
+    return imagesNano(count, each, multiplier) + ceilDivide(fee * digits, million * scale)
   }
   // Some upstreams generate one image per call, so each call sends the whole prompt.
   const most = worstCaseNano(imageCallSize(bodyBytes, hasMore, at), model, multiplier)

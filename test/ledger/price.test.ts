@@ -287,6 +287,13 @@ describe('priceImages', () => {
     expect(priceImages(made, { ...byImage, imageRates: [], image: 0n }, '1')?.total).toBe(0n)
   })
 
+  test('adds the fee per request once, however many images there are', () => {
+    const withFee = { ...byImage, request: 10n }
+    expect(priceImages(made, withFee, '1.5')).toMatchObject({ image: 113n, fees: 15n, total: 128n })
+    const worst = worstCaseImagesNano({ ...made, bodyBytes: 0 }, { ...model, price: withFee }, '1.5')
+    expect(worst).toBe(128n)
+  })
+
   test('uses the size and quality that the upstream reported only if the client left them to the upstream', () => {
     const reported = { size: 'large', quality: 'low' }
     expect(priceImages({ ...made, reported }, byImage, '1')?.total).toBe(75n)

@@ -132,9 +132,11 @@ export class Relay implements Listener {
       this.#mode = 'refusal'
       return
     }
+    const label = headerText(headers['content-type']) ?? ''
     // Audio may begin like JSON or an event, so that only its label counts.
-    this.#isKindSeen = this.#reader.passesBytes === true && !admitted.facts.stream
-    this.#beginAs(upstream, kindOfLabel(headerText(headers['content-type']) ?? ''))
+    this.#isKindSeen =
+      this.#reader.passesBytes === true && (!admitted.facts.stream || /^audio\//i.test(label))
+    this.#beginAs(upstream, kindOfLabel(label))
   }
 
   #beginAs(upstream: UpstreamCall, kind: AnswerKind): void {

@@ -133,6 +133,10 @@ test.each([
   expect(spoken.headers.get('content-type')).toBe('audio/pcm')
   expect(Buffer.from(await spoken.arrayBuffer())).toEqual(bytes)
   expect(await rowOf(spoken)).toMatchObject({ outcome: 'succeeded', cost_nano: '75000' })
+  // Some upstreams send audio although the client asked for events.
+  const unasked = await speak({ ...hello, response_format: 'pcm', stream_format: 'sse' })
+  expect(unasked.headers.get('content-type')).toBe('audio/pcm')
+  expect(Buffer.from(await unasked.arrayBuffer())).toEqual(bytes)
 })
 
 test("JSON in a vendor's own form passes too, unless it says what went wrong", async () => {

@@ -90,9 +90,9 @@ const hostedPassesMax = 100
 
 /**
  * The cost of a request whose client left before any of the answer arrived, although its upstream may have
- * generated all of it. If money is limited, this is an estimate: input from the size of the body, and all the
- * output that the request allows. With `unseen: hold`, the money first stays held until the upstream can no
- * longer be working on the request.
+ * generated all of it. A price for what the request contains says what it costs. Otherwise, if money is
+ * limited, this is an estimate: input from the size of the body, and all the output that the request allows.
+ * With `unseen: hold`, the money first stays held until the upstream can no longer be working on the request.
  */
 export async function meterUnseen(
   { bounds, clock }: Gateway,
@@ -100,7 +100,10 @@ export async function meterUnseen(
   called: Pick<Chosen, 'modelCandidates' | 'target'>,
 ): Promise<Metered> {
   const { row, life } = admitted
-  if (row.heldNano === null) return unknownMetered
+  if (row.heldNano === null) {
+    const most = meterMost(admitted, called)
+    return most.usageSource === 'none' ? most : unknownMetered
+  }
   if (life.whenClientLeaves?.unseen === 'hold') {
     const { upstreamTotalMs } = timeoutsOf(called.target.channel, bounds)
     await holdFor(life, (row.sentAt ?? clock.now()) + upstreamTotalMs - clock.now())

@@ -297,6 +297,18 @@ test('a client that leaves ends the call, and pays for the characters', async ()
   expect(bed.upstream.requests[0]?.closedEarly).toBe(true)
 })
 
+test('a client that leaves before the first byte pays for the characters too, also where money is not limited', async () => {
+  bed.upstream.script(() => new Promise<never>(() => {}))
+  const before = (await bed.rows()).length
+  const leaving = new AbortController()
+  const spoken = speak(hello, abortKey, leaving.signal).catch(() => 'left')
+  await bed.upstream.arrived(1)
+  leaving.abort()
+  expect(await spoken).toBe('left')
+  await expect.poll(async () => (await bed.rows()).length).toBe(before + 1)
+  expect((await bed.rows()).at(-1)).toMatchObject({ outcome: 'cancelled', status: 499, cost_nano: '82500' })
+})
+
 test('exactly the price of the characters is held, and not one more is spent', async () => {
   answer(audio)
   // 20 characters cost 0.0003 USD, which is all that the tenant has.

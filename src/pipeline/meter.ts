@@ -19,6 +19,8 @@ export interface Metered {
   priceMultiplier: string | null
   /** The facts, other than the counts, that determined the cost. Absent if there are none. */
   facts?: readonly CostFact[] | undefined
+  /** The tokens of the body by its size, for limits. Present where nobody reports those of the answer. */
+  bodyTokens?: number
 }
 
 /** The facts that price an answer. */
@@ -97,6 +99,7 @@ export function meter(observation: Observation, bodyBytes: number, pricing: Pric
     priceId: price?.id ?? null,
     priceMultiplier: multiplier,
     facts: costFactsOf(usage, others.each),
+    ...(isUnread && { bodyTokens: estimateTokens(bodyBytes) }),
   }
 }
 

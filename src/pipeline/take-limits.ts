@@ -43,9 +43,9 @@ export function takeTokens(
  * The tokens of an answer that count against limits. Implausible counts do not, because they would use up
  * hours of the limits.
  */
-export function limitTokensOf({ usage, usageSource }: Metered): number {
+export function limitTokensOf({ usage, usageSource, bodyTokens = 0 }: Metered): number {
   return usage === null || usageSource === 'implausible'
-    ? 0
+    ? bodyTokens
     : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }
 

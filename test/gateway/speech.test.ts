@@ -26,6 +26,7 @@ channels:
     models: { tts-1: upstream-tts, voice: voice, token-tts: token-tts, short-tts: short-tts, unpriced-tts: unpriced-tts }
     allow_private_address: true
 groups:
+  - { name: limited, models: ['*'], channels: ['*'], limits: { tokens_per_minute: 300 } }
   - { name: default, models: ['*'], channels: ['*'] }
   - { name: abort, models: ['*'], channels: ['*'], price_multiplier: "1.1", client_gone: { policy: abort, seconds: 0 } }
 tenants:
@@ -33,6 +34,7 @@ tenants:
     keys:
       - { name: free, group: default, secret: ${freeKey} }
       - { name: abort, group: abort, secret: ${abortKey} }
+      - { name: limited, group: limited, secret: ${limitedKey} }
   - name: paid
     balance_usd: "0.0003"
     keys:
@@ -42,6 +44,7 @@ tenants:
     keys:
       - { name: tokens, group: default, secret: ${tokensKey} }
 `
+const limitedKey = 'limited-key-for-tests-01'
 const tokensKey = 'tokens-key-for-tests-01'
 
 let bed: Testbed
@@ -349,6 +352,17 @@ test('audio that a client reads until its time is over costs the most that it ca
     usage_source: 'estimated',
     output_tokens: 100,
   })
+})
+
+test('audio whose tokens nobody reports counts against the tokens per minute by its text', async () => {
+  answer(audio)
+  const statuses: number[] = []
+  for (let turn = 0; turn < 3; turn++) {
+    const spoken = await speak({ ...hello, input: 'x'.repeat(800) }, limitedKey)
+    await spoken.arrayBuffer()
+    statuses.push(spoken.status)
+  }
+  expect(statuses).toEqual([200, 429, 429])
 })
 
 test('the model list has the price, and the endpoint of each model that is sold by characters', async () => {

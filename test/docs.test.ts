@@ -228,6 +228,20 @@ test('docs/reference/reasons.md is made from the catalogue', async () => {
   )
 })
 
+test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names only paths that exist', (document) => {
+  const text = read(document)
+  const files = text.matchAll(/(?<![\w/.])[a-z][\w-]*(?:\/[\w.-]+)+\.ts\b/g)
+  const folders = text.matchAll(
+    /(?<=`|\s)(?:src|test|console|workers|bench|docs)(?:\/[\w.-]+)+\/?(?=[`\s,.:])/g,
+  )
+  for (const [path] of [...files, ...folders]) {
+    const places = [path, join('src', path)].filter((place) =>
+      existsSync(join(root, place.replace(/\.$/, ''))),
+    )
+    expect(places, `${path} is not there`).not.toEqual([])
+  }
+})
+
 describe('docs/architecture.md', () => {
   test('shows every part of src in its tree', () => {
     const tree = section(architecture, 'The tree')
@@ -245,13 +259,6 @@ describe('docs/architecture.md', () => {
       for (const [name] of line.matchAll(/[\w-]+\.ts\b/g)) {
         expect(existsSync(join(root, 'src', folder, name)), `src/${folder}/${name} is not there`).toBe(true)
       }
-    }
-  })
-
-  test('names only paths that exist', () => {
-    for (const [path] of architecture.matchAll(/(?<![\w/.])[a-z][\w-]*(?:\/[\w-]+)+\.ts\b/g)) {
-      const places = [path, join('src', path)].filter((place) => existsSync(join(root, place)))
-      expect(places, `${path} is not there`).not.toEqual([])
     }
   })
 

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readNamedKey } from '../src/access/named-key-queries.ts'
+import { GatewayError, gatewayError } from '../src/canonical/error.ts'
+import { isRecord, type Json, parseObject } from '../src/canonical/json.ts'
+import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
 import {
   allAttempts,
   cancelledAnswer,
@@ -8,18 +11,15 @@ import {
   rowOfRun,
   type UnmadeAnswer,
   unmadeRow,
-} from '../src/background/answer-ending.ts'
-import type { AnswerEnding, KeptRequest } from '../src/background/background-answers.ts'
-import { GatewayError, gatewayError } from '../src/canonical/error.ts'
-import { isRecord, type Json, parseObject } from '../src/canonical/json.ts'
-import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
+} from '../src/jobs/answers/answer-ending.ts'
+import type { AnswerEnding, KeptRequest } from '../src/jobs/answers/background-answers.ts'
 import type { Job, Lease } from '../src/jobs/job.ts'
 import { rowErrorOf } from '../src/journal/record.ts'
 import {
   type BackgroundResult,
   type BackgroundRun,
   makeInBackground,
-} from '../src/pipeline/make-in-background.ts'
+} from '../src/pipeline/background/make-in-background.ts'
 import type { Context } from '../src/process/context.ts'
 import { backgroundOf, clientSide, stateOf } from '../src/protocols/index.ts'
 import type { ProtocolName } from '../src/protocols/protocol.ts'

@@ -4,9 +4,14 @@ import { invalid } from '../canonical/field-error.ts'
 import type { Json } from '../canonical/json.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
 import { askUpstream } from '../pipeline/ask-upstream.ts'
-import { answerNow, backgroundJobOf, cancelAnswer, followAnswer } from '../pipeline/background-jobs.ts'
+import {
+  answerNow,
+  backgroundJobOf,
+  cancelAnswer,
+  followAnswer,
+} from '../pipeline/background/background-jobs.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
-import { findUsableHolder } from '../pipeline/holders.ts'
+import { findUsableHolder } from '../pipeline/kept/holders.ts'
 import { openInJournal } from '../pipeline/open-record.ts'
 import { clientSide, protocolsWithState, stateOf } from '../protocols/index.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'

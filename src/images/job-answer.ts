@@ -1,5 +1,5 @@
 import type { Job } from '../jobs/job.ts'
-import { originFor } from '../pipeline/job-webhook.ts'
+import { originFor } from '../pipeline/background/job-webhook.ts'
 import type { Received } from '../pipeline/received.ts'
 import { redactText } from '../redaction/redact.ts'
 import { requestLog } from '../telemetry/log.ts'

@@ -1,7 +1,7 @@
 import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
 import type { ExchangeReply } from '../http/exchange.ts'
 import type { JobResult } from '../jobs/job.ts'
-import { originFor } from '../pipeline/job-webhook.ts'
+import { originFor } from '../pipeline/background/job-webhook.ts'
 import type { Received } from '../pipeline/received.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'

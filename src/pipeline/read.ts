@@ -15,7 +15,7 @@ import { isMoneyLimited } from './hold-money.ts'
 import { answeredBefore, isKeyed, isTaken, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
-import type { Keeping } from './keeping.ts'
+import type { Keeping } from './kept/keeping.ts'
 import { ClientLeft, requireClient } from './life.ts'
 import { takeLimits } from './take-limits.ts'
 

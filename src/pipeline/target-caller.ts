@@ -11,9 +11,9 @@ import { type CallResult, callPrepared, callTarget, type UnansweredCall } from '
 import type { Gateway } from './gateway.ts'
 import { isMoneyLimited } from './hold-money.ts'
 import { type Change, type LeftOutParts, leftOutAfter } from './leave-out-unable.ts'
-import { noteTranslation } from './note-translation.ts'
 import { joinedBody, type Preparation, type Prepared } from './prepare.ts'
 import { knownSecrets } from './redact-error.ts'
+import { noteTranslation } from './translation/note-translation.ts'
 import { retryBytes } from './worst-case.ts'
 
 /**

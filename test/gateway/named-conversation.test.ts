@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type AnswerReader, readNative } from '../../src/pipeline/answer-reader.ts'
-import { namingConversation } from '../../src/pipeline/continue-conversation.ts'
+import { namingConversation } from '../../src/pipeline/kept/continue-conversation.ts'
 import { conversationState, upstreamSide } from '../../src/protocols/index.ts'
 import { answerToKeep } from '../../src/protocols/openai-responses/answer-to-keep.ts'
 

@@ -12,9 +12,9 @@ import { readFinishWord } from '../finish-words.ts'
 import { Losses, noMedia } from '../losses.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
-import { Grounding } from './grounding.ts'
 import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage } from './wire.ts'
+import { Grounding } from './write-sources.ts'
 
 /**
  * Decodes a complete answer into events. A candidate without a finish reason counts as complete, because the

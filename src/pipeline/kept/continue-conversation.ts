@@ -1,12 +1,12 @@
-import { counted } from '../canonical/counted.ts'
-import { gatewayError } from '../canonical/error.ts'
-import type { StreamWatcher } from '../protocols/protocol.ts'
-import type { ConversationForm, ProtocolState } from '../protocols/protocol-state.ts'
-import { keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
-import type { AnswerReader } from './answer-reader.ts'
-import type { Gateway } from './gateway.ts'
+import { counted } from '../../canonical/counted.ts'
+import { gatewayError } from '../../canonical/error.ts'
+import type { StreamWatcher } from '../../protocols/protocol.ts'
+import type { ConversationForm, ProtocolState } from '../../protocols/protocol-state.ts'
+import { keptDaysOf, keptScopeOf } from '../../state/kept/kept-answers.ts'
+import type { AnswerReader } from '../answer-reader.ts'
+import type { Gateway } from '../gateway.ts'
+import { type Asked, type MadeReading, readInstead } from '../read.ts'
 import type { Keeping } from './keeping.ts'
-import { type Asked, type MadeReading, readInstead } from './read.ts'
 
 /**
  * Prepares a request that runs in a conversation: claims the conversation for it, and puts the conversation's

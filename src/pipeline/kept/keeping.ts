@@ -1,6 +1,6 @@
-import type { TranslationNote } from '../canonical/chat.ts'
-import type { KeptState } from '../protocols/protocol-state.ts'
-import type { TurnIn } from '../state/kept/conversations.ts'
+import type { TranslationNote } from '../../canonical/chat.ts'
+import type { KeptState } from '../../protocols/protocol-state.ts'
+import type { TurnIn } from '../../state/kept/conversations.ts'
 
 /** How the gateway keeps the answer of a request, and which kept answers it sends again. */
 export interface Keeping extends KeptState {

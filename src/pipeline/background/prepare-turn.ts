@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { factsFrom } from '../bodies/read-body.ts'
-import { bodyWithoutConversation } from './body-without-conversation.ts'
-import { end } from './end.ts'
-import type { PathFormat } from './endpoints.ts'
-import type { Gateway } from './gateway.ts'
-import { handleRequest } from './handle-request.ts'
-import { identify } from './identify.ts'
-import { ClientLeft } from './life.ts'
-import { read } from './read.ts'
+import { factsFrom } from '../../bodies/read-body.ts'
+import { end } from '../end.ts'
+import type { PathFormat } from '../endpoints.ts'
+import type { Gateway } from '../gateway.ts'
+import { handleRequest } from '../handle-request.ts'
+import { identify } from '../identify.ts'
+import { bodyWithoutConversation } from '../kept/body-without-conversation.ts'
+import { ClientLeft } from '../life.ts'
+import { read } from '../read.ts'
 
 /**
  * Handles a frame that only prepares the next request. It counts against the limits and is read like any

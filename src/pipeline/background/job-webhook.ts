@@ -1,8 +1,8 @@
-import { gatewayError } from '../canonical/error.ts'
-import { invalid } from '../canonical/field-error.ts'
-import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../upstream/webhooks/webhook-url.ts'
-import type { Gateway } from './gateway.ts'
-import type { Received } from './received.ts'
+import { gatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../../upstream/webhooks/webhook-url.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Received } from '../received.ts'
 
 const webhookHeader = 'x-tollgate-webhook'
 

@@ -1,8 +1,8 @@
-import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
-import type { SseDecoder } from '../protocols/decode-sse.ts'
-import { EventObserver } from '../protocols/observe.ts'
-import type { StreamWatcher } from '../protocols/protocol.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
+import type { AnswerBlock, ChatEvent, Delta } from '../../canonical/event.ts'
+import type { SseDecoder } from '../../protocols/decode-sse.ts'
+import { EventObserver } from '../../protocols/observe.ts'
+import type { StreamWatcher } from '../../protocols/protocol.ts'
 import type { SafeWriter } from './answer-writer.ts'
 
 /** Translates a stream as it arrives, with one write for each chunk of the upstream. */

@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
 import { z } from 'zod'
-import { isRecord, type Json } from '../canonical/json.ts'
-import type { Database } from '../db/database.ts'
-import type { Job, JobError, JobState, Lease } from '../jobs/job.ts'
-import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs/jobs.ts'
-import type { CloseRecord, OnRow } from '../journal/record.ts'
-import { attemptRowsJson, jsonText, requestRowJson } from '../journal/row-json.ts'
-import type { NewKeptRow } from '../state/kept/kept-queries.ts'
+import { isRecord, type Json } from '../../canonical/json.ts'
+import type { Database } from '../../db/database.ts'
+import type { CloseRecord, OnRow } from '../../journal/record.ts'
+import { attemptRowsJson, jsonText, requestRowJson } from '../../journal/row-json.ts'
+import type { NewKeptRow } from '../../state/kept/kept-queries.ts'
+import type { Job, JobError, JobState, Lease } from '../job.ts'
+import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs.ts'
 
 export interface BackgroundOptions {
   database: Pick<Database, 'jobs' | 'reads'>

@@ -1,8 +1,8 @@
-import { rowNotesMax } from '../bodies/bounded-notes.ts'
-import type { TranslationNote } from '../canonical/chat.ts'
-import { redactText } from '../redaction/redact.ts'
-import type { Candidate } from '../routing/candidates.ts'
-import type { Received } from './received.ts'
+import { rowNotesMax } from '../../bodies/bounded-notes.ts'
+import type { TranslationNote } from '../../canonical/chat.ts'
+import { redactText } from '../../redaction/redact.ts'
+import type { Candidate } from '../../routing/candidates.ts'
+import type { Received } from '../received.ts'
 
 /** Records the notes of a translation in the row, and sets a header that summarises them for the client. */
 export function noteTranslation(

@@ -1,9 +1,9 @@
-import type { Identity } from '../access/identity.ts'
-import { stateOf } from '../protocols/index.ts'
-import type { ProtocolName } from '../protocols/protocol.ts'
-import { redactText } from '../redaction/redact.ts'
-import { type KeptTurn, keptScopeOf } from '../state/kept/kept-answers.ts'
-import type { Gateway } from './gateway.ts'
+import type { Identity } from '../../access/identity.ts'
+import { stateOf } from '../../protocols/index.ts'
+import type { ProtocolName } from '../../protocols/protocol.ts'
+import { redactText } from '../../redaction/redact.ts'
+import { type KeptTurn, keptScopeOf } from '../../state/kept/kept-answers.ts'
+import type { Gateway } from '../gateway.ts'
 
 /**
  * Returns the turns up to a kept answer, oldest first, or undefined when the gateway keeps no such answer for

@@ -1,10 +1,10 @@
-import type { TranslationInput } from '../bodies/translate-request.ts'
-import { GatewayError, gatewayError } from '../canonical/error.ts'
-import type { ChatEvent } from '../canonical/event.ts'
-import type { Envelope } from '../protocols/envelope.ts'
-import { type KeptOptions, OptionKeeper } from '../protocols/kept-options.ts'
-import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
-import type { KeptState } from '../protocols/protocol-state.ts'
+import type { TranslationInput } from '../../bodies/translate-request.ts'
+import { GatewayError, gatewayError } from '../../canonical/error.ts'
+import type { ChatEvent } from '../../canonical/event.ts'
+import type { Envelope } from '../../protocols/envelope.ts'
+import { type KeptOptions, OptionKeeper } from '../../protocols/kept-options.ts'
+import type { AnswerContext, ClientSide } from '../../protocols/protocol.ts'
+import type { KeptState } from '../../protocols/protocol-state.ts'
 
 /** The form of the answer to a translated request. */
 export interface AnswerForm {

@@ -1,10 +1,10 @@
-import { gatewayError } from '../canonical/error.ts'
-import type { Target } from '../routing/candidates.ts'
-import type { Admitted } from './admit.ts'
-import type { Gateway } from './gateway.ts'
+import { gatewayError } from '../../canonical/error.ts'
+import type { Target } from '../../routing/candidates.ts'
+import type { Admitted } from '../admit.ts'
+import type { Gateway } from '../gateway.ts'
+import { endUserOf } from '../open-record.ts'
+import type { RelayedAnswer } from '../relay.ts'
 import type { Keeping } from './keeping.ts'
-import { endUserOf } from './open-record.ts'
-import type { RelayedAnswer } from './relay.ts'
 
 /**
  * Collects the bytes of an answer that is to be kept while they are sent to the client. Stores at most

@@ -1,5 +1,5 @@
-import { isRecord } from '../canonical/json.ts'
-import type { AnswerReader } from './answer-reader.ts'
+import { isRecord } from '../../canonical/json.ts'
+import type { AnswerReader } from '../answer-reader.ts'
 
 type EmbeddingEncoding = 'base64' | 'float'
 

@@ -1,17 +1,17 @@
-import { GatewayError } from '../canonical/error.ts'
-import type { ChatEvent } from '../canonical/event.ts'
-import { isRecord } from '../canonical/json.ts'
-import { parseKeepingDigits } from '../canonical/json-digits.ts'
-import { SseDecoder } from '../protocols/decode-sse.ts'
-import type { KeptOptions } from '../protocols/kept-options.ts'
-import { EventObserver } from '../protocols/observe.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { ChatEvent } from '../../canonical/event.ts'
+import { isRecord } from '../../canonical/json.ts'
+import { parseKeepingDigits } from '../../canonical/json-digits.ts'
+import { SseDecoder } from '../../protocols/decode-sse.ts'
+import type { KeptOptions } from '../../protocols/kept-options.ts'
+import { EventObserver } from '../../protocols/observe.ts'
 import type {
   AnswerContext,
   DecodeAnswerContext,
   StreamWatcher,
   UpstreamSide,
-} from '../protocols/protocol.ts'
-import type { AnswerReader, WholeAnswer } from './answer-reader.ts'
+} from '../../protocols/protocol.ts'
+import type { AnswerReader, WholeAnswer } from '../answer-reader.ts'
 import type { AnswerForm } from './answer-writer.ts'
 import { KeepingWriter, SafeWriter, WholeWriter } from './answer-writer.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'

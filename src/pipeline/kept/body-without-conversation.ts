@@ -1,6 +1,6 @@
-import { kindAt } from '../protocols/json-scan.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
-import { splice } from '../protocols/splice.ts'
+import { kindAt } from '../../protocols/json-scan.ts'
+import type { RequestFacts } from '../../protocols/protocol.ts'
+import { splice } from '../../protocols/splice.ts'
 
 /**
  * Returns the body with one short turn in place of its conversation, which is what makes a large body large.

@@ -1,13 +1,13 @@
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
-import type { ContinuedOnce, ProtocolState } from '../protocols/protocol-state.ts'
-import { redactText } from '../redaction/redact.ts'
-import { type KeptTurn, keptDaysOf, keptScopeOf } from '../state/kept/kept-answers.ts'
+import { counted } from '../../canonical/counted.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { ContinuedOnce, ProtocolState } from '../../protocols/protocol-state.ts'
+import { redactText } from '../../redaction/redact.ts'
+import { type KeptTurn, keptDaysOf, keptScopeOf } from '../../state/kept/kept-answers.ts'
+import type { Gateway } from '../gateway.ts'
+import { type Asked, type MadeReading, readInstead } from '../read.ts'
 import { continueConversation } from './continue-conversation.ts'
-import type { Gateway } from './gateway.ts'
 import type { Keeping } from './keeping.ts'
 import { keptTurns } from './kept-turns.ts'
-import { type Asked, type MadeReading, readInstead } from './read.ts'
 
 /**
  * If the gateway keeps answers for this key, records whether it keeps this one, and puts the kept turns that

@@ -7,6 +7,7 @@ import { Archive } from '../../src/usage/archive/archive.ts'
 import { olderDays } from '../../src/usage/archive/older-days.ts'
 import type { PartInForce } from '../../src/usage/archive/parts-in-force.ts'
 import { ArchiveReader } from '../../src/usage/archive/reader.ts'
+import { SliceTooLong } from '../../src/usage/log/older-days.ts'
 import { holdsFor, patienceMs } from '../support/until.ts'
 
 const reason = (word: string) => expect.objectContaining({ reason: word })
@@ -64,6 +65,24 @@ describe('a query of older days', () => {
     archive.parts = async () => parts
     const slice = { where: { text: 'true', parameters: [] }, from, to, bucketMs: 1 }
     await expect(archive.counts(slice, parts)).rejects.toThrow(reason('archive_query_large'))
+  })
+
+  test.each([
+    ['takes too long', undefined],
+    ['reads too much', new SliceTooLong('archive_query_large', { bytes: 1 })],
+  ])('that %s is asked again for shorter slices, and does not end the page', async (_, refusal) => {
+    const slow = (_: unknown, signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        if (refusal === undefined) signal?.addEventListener('abort', () => reject(signal.reason))
+        else reject(refusal)
+      })
+    const older = olderDays({ slice: slow, parts: async () => parts, counts: slow, errors: slow } as never)
+    const slice = { fromId: '', toId: 'g', from, to }
+    const rows = older.rows(
+      { filter: { conditions: [] }, slice, order: 'newest', most: 1 },
+      { withinMs: 1, signal: undefined },
+    )
+    await expect(rows).rejects.toThrow(SliceTooLong)
   })
 
   test('is given up while day after day is being archived', async () => {

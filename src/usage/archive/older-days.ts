@@ -1,6 +1,12 @@
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { firstIdAt } from '../../db/first-id.ts'
-import { type OlderDays, OlderDaysError, type OlderTerms, OlderTooLong } from '../log/older-days.ts'
+import {
+  type OlderDays,
+  OlderDaysError,
+  type OlderTerms,
+  OlderTooLong,
+  SliceTooLong,
+} from '../log/older-days.ts'
 import type { LogFilter } from '../log/row-tests.ts'
 import type { Slice } from '../log/slice.ts'
 import type { Archive } from './archive.ts'
@@ -77,7 +83,8 @@ async function within<T>(
   try {
     return await ask(signals.length === 0 ? undefined : AbortSignal.any(signals))
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
+    // A slice that is too long is not a failure: its walk continues with shorter ones.
+    if (!(error instanceof GatewayError) || error instanceof SliceTooLong) throw error
     throw new OlderDaysError(error)
   } finally {
     clearTimeout(timer)

@@ -191,6 +191,14 @@ export class Journal {
     }
   }
 
+  /** Writes all waiting frames and waits for the disk. The files stay open. */
+  async store(): Promise<void> {
+    this.#flush()
+    if (this.#kept.length > 0) this.#writeKept()
+    await this.#syncing
+    await this.#sync()
+  }
+
   /** Writes all waiting frames, waits for the disk, and closes the files. */
   async end(): Promise<void> {
     this.#flush()

@@ -296,12 +296,13 @@ export class Ledger {
 
   async #end(deadlineMs: number): Promise<void> {
     await this.#refusals.end()
-    await this.#ownership.end()
+    await this.#ownership.stop()
     this.answers.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
     clearTimeout(late)
+    await this.#ownership.end()
   }
 
   #writeRow(open: OpenRecord, record: CloseRecord): Promise<void> {

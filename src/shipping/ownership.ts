@@ -20,14 +20,14 @@ export type CutRequests = (isCut: (requestId: string) => boolean, error: Gateway
 
 /**
  * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory has been recreated.
- * `carried`: the new journal contains all frames of `carry`.
+ * `carried`: the new journal contains all frames of `carry`, which are from the journal of `instanceId`.
  */
 export type FromOwner =
   | { type: 'check'; token: number }
   | ({ type: 'tail' } & Tail)
   | ({ type: 'late' } & LateFrames)
   | { type: 'restored' }
-  | { type: 'carried' }
+  | { type: 'carried'; instanceId: string }
 
 export interface OwnershipOptions {
   /** The folder that contains all journals. */
@@ -203,13 +203,13 @@ export class Ownership {
     const succession = this.#succession
     if (succession === undefined) return
     this.#succession = undefined
-    void Promise.all(this.#carrying.splice(0)).then(
-      () => this.#postCarried(),
-      () => {},
-    )
     for (const id of orphaned) this.#orphaned.set(id, succession.before)
     succession.carryTo(this.#journal)
     succession.decided.resolve()
+    const journal = this.#journal
+    void Promise.all(this.#carrying.splice(0))
+      .then(() => this.#postCarried(succession.before, journal))
+      .catch(() => {})
     void succession.old.end().catch(() => {})
     this.#options.onCut(
       (id) => this.#orphaned.has(id),
@@ -224,11 +224,13 @@ export class Ownership {
 
   /**
    * Frames that the disk has refused wait in memory. Until the disk accepts them, only the former journal
-   * contains them.
+   * contains them. If that journal is adopted as well, they are carried over from it.
    */
-  #postCarried(): void {
-    if (this.#journal.progress.kept > 0) setTimeout(() => this.#postCarried(), lookMs).unref()
-    else this.#options.post({ type: 'carried' })
+  async #postCarried(instanceId: string, journal: Journal): Promise<void> {
+    if (journal.progress.kept === 0) await journal.store()
+    if (journal !== this.#journal) return
+    if (journal.progress.kept === 0) this.#options.post({ type: 'carried', instanceId })
+    else setTimeout(() => void this.#postCarried(instanceId, journal), lookMs).unref()
   }
 
   confirm(token: number): void {
@@ -254,6 +256,17 @@ export class Ownership {
     }
   }
 
+  /**
+   * Writes what is left. The files stay open until `end`, because only then is it certain that no other
+   * process has adopted the journal, which would have to be carried over.
+   */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#fence.stop()
+    await this.#journal.store()
+  }
+
+  /** Must be called when the shipper has ended. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#fence.stop()

@@ -53,9 +53,9 @@ export class ShipperIdentity {
     })
   }
 
-  /** Must be called when the new journal contains all frames that were carried over. */
-  noteCarried(): void {
-    if (this.predecessor !== undefined) this.predecessor.isCarried = true
+  /** Must be called when the new journal contains all frames that were carried over from this one. */
+  noteCarried(instanceId: string): void {
+    if (this.predecessor?.instanceId === instanceId) this.predecessor.isCarried = true
   }
 
   /** Must be called when nothing more is written or shipped. */

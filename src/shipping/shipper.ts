@@ -108,7 +108,10 @@ export class Shipper {
 
   #nextPass(session: ShipperSession): ModeOf<'shipping' | 'draining'> {
     const { endsBy } = this.#thread.inbox
-    return endsBy === undefined ? { name: 'shipping', session } : { name: 'draining', session, endsBy }
+    // The journal is not complete before it contains what is carried over.
+    const isComplete = session.identity.predecessor?.isCarried !== false
+    if (endsBy === undefined || !isComplete) return { name: 'shipping', session }
+    return { name: 'draining', session, endsBy }
   }
 
   #connecting({ identity, lost, succession }: Remains): ModeOf<'connecting'> {
@@ -177,7 +180,7 @@ export class Shipper {
         this.#remains?.succession?.setTail(message)
         break
       case 'carried':
-        this.#remains?.identity.noteCarried()
+        this.#remains?.identity.noteCarried(message.instanceId)
         break
       case 'late':
         this.#keepLate({ ...message, bytes: Buffer.from(message.bytes) })

@@ -20,7 +20,7 @@ import { Succession } from '../../src/shipping/succession.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
-import { patienceMs } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 /** What may go wrong while a journal, or the money of a process, passes from one id to another. */
 
@@ -165,6 +165,37 @@ test('a journal that could not be begun is begun when the disk takes it', () => 
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('a journal is carried over when the one that followed it has its frames, not when a later one has none', async () => {
+  const posted: object[] = []
+  const { state, disk } = fillableDisk()
+  const ids = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()] as const
+  const ownership = new Ownership({
+    root,
+    directory: claimJournalDirectory(root, ids[0]),
+    instanceId: ids[0],
+    instanceDeadMs: 30_000,
+    waitMs: 60_000,
+    journalIn: (directory) => journalIn(directory, directory.includes(ids[1]) ? disk : {}),
+    post: (message) => message.type === 'carried' && posted.push(message),
+    onBegin: () => {},
+    onCut: () => {},
+    onTrouble: () => {},
+    clock: systemClock,
+    log: silentLog,
+  })
+  ownership.begin(ids[1])
+  state.full = true
+  ownership.carry(Buffer.from('some frames'))
+  ownership.decide([])
+  await until(() => ownership.journal.progress.kept > 0)
+  // It is adopted before the disk has taken the frames.
+  ownership.begin(ids[2])
+  ownership.decide([])
+  await until(() => posted.length > 0)
+  expect(posted).toEqual([{ type: 'carried', instanceId: ids[1] }])
+  await ownership.end()
 })
 
 test('a row that waits in memory for a full disk does not count as committed', async () => {

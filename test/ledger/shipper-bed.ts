@@ -173,9 +173,10 @@ export async function startShipperBed({ intervalMs = 20 } = {}) {
     },
     adopt,
     async end(deadlineMs: number): Promise<void> {
-      await ownership.end()
+      await ownership.stop()
       send({ type: 'end', deadlineMs })
       await ended
+      await ownership.end()
     },
     /** Adopts what the shipper has left, and checks that each request has one row and each charge one entry. */
     async audit(): Promise<{ succeeded: number; orphaned: number }> {

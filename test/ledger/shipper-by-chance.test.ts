@@ -66,6 +66,24 @@ test('an adopted process succeeds itself, also if Postgres goes away in the midd
   expect(await bed.audit()).toEqual({ succeeded: 1, orphaned: 1 })
 })
 
+test('a process that learns of its adoption while it drains carries over what it wrote after it', async () => {
+  const bed = await startShipperBed({ intervalMs: 600_000 })
+  const early = await bed.open()
+  await bed.shipped()
+  await until(() => bed.seen.at(-1) === 'idle')
+  bed.wire.freeze()
+  await bed.adopt(bed.ownership.instance.id)
+  await bed.close(await bed.open())
+  await bed.close(early)
+  const ended = bed.end(60_000)
+  bed.wire.drop()
+  await bed.wire.mend()
+  await ended
+  expect(bed.countOf('decided')).toBe(1)
+  expect(bed.logged.filter((line) => line.includes('cannot be read'))).toEqual([])
+  expect(await bed.audit()).toEqual({ succeeded: 1, orphaned: 1 })
+})
+
 test.each(['cut', 'freeze'] as const)(
   'it closes at its deadline although Postgres is away (%s)',
   async (fault) => {

@@ -69,7 +69,7 @@ export class Ledger {
   readonly #options: LedgerOptions
   readonly #ownership: Ownership
   readonly #refusals: RefusalAggregator
-  readonly #data: Omit<ShipperData, 'instanceId'>
+  readonly #data: Omit<ShipperData, 'instanceId' | 'isAway'>
   #worker: Worker
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
@@ -328,7 +328,11 @@ export class Ledger {
 
   #startWorker(): Worker {
     const worker = startThread(new URL('./shipper.ts', import.meta.url), {
-      workerData: { ...this.#data, instanceId: this.instance.id } satisfies ShipperData,
+      workerData: {
+        ...this.#data,
+        instanceId: this.instance.id,
+        isAway: this.#postgresAway !== undefined,
+      } satisfies ShipperData,
     })
     worker.unref()
     worker.on('message', (message: FromShipper) => this.#onMessage(message))

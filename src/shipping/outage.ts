@@ -1,6 +1,8 @@
 import { Backoff, pauseAfter } from '../runtime/backoff.ts'
 
 export interface OutageOptions {
+  /** Whether `onBegin` has been called for an outage that began earlier. */
+  isOn: boolean
   instanceDeadMs: number
   onBegin(message: string): void
   onEnd(): void
@@ -17,7 +19,7 @@ const answerMs = { least: 1_000, most: 300_000 }
 export class Outage {
   readonly #options: OutageOptions
   readonly #pauses = new Backoff(reconnectMs)
-  #isOn = false
+  #isOn: boolean
   /** The number of statement timeouts in this outage. */
   #timeouts = 0
   /** Short enough to reconnect before other processes take this one for dead. */
@@ -25,6 +27,7 @@ export class Outage {
 
   constructor(options: OutageOptions) {
     this.#options = options
+    this.#isOn = options.isOn
     this.queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(options.instanceDeadMs / 3))
   }
 

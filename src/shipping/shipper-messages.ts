@@ -43,6 +43,8 @@ export interface ShipperData {
   root: string
   /** The id with which the process began. */
   instanceId: string
+  /** Whether a thread before this one has reported `away` and not `back`. */
+  isAway: boolean
   durability: Durability
   databaseUrl: string
   pid: number

@@ -79,6 +79,7 @@ export class Shipper {
       log: relayLog((level, fields, message) => post({ type: 'log', level, message, fields })),
       inbox: { ships: [], checks: [], isRestored: false, endsBy: undefined, hasNews: false },
       outage: new Outage({
+        isOn: data.isAway,
         instanceDeadMs: data.instanceDeadMs,
         onBegin: (message) => post({ type: 'away', message }),
         onEnd: () => post({ type: 'back' }),

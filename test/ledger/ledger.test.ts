@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { readFrame } from '../../src/journal/frame.ts'
 import { ownLayout } from '../../src/journal/layout.ts'
@@ -16,6 +16,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
 import { patienceMs, until } from '../support/until.ts'
+import { startWire } from '../support/wire.ts'
 
 let home: string
 let url: string
@@ -267,6 +268,23 @@ test('a usage query learns when the log is behind', async () => {
   expect(await ledger.shipNow()).toBe(false)
   await expect.poll(() => ledger.health().postgresAway, { timeout: patienceMs }).toContain('ECONNREFUSED')
   url = elsewhere
+})
+
+test('a shipper thread that ends during an outage is followed by one that reports the end of it', async () => {
+  const wire = await startWire(url)
+  url = wire.url
+  const posts = vi.spyOn(Worker.prototype, 'postMessage')
+  onTestFinished(() => posts.mockRestore())
+  ledger = startLedger({ SHIP_INTERVAL_MS: '20' })
+  expect(await ledger.shipNow()).toBe(true)
+  const [thread] = posts.mock.contexts as Worker[]
+  await wire.cut()
+  await until(() => ledger.health().postgresAway !== undefined)
+  await thread?.terminate()
+  expect(ledger.health().postgresAway).toBeDefined()
+  await wire.mend()
+  await until(() => ledger.health().postgresAway === undefined)
+  expect(logged.filter((line) => line.startsWith('Postgres accepts'))).toHaveLength(1)
 })
 
 test('a journal that cannot be shipped grows to about twice its bound, and still counts every refusal', async () => {

@@ -78,6 +78,7 @@ export async function startShipperBed({ intervalMs = 20 } = {}) {
   const data: ShipperData = {
     root,
     instanceId,
+    isAway: false,
     durability: 'journal',
     databaseUrl: wire.url,
     pid: process.pid,

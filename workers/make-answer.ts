@@ -21,7 +21,7 @@ import {
   makeInBackground,
 } from '../src/pipeline/background/make-in-background.ts'
 import type { Context } from '../src/process/context.ts'
-import { backgroundOf, clientSide, stateOf } from '../src/protocols/index.ts'
+import { backgroundOf, clientSide, knownBackgroundOf, stateOf } from '../src/protocols/index.ts'
 import type { ProtocolName } from '../src/protocols/protocol.ts'
 import type { BackgroundForm, BackgroundView } from '../src/protocols/protocol-state.ts'
 import { redactText } from '../src/redaction/redact.ts'
@@ -77,6 +77,8 @@ export function answerRunner(context: AnswerContext): AnswerRunner {
           return { again: Math.max(claim.untilMs - Date.now(), 50) }
         case 'claimed': {
           enqueue(context, claim.enqueue)
+          if (knownBackgroundOf(claim.job.opened.clientProtocol) === undefined)
+            return await leaveToOthers(context, claim.lease, claim.job)
           const making = new Making(context, claim.lease, claim.job)
           running.add(making)
           return await making.run(claim.request).finally(() => running.delete(making))
@@ -88,6 +90,17 @@ export function answerRunner(context: AnswerContext): AnswerRunner {
       for (const making of running) making.stop()
     },
   }
+}
+
+/** Another release accepted this job in a format that only its workers know. */
+async function leaveToOthers(
+  { jobs, bounds }: AnswerContext,
+  lease: Lease,
+  { attempts }: Job,
+): Promise<{ again: number }> {
+  const again = bounds.imageBackoffMs
+  await jobs.requeue(lease, again, attempts, 'waited')
+  return { again }
 }
 
 type Reason = 'lost' | 'cancelled' | 'stopped' | 'too large'

@@ -39,9 +39,14 @@ export function stateOf(name: ProtocolName): ProtocolState {
 
 /** Background answers of a protocol. Throws for a protocol without them. */
 export function backgroundOf(name: ProtocolName | null): BackgroundForm {
-  const background = name === null ? undefined : stateOf(name).background
+  const background = knownBackgroundOf(name)
   if (background === undefined) throw new Error(`Protocol ${name} has no background answers.`)
   return background
+}
+
+/** Like `backgroundOf`; undefined for the format of another release, which is null in the row of a job. */
+export function knownBackgroundOf(name: ProtocolName | null): BackgroundForm | undefined {
+  return name === null ? undefined : known[name]?.client?.state?.background
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   requestIdOf,
   startBackgroundBed,
 } from '../support/background-bed.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { reasonOf } from '../support/reason-of.ts'
 import { until } from '../support/until.ts'
 
@@ -269,6 +270,22 @@ test('an answer waits while a worker has no memory for its body, and another wor
   const roomy = await apart.startWorker()
   expect(await apart.ended(id)).toMatchObject({ status: 'completed', output_text: '1.0 1.1 ' })
   await until(() => roomy.context.bodies.bytes === 0)
+})
+
+test('an answer in a format of another release is listed, and waits for a worker of that release', async () => {
+  const apart = await startBackgroundBed({ role: 'api', env: { ADMIN_TOKEN: adminToken } })
+  onTestFinished(apart.close)
+  apart.upstream.release()
+  const { sql } = apart.database
+  const id = await apart.submit('words:2 of another release')
+  await sql`UPDATE jobs SET opened = replace(opened, '"openai-responses"', '"smoke-signals"')`
+  await apart.startWorker()
+  await until(async () => (await sql`SELECT FROM jobs WHERE fence > 4`).length === 1)
+  const headers = { authorization: `Bearer ${adminToken}` }
+  const listed = await fetch(`${apart.api.url}/admin/v1/background-answers`, { headers })
+  expect(await listed.json()).toMatchObject({ data: [{ id: requestIdOf(id), model: 'words' }] })
+  await sql`UPDATE jobs SET opened = replace(opened, '"smoke-signals"', '"openai-responses"')`
+  expect(await apart.ended(id)).toMatchObject({ status: 'completed', output_text: '1.0 1.1 ' })
 })
 
 test('a repeat of a request whose answer was deleted is refused', async () => {

@@ -7,7 +7,7 @@ import { findJobs } from '../../jobs/queries.ts'
 import { jobOf } from '../../jobs/rows.ts'
 import { cancelAnswer } from '../../pipeline/background/background-jobs.ts'
 import type { Gateway } from '../../pipeline/gateway.ts'
-import { backgroundOf } from '../../protocols/index.ts'
+import { knownBackgroundOf } from '../../protocols/index.ts'
 import { isId, moment, oneOfWords, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
@@ -128,7 +128,8 @@ function answerJson(job: Job, showsRouting: boolean): z.output<typeof answer> {
   const { id, tenantId, keyId, groupId, state, model, events, runs, opened } = job
   return {
     id,
-    answer_id: backgroundOf(opened.clientProtocol).backgroundId(id),
+    // Another release may have accepted it in a format that only that release knows.
+    answer_id: knownBackgroundOf(opened.clientProtocol)?.backgroundId(id) ?? id,
     ...{ tenant_id: tenantId, key_id: keyId, group_id: groupId },
     status: state,
     model,

@@ -38,7 +38,6 @@ const inconclusive = [
 
 /** The suite itself says about `responses-mcp-tools` and `responses-reasoning-roundtrip` that it cannot ask for them. */
 const unsupported = [
-  'audio-speech',
   'chat-logprobs',
   'chat-rate-limit-headers',
   'embeddings-dimensions',
@@ -116,7 +115,7 @@ describe.each(Object.keys(upstreams) as Model[])('llmprobe %s', (model) => {
     expect(named('unsupported')).toEqual([...expected[model].unsupported].sort())
     expect(named('unreachable')).toEqual([])
     // The suite's slow checks are not run.
-    expect(having('skipped')).toHaveLength(18)
+    expect(having('skipped')).toHaveLength(19)
     expect(results).toHaveLength(125)
   })
 

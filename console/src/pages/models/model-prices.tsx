@@ -131,7 +131,7 @@ function PriceTable({ rows }: { rows: readonly PriceRow[] }) {
         </tbody>
       </table>
       <span className="tg-quiet">
-        USD for a million tokens; an image, a search and a request in USD each.
+        USD for a million tokens or characters; an image, a search and a request in USD each.
       </span>
     </section>
   )

@@ -235,6 +235,8 @@ test.each(['docs/architecture.md', 'CONTRIBUTING.md'])('%s names only paths that
     /(?<=`|\s)(?:src|test|console|workers|bench|docs)(?:\/[\w.-]+)+\/?(?=[`\s,.:])/g,
   )
   for (const [path] of [...files, ...folders]) {
+    // Made by the build of the pages.
+    if (/^console\/dist\b/.test(path)) continue
     const places = [path, join('src', path)].filter((place) =>
       existsSync(join(root, place.replace(/\.$/, ''))),
     )

@@ -17,12 +17,24 @@ import { readHashes, readRevision } from './queries.ts'
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
   options: FollowOptions,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<FollowedRevisions> {
   const follower = new Follower(database, options)
   await follower.look()
   await follower.hashesLoaded(hashesWaitMs)
   return follower
 }
+
+export interface FollowedRevisions {
+  /**
+   * Resolves when this process applies all changes of keys and catalog that were committed before the call.
+   * If Postgres or a large catalog takes longer than a second, the next polls apply them.
+   */
+  applied(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The longest wait of a caller that has changed keys or catalog. */
+const appliedWaitMs = 1_000
 
 /** The longest time for which a start waits for the hashes of all keys. Loading continues afterwards. */
 const hashesWaitMs = 5_000
@@ -37,7 +49,7 @@ interface FollowOptions {
   log: Log
 }
 
-class Follower {
+class Follower implements FollowedRevisions {
   readonly #database: Pick<Database, 'state' | 'listen'>
   readonly #options: FollowOptions
   readonly #pollMs: number
@@ -75,6 +87,10 @@ class Follower {
   /** Resolves when the hashes of all keys are loaded, or after `waitMs`. */
   async hashesLoaded(waitMs: number): Promise<void> {
     await Promise.race([this.#loadingHashes, sleep(waitMs, undefined, { ref: false })])
+  }
+
+  async applied(): Promise<void> {
+    if (!this.#stopped) await Promise.race([this.look(), sleep(appliedWaitMs, undefined, { ref: false })])
   }
 
   async stop(): Promise<void> {

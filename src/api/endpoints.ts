@@ -1,4 +1,4 @@
-import type { Keys } from '../access/keys.ts'
+import type { FollowedRevisions } from '../access/revision.ts'
 import type { Database } from '../db/database.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
@@ -27,7 +27,7 @@ type ClientContext = ImageGateway & {
   archive: Archive
   exports: RunningExports
   keeper: SecretKeeper
-  keys: Keys
+  revisions: FollowedRevisions
   files: ClientFiles
 }
 

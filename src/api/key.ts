@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { writeAudit } from '../access/audit-queries.ts'
 import type { Identity } from '../access/identity.ts'
-import type { Keys } from '../access/keys.ts'
 import { modelsFor } from '../access/permitted.ts'
+import type { FollowedRevisions } from '../access/revision.ts'
 import { listSubKeys, makeSubKey, revokeSubKey, type SubKeyRow } from '../access/sub-key-queries.ts'
 import { SubKeyTurns } from '../access/sub-key-turns.ts'
 import { gatewayError } from '../canonical/error.ts'
@@ -26,7 +26,7 @@ export interface KeyContext {
   database: Pick<Database, 'admin' | 'reads'>
   modelLists: { readonly lists: ModelLists }
   keeper: Pick<SecretKeeper, 'pepper'>
-  keys: Pick<Keys, 'hashes'>
+  revisions: Pick<FollowedRevisions, 'applied'>
   bounds: { adminConnections: number }
 }
 
@@ -164,7 +164,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
 
 type ChangeInTurn = <T>(stage: Identified, work: (tx: TypedTransaction) => Promise<T>) => Promise<T>
 
-function changesInTurns({ database, bounds }: KeyContext): ChangeInTurn {
+function changesInTurns({ database, revisions, bounds }: KeyContext): ChangeInTurn {
   let turns: SubKeyTurns | undefined
   const turnsOf = () => {
     // Leaves half of the connections to admins.
@@ -172,11 +172,16 @@ function changesInTurns({ database, bounds }: KeyContext): ChangeInTurn {
     turns ??= new SubKeyTurns({ ...queue, atOnce })
     return turns
   }
-  return (stage, work) =>
-    readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
+  return async (stage, work) => {
+    const changed = await readFor(stage, (caller) =>
+      turnsOf().run(caller, () => database.admin.transact(work, terms)),
+    )
+    await revisions.applied()
+    return changed
+  }
 }
 
-function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): ClientEndpoint {
+function newSubKeyEndpoint({ keeper }: KeyContext, change: ChangeInTurn): ClientEndpoint {
   return keyEndpoint({
     method: 'POST',
     path: '/v1/keys',
@@ -218,8 +223,6 @@ function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): 
       })
       switch (made.verdict) {
         case 'made':
-          // Other processes find the key when they next poll the revisions.
-          keys.hashes.add([made.row.secretHash])
           return { status: 201, body: { ...subKeyJson(made.row), secret: made.secret } }
         case 'taken':
           throw invalid('name', 'another key of this tenant already has this name')

@@ -77,7 +77,8 @@ export async function startBrowser(
       const page = await context.newPage()
       page.setDefaultTimeout(patienceMs)
       const faults = await watch(page)
-      onTestFinished(async () => {
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state === 'fail') await printPage(page)
         await context.close()
         const left = faults.filter((fault) => forgives?.test(fault) !== true)
         expect(left, 'the page has faults').toEqual([])
@@ -122,6 +123,12 @@ export async function listsFit(page: Page): Promise<void> {
       .map((grid) => grid.getAttribute('aria-label') + ' by ' + (grid.scrollWidth - grid.clientWidth) + ' px')`,
   )
   expect(hidden, `${page.url()} has lists that are wider than their place`).toEqual([])
+}
+
+/** For whoever reads the output of a test that failed: what its page showed at the end. */
+async function printPage(page: Page): Promise<void> {
+  const text = await page.evaluate<string>('document.body.innerText').catch(String)
+  console.error(`${page.url()} showed:\n${text.slice(0, 2_000)}`)
 }
 
 /** The list grows while the page lives. */

@@ -44,6 +44,7 @@ export async function serveAdmin(
       bodyBytesMax: 2 ** 20,
     }),
     log: makeLog('silent'),
+    revisions: { applied: async () => {} },
     ...context,
     authenticate: async () => actor(),
   }

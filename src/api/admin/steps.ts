@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { type Actor, anybody } from '../../access/actor.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
+import type { FollowedRevisions } from '../../access/revision.ts'
 import { gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { parseKeepingDigits } from '../../canonical/json-digits.ts'
@@ -31,6 +32,7 @@ export interface AdminContext {
    */
   authenticate(request: Request): Promise<Actor>
   database: Pick<Database, 'admin'>
+  revisions: Pick<FollowedRevisions, 'applied'>
   /** Encrypts responses that are stored for an Idempotency-Key. */
   answers: AnswerCipher
   bodies: Pick<BodyMemory, 'begin'>
@@ -122,7 +124,7 @@ function requireStorable(query: unknown, body: unknown): void {
 
 /** Runs one transaction with the change, its lines in the audit log and the response for repeated calls. */
 async function changeOnce(
-  { database, answers }: AdminContext,
+  { database, revisions, answers }: AdminContext,
   endpoint: AdminEndpoint,
   call: AdminCall,
   checked: CheckedInput,
@@ -171,6 +173,8 @@ async function changeOnce(
     return { answer, isRepeat: false }
   }, terms)
   if (!isRepeat) await endpoint.committed?.(answer.body)
+  // A key that was created with this call can be used as soon as its secret is known.
+  await revisions.applied()
   return answer
 }
 

@@ -185,6 +185,8 @@ const settings = {
   /** Which requests are logged: those that were refused or failed, all, or none. */
   accessLog: oneOf(['failures', 'all', 'off']).default('failures'),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** `auto` writes lines for people to a terminal, and JSON to anything else. */
+  logFormat: oneOf(['auto', 'json', 'text']).default('auto'),
   /**
    * What a row survives. With `journal`, the death of its process. With `postgres`, also the loss of its
    * disk, because the caller waits until Postgres has committed it.

@@ -6,7 +6,7 @@ import { type Config, configFromEnvironment } from '../config/config.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { requireNoFormerJournals } from '../db/former-journals.ts'
 import { Backoff } from '../runtime/backoff.ts'
-import { type Log, makeLog } from '../telemetry/log.ts'
+import { type Log, openLog } from '../telemetry/log.ts'
 import type { ProcessesMetrics } from '../telemetry/metrics/supervise-metrics.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
 import {
@@ -56,7 +56,7 @@ const steadyMs = 30_000
 const killMs = 30_000
 
 async function supervise(config: Config, nodeArgs: readonly string[]): Promise<never> {
-  const log = makeLog(config.logLevel)
+  const log = await openLog(config.logLevel, config.logFormat)
   const running = new Set<Kept>()
   onReloadSignal(() => {
     for (const { child } of running) child?.send?.(reloadMessage, () => {})

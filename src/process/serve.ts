@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { addSetupLink } from '../access/users/link-queries.ts'
-import { configFromEnvironment } from '../config/config.ts'
-import { type Log, makeLog } from '../telemetry/log.ts'
+import { type Config, configFromEnvironment } from '../config/config.ts'
+import { type Log, openLog } from '../telemetry/log.ts'
 import { type Context, openContext } from './context.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
 import { openPages } from './pages/pages.ts'
@@ -17,7 +17,7 @@ const endMs = 25_000
  */
 export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor): Promise<void> {
   const { config, environment } = configFromEnvironment()
-  const ownLog = makeLog(config.logLevel)
+  const ownLog = await openLog(config.logLevel, config.logFormat)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
   const ending = endOnSignal(log, supervisor)
   const pages = config.role === 'worker' ? undefined : openPages(config, log)
@@ -151,12 +151,19 @@ function newKeysOf(keys: Context['generatedKeys']): string[] {
   )
 }
 
+/** An address at which someone on this machine can open the gateway that listens on `port`. */
+function addressOf({ host, publicUrl, tlsCert }: Config, port: number): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  const scheme = tlsCert === undefined ? 'http' : 'https'
+  // A browser cannot open the addresses that mean all addresses of this machine.
+  const isAny = host === '0.0.0.0' || host === '::'
+  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${scheme}://${name}:${port}`
+}
+
 /** The lines that show the operator how to make the first call. */
 function firstCallsOf(context: Context, port: number, setupLink: string | undefined): string[] {
-  const { host, publicUrl, tlsCert } = context.config
-  const scheme = tlsCert === undefined ? 'http' : 'https'
-  const base =
-    publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const base = addressOf(context.config, port)
   const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
   const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
   const demo = context.catalog.snapshot.models.has('demo-chat')

@@ -15,6 +15,23 @@ export interface Log {
 }
 
 /**
+ * Opens the log of a process, which writes to standard error. `auto` writes lines for people to a terminal,
+ * and JSON to anything else.
+ */
+export async function openLog(level: string, format: 'auto' | 'json' | 'text'): Promise<Log> {
+  const isForPeople = format === 'text' || (format === 'auto' && process.stderr.isTTY)
+  if (!isForPeople) return makeLog(level)
+  const { isColorSupported, prettyFactory } = await import('pino-pretty')
+  const lineOf = prettyFactory({
+    colorize: isColorSupported && process.stderr.isTTY,
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+  })
+  const to = standardError()
+  return makeLog(level, { write: (line) => to.write(lineOf(line)) })
+}
+
+/**
  * Writes one JSON line per event to standard error. `redactedPaths` and `redactText` keep secrets out of
  * every line.
  */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../support/database.ts'
+import { onTerminal } from '../support/on-terminal.ts'
 import { ownPort } from '../support/own-port.ts'
 import { beginTollgate, runTollgate } from '../support/run-tollgate.ts'
 import { until } from '../support/until.ts'
@@ -43,6 +44,35 @@ test('a gateway whose output no one reads serves all the same', async () => {
   // It prints its greeting when it serves.
   await until(() => running.errors().includes('"msg":"listening"'))
   await expect(ready()).resolves.toBe(true)
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
+})
+
+test('on a terminal, log lines are for people, and the greeting names an address that opens', async () => {
+  const env = { ...(await environment()), HOST: '0.0.0.0', PLAIN_HTTP: 'allow' }
+  const ctrlC = '\u0003'
+  const run = await onTerminal(`exec '${process.execPath}' src/commands/main.ts start`, env, {
+    asked: 'base URL:',
+    answer: ctrlC,
+  })
+  expect(run.code).toBe(0)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's codes begin with one
+  const lines = run.text.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, '').split(/\r?\n/)
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^\[[0-9:.]+\] INFO: listening \{"host":"0.0.0.0","port":\d+\}$/),
+  )
+  expect(lines).toContainEqual(expect.stringMatching(/^base URL: http:\/\/localhost:\d+\/v1$/))
+  expect(lines.filter((line) => line.startsWith('{'))).toEqual([])
+  const said = lines.filter((line) => line !== '')
+  expect(said.filter((line, at) => said.indexOf(line) !== at)).toEqual([])
+})
+
+test.each([
+  ['text', /^\[[0-9:.]+\] INFO: listening /m],
+  ['json', /^\{"level":30,.*"msg":"listening"\}$/m],
+])('LOG_FORMAT=%s holds everywhere', async (format, line) => {
+  const running = beginTollgate(['start'], { ...(await environment()), LOG_FORMAT: format })
+  await until(() => line.test(running.errors()))
   running.child.kill('SIGTERM')
   expect(await running.ended).toBe(0)
 })

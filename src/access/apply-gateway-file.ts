@@ -11,7 +11,7 @@ import {
   shownNames,
   type Writing,
 } from '../catalog/file-changes.ts'
-import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { type GatewayFile, hasBudgets } from '../catalog/gateway-file.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
 import type { Connections } from '../db/connections.ts'
@@ -218,9 +218,4 @@ async function noteChanges(
     },
     { action: 'file.apply', resource: 'file', id: path, name: path, after },
   )
-}
-
-function hasBudgets({ groups, tenants }: GatewayFile): boolean {
-  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
-  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
 }

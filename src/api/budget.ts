@@ -21,7 +21,7 @@ export const restOfMoney = {
 }
 
 export const budgetState = z.object({
-  of: z.enum(['key', 'parent', 'group']),
+  of: z.enum(['key', 'parent', 'group', 'tenant']),
   period: z.enum(['day', 'month', 'total']),
   limit_usd: usdText,
   limit_nano_usd: nanoText,
@@ -39,7 +39,11 @@ export const budgetAnswer = z
       .describe(
         'The balance of the tenant. Null if it is not limited, or if the key can only see its own usage.',
       ),
-    budgets: z.array(budgetState).describe('The budgets of the key, of its parent key and of its group.'),
+    budgets: z
+      .array(budgetState)
+      .describe(
+        'The budgets of the key, of its parent key, of its group, and, unless the key can only see its own usage, of its tenant.',
+      ),
   })
   .meta({ id: 'Budget' })
 
@@ -67,14 +71,21 @@ export async function readMoney(
   const { identity } = stage
   await shipNow()
   const moment = new Date(clock.now())
-  const owners = { ...identity, parentId: identity.parent?.keyId }
+  const { keyId, groupId, tenantId } = identity
+  const seesTenant = identity.usageScope === 'tenant'
+  const owners = {
+    keyId,
+    parentId: identity.parent?.keyId,
+    groupId,
+    tenantId: seesTenant ? tenantId : undefined,
+  }
   const [balance, budgets] = await readFor(stage, (terms) =>
     database.reads.ask(
-      ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, owners, moment)]),
+      ({ db }) => Promise.all([readBalance(db, tenantId), readBudgets(db, owners, moment)]),
       { ...away, ...terms },
     ),
   )
-  const isShown = identity.usageScope === 'tenant' && balance?.limited === true
+  const isShown = seesTenant && balance?.limited === true
   return {
     balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
     budgets: budgets.map((budget) => budgetStateJson(budget, moment)),

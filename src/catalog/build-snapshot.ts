@@ -77,7 +77,7 @@ export function buildSnapshot(
         {
           id: row.id,
           name: row.name,
-          limited: row.limited,
+          limited: row.limited || isBudgeted(row),
           ...fromRow(tenantSettingsOfRequests, row),
         },
       ]),

@@ -38,6 +38,12 @@ export type GroupEntry = z.output<typeof groupEntry>
 export type TenantEntry = z.output<typeof tenantEntry>
 export type KeyEntry = TenantEntry['keys'][number]
 
+/** Returns whether a group, tenant or key of the file has a budget. */
+export function hasBudgets({ groups, tenants }: Pick<GatewayFile, 'groups' | 'tenants'>): boolean {
+  const owners = [...groups, ...tenants, ...tenants.flatMap(({ keys }) => keys)]
+  return owners.some(({ budget }) => budget !== undefined)
+}
+
 /** Without trailing slashes, because every appended path begins with one. */
 const baseUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined

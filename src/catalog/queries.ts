@@ -1,5 +1,5 @@
 import type { Connections, TypedQueries } from '../db/connections.ts'
-import { and, asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
   channelCredentials,
@@ -78,19 +78,7 @@ function readGroupTenants(db: TypedQueries) {
 
 export function readTenants(db: Queries) {
   return db
-    .select({
-      id: tenants.id,
-      name: tenants.name,
-      disabledAt: tenants.disabledAt,
-      managedBy: tenants.managedBy,
-      requestsPerMinute: tenants.requestsPerMinute,
-      tokensPerMinute: tenants.tokensPerMinute,
-      concurrency: tenants.concurrency,
-      rowsDays: tenants.rowsDays,
-      bodiesDays: tenants.bodiesDays,
-      answersDays: tenants.answersDays,
-      limited: accounts.limited,
-    })
+    .select({ ...getTableColumns(tenants), limited: accounts.limited })
     .from(tenants)
     .innerJoin(accounts, eq(accounts.id, tenants.id))
 }

@@ -25,7 +25,7 @@ export interface Snapshot {
 export interface Tenant extends SettingValues<typeof tenantSettingsOfRequests> {
   id: string
   name: string
-  /** True: the tenant's requests need a reservation. */
+  /** True: the tenant has a limited balance or a budget, so its requests need a reservation. */
   limited: boolean
 }
 

@@ -66,7 +66,8 @@ function readGroups(sql: Sql) {
       EXISTS (
         SELECT FROM keys k JOIN accounts a ON a.id = k.tenant_id WHERE k.group_id = g.id AND k.revoked_at IS NULL AND
           (a.limited OR coalesce(k.budget_day_nano, k.budget_month_nano, k.budget_total_nano,
-            g.budget_day_nano, g.budget_month_nano, g.budget_total_nano) IS NOT NULL)) AS "isMoneyLimited"
+            g.budget_day_nano, g.budget_month_nano, g.budget_total_nano) IS NOT NULL
+            OR a.id = ANY (ARRAY(SELECT owner_id FROM budgets WHERE owner = 'tenant')))) AS "isMoneyLimited"
     FROM key_groups g ORDER BY name`
 }
 
@@ -82,7 +83,7 @@ function readModels(sql: Sql) {
 async function readIsLimited(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ isLimited: boolean }[]>`
     SELECT EXISTS (SELECT FROM accounts WHERE limited)
-      OR EXISTS (SELECT FROM key_groups WHERE coalesce(budget_day_nano, budget_month_nano, budget_total_nano) IS NOT NULL)
+      OR EXISTS (SELECT FROM budgets WHERE owner <> 'key')
       OR EXISTS (SELECT FROM keys WHERE revoked_at IS NULL
         AND coalesce(budget_day_nano, budget_month_nano, budget_total_nano) IS NOT NULL) AS "isLimited"`
   return row?.isLimited === true

@@ -72,10 +72,10 @@ function moneyRules({ since, openFrom }: VerifyScope): Rule[] {
           FROM budget_periods q LEFT JOIN (
             SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.charged) AS charged
             FROM (
-              SELECT created_at, key_id, group_id, ${chargedOfRow} AS charged FROM requests
-              UNION ALL SELECT minute, key_id, group_id, cost_nano - uncharged_nano FROM deleted_sums
+              SELECT created_at, tenant_id, key_id, group_id, ${chargedOfRow} AS charged FROM requests
+              UNION ALL SELECT minute, tenant_id, key_id, group_id, cost_nano - uncharged_nano FROM deleted_sums
             ) AS r LEFT JOIN keys k ON k.id = r.key_id
-            CROSS JOIN LATERAL (VALUES (r.key_id), (k.parent_id), (r.group_id)) AS o (owner_id)
+            CROSS JOIN LATERAL (VALUES (r.key_id), (k.parent_id), (r.group_id), (r.tenant_id)) AS o (owner_id)
             WHERE r.charged > 0 AND o.owner_id IS NOT NULL AND ${isIn('r', since)} GROUP BY 1, 2
           ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
           GROUP BY q.id

@@ -1,15 +1,17 @@
-/** The source of a request's money: its tenant's balance, or a budget of its key or group. */
-export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; period: BudgetPeriod }
+/** The source of a request's money: its tenant's balance, or a budget of its key, group or tenant. */
+export type BudgetSource = { owner: 'balance' } | { owner: BudgetOwner; period: BudgetPeriod }
+
+type BudgetOwner = 'key' | 'group' | 'tenant'
 
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
 /**
- * Parses a name returned by reserve_money: `balance`, `key day`, `group total`. Throws for any other name.
+ * Parses a name returned by reserve_money: `balance`, `key day`, `tenant month`. Throws for any other name.
  */
 export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }
-  if ((owner === 'key' || owner === 'group') && isPeriod(period)) return { owner, period }
+  if (isOwner(owner) && isPeriod(period)) return { owner, period }
   throw new Error(`unknown source of money: ${name}`)
 }
 
@@ -27,12 +29,16 @@ export function resetOf(period: BudgetPeriod, moment: Date): Date | undefined {
 
 /** A budget in its current period. Nano-USD. */
 export interface BudgetState {
-  owner: 'key' | 'parent' | 'group'
+  owner: BudgetOwner | 'parent'
   period: BudgetPeriod
   limitNano: bigint
   spentNano: bigint
   /** The money held for running requests. */
   heldNano: bigint
+}
+
+function isOwner(text: string): text is BudgetOwner {
+  return text === 'key' || text === 'group' || text === 'tenant'
 }
 
 function isPeriod(text: string): text is BudgetPeriod {

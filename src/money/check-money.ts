@@ -1,5 +1,5 @@
 import { type Finding, findingsOf } from '../canonical/finding.ts'
-import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { type GatewayFile, hasBudgets } from '../catalog/gateway-file.ts'
 import type { StoredGroup, StoredRows } from '../catalog/stored-rows.ts'
 
 const { well, warning } = findingsOf('money')
@@ -38,20 +38,14 @@ function groupsOf(file: GatewayFile | undefined, rows: StoredRows | undefined): 
     isMoneyLimited:
       // Keys created by an admin are only in the database.
       rows?.groups.some((row) => row.name === name && row.isMoneyLimited) === true ||
-      tenants.some(({ balance, keys }) =>
-        keys.some((key) => key.group === name && (balance ?? key.budget ?? budget) !== undefined),
+      tenants.some(({ balance, budget: ofTenant, keys }) =>
+        keys.some((key) => key.group === name && (balance ?? ofTenant ?? key.budget ?? budget) !== undefined),
       ),
   }))
 }
 
 function isLimitedBy(file: GatewayFile | undefined): boolean {
-  const { groups = [], tenants = [] } = file ?? {}
-  return (
-    groups.some(({ budget }) => budget !== undefined) ||
-    tenants.some(
-      ({ balance, keys }) => balance !== undefined || keys.some(({ budget }) => budget !== undefined),
-    )
-  )
+  return file !== undefined && (hasBudgets(file) || file.tenants.some(({ balance }) => balance !== undefined))
 }
 
 /**

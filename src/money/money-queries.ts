@@ -1,3 +1,4 @@
+import { arrayText } from '../db/array-types.ts'
 import { and, eq, inArray, sql } from '../db/drizzle.cjs'
 import { accounts, budgetPeriods, budgets } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
@@ -16,12 +17,21 @@ export async function readBalance(db: Queries, accountId: string): Promise<Balan
   return row
 }
 
-/** The budgets of a key, of its parent key and of its group, in the period around a moment. */
+export interface BudgetOwners {
+  keyId: string
+  parentId: string | undefined
+  groupId: string
+  /** Undefined: the tenant's budgets are left out. */
+  tenantId: string | undefined
+}
+
+/** The budgets of a key, of its parent key, of its group and of its tenant, in the period around a moment. */
 export function readBudgets(
   db: Queries,
-  { keyId, parentId, groupId }: { keyId: string; parentId?: string | undefined; groupId: string },
+  { keyId, parentId, groupId, tenantId }: BudgetOwners,
   moment: Date,
 ): Promise<BudgetState[]> {
+  const ids = [keyId, parentId, groupId, tenantId].filter((id) => id !== undefined)
   return db
     .select({
       owner:
@@ -44,9 +54,9 @@ export function readBudgets(
         eq(budgetPeriods.startsAt, sql`period_start(${budgets.period}, ${moment})`),
       ),
     )
-    .where(inArray(budgets.ownerId, parentId === undefined ? [keyId, groupId] : [keyId, parentId, groupId]))
+    .where(inArray(budgets.ownerId, ids))
     .orderBy(
-      sql`CASE ${budgets.ownerId} WHEN ${keyId}::uuid THEN 0 WHEN ${parentId ?? keyId}::uuid THEN 1 ELSE 2 END`,
+      sql`array_position(${arrayText(ids)}::uuid[], ${budgets.ownerId})`,
       sql`array_position(ARRAY['day', 'month', 'total'], ${budgets.period})`,
     )
 }

@@ -191,6 +191,7 @@ function answerOf(pending: PendingReservation): Promise<void> {
 function ownerOf({ accountId, keyId, groupId }: PendingReservation, { source }: MoneyRefusal): string {
   switch (source.owner) {
     case 'balance':
+    case 'tenant':
       return accountId
     case 'key':
       return keyId

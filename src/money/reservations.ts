@@ -57,10 +57,10 @@ export class Reservations {
   }
 
   /**
-   * Holds money for a request in its account, if that is limited, and in all budgets of its key and group: in
-   * all of them or in none. If the money is held for running requests, the request waits for them to end, in
-   * order of arrival. Rejects with `unavailable` if Postgres does not answer in time. The reservation may
-   * exist nevertheless, so the request's row must name the account as reserved.
+   * Holds money for a request in its account, if that is limited, and in all budgets of its key, group and
+   * tenant: in all of them or in none. If the money is held for running requests, the request waits for them
+   * to end, in order of arrival. Rejects with `unavailable` if Postgres does not answer in time. The
+   * reservation may exist nevertheless, so the request's row must name the account as reserved.
    */
   hold(request: ReservationRequest): Promise<ReservationResult> {
     const { moneyWaitMs, clock } = this.#options

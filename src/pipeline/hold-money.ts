@@ -113,7 +113,8 @@ function sourceName(source: BudgetSource): string {
     case 'key':
       return `this key's ${periodAdjectives[source.period]} budget`
     case 'group':
-      return `the ${periodAdjectives[source.period]} budget of this key's group`
+    case 'tenant':
+      return `the ${periodAdjectives[source.period]} budget of this key's ${source.owner}`
   }
 }
 

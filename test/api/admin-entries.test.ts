@@ -7,9 +7,12 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 const ownKey = 'own-scope-key-for-tests-01'
+const tenantKey = 'tenant-scope-key-for-tests'
 const tenants = `
   - name: budgeted
+    budget: { month: "4.00" }
     keys:
+      - { name: all, secret: ${tenantKey} }
       - { name: own, group: team, secret: ${ownKey}, usage_scope: key, budget: { day: "1.00", total: "10.00" } }
 `
 const yaml = (upstreamUrl: string) =>
@@ -289,6 +292,15 @@ describe('GET /v1/usage/budget', () => {
       { of: 'key', period: 'total', limit_usd: '10', ...spent, left_nano_usd: '9980000000', resets_at: null },
       { of: 'group', period: 'month', limit_usd: '5', ...spent, left_usd: '4.98', resets_at: nextMonth },
     ])
+  })
+
+  test("shows the tenant's budget to keys that see their tenant, with what its other keys have spent", async () => {
+    const { budgets } = await budget(tenantKey)
+    expect(budgets).toMatchObject([{ of: 'tenant', period: 'month', spent_usd: '0.02', left_usd: '3.98' }])
+    const own = await fetch(`${bed.tollgate.url}/v1/key`, {
+      headers: { authorization: `Bearer ${tenantKey}` },
+    })
+    expect(await own.json()).toMatchObject({ money: { balance: null, budgets } })
   })
 
   test('shows the balance to keys that see their tenant, if it is limited, and writes no row', async () => {

@@ -268,6 +268,9 @@ describe('groups', () => {
     })
     await bed.row(chat.headers.get('x-request-id') ?? undefined)
     await admin('PATCH', `groups/${name}`, { budget: { total: '1' } })
+    // Both at once: the account is locked after the charges.
+    const capped = await admin('PATCH', `tenants/${tenant.id}`, { budget: { month: '2' }, balance_usd: '3' })
+    expect(capped.body).toMatchObject({ budget: { day: null, month: '2', total: null }, limited: true })
     await admin('PATCH', `keys/${id}`, {
       budget: { day: '0.5' },
       limits: { requests_per_minute: 10, concurrency: 4 },
@@ -277,12 +280,13 @@ describe('groups', () => {
       budgets: [
         { of: 'key', period: 'day', spent_usd: '0.02', left_usd: '0.48' },
         { of: 'group', period: 'total', spent_usd: '0.02', left_usd: '0.98' },
+        { of: 'tenant', period: 'month', spent_usd: '0.02', left_usd: '1.98' },
       ],
       limits: [
         { of: 'key', limit: 'requests_per_minute', allowed: 10, left: 10 },
         { of: 'key', limit: 'concurrency', allowed: 4, left: null },
       ],
-      balance: null,
+      balance: { left_usd: '3' },
     })
     expect((await admin('GET', `keys/${id}/usage`)).body).toMatchObject({ limits: [{ left: 10 }, {}] })
     expect(key?.managed_by).toBe('file')

@@ -34,12 +34,13 @@ const load = (using = keeper) => Catalog.load(database, using, silentLog).then((
 
 const keyOf = (secret: string) => readKeyByHash(database.db, hashKeySecret(secret, keeper.pepper))
 
-/** The budgets of groups and keys. */
+/** The budgets of groups, keys and tenants. */
 const budgets = async () => [
   ...(await database.sql`
     SELECT * FROM (
       SELECT name, budget_day_nano AS day, budget_month_nano AS month, budget_total_nano AS total FROM key_groups
       UNION ALL SELECT name, budget_day_nano, budget_month_nano, budget_total_nano FROM keys
+      UNION ALL SELECT name, budget_day_nano, budget_month_nano, budget_total_nano FROM tenants
     ) all_budgets WHERE coalesce(day, month, total) IS NOT NULL ORDER BY name`),
 ]
 
@@ -82,6 +83,7 @@ groups:
 tenants:
   - { name: acme, balance_usd: "10.00", limits: { requests_per_minute: 70 }, keys: [{ name: dev, secret: acme-dev-secret-01, limits: { concurrency: 3 }, budget: { total: "0" } }, { name: ops, disabled: true }] }
   - { name: free, keys: [{ name: dev, secret: free-dev-secret-01, expires_at: 2030-01-01, allowed_cidrs: [10.0.0.0/8] }] }
+  - { name: capped, budget: { month: "3" } }
 `
 
 describe('a file that is applied', () => {
@@ -117,6 +119,7 @@ describe('a file that is applied', () => {
     expect([...snapshot.tenants.values()].map((tenant) => [tenant.name, tenant.limited])).toEqual([
       ['acme', true],
       ['free', false],
+      ['capped', true],
     ])
   })
 
@@ -156,6 +159,7 @@ describe('a file that is applied', () => {
     expect([...snapshot.tenants.values()].map(({ name, limits }) => [name, limits])).toEqual([
       ['acme', { ...unlimited, requestsPerMinute: 70 }],
       ['free', unlimited],
+      ['capped', unlimited],
     ])
     expect(await keyOf('acme-dev-secret-01')).toMatchObject({
       limits: { ...unlimited, concurrency: 3 },
@@ -163,6 +167,7 @@ describe('a file that is applied', () => {
     })
     expect(await keyOf('free-dev-secret-01')).toMatchObject({ limits: undefined, budgeted: false })
     expect(await budgets()).toEqual([
+      { name: 'capped', day: null, month: '3000000000', total: null },
       { name: 'default', day: '1500000000', month: '20000000000', total: null },
       { name: 'dev', day: null, month: null, total: '0' },
     ])
@@ -179,6 +184,7 @@ groups: [{ name: default }]
 tenants:
   - { name: acme, balance_usd: "10.00", keys: [{ name: dev, secret: acme-dev-secret-01 }] }
   - { name: free, keys: [{ name: dev, secret: free-dev-secret-01 }] }
+  - { name: capped }
 `)
     const snapshot = await load()
     expect([...snapshot.models.keys()].sort()).toEqual(['big', 'painter', 'small'])
@@ -187,7 +193,11 @@ tenants:
     expect([...snapshot.groups.values()]).toMatchObject([
       { limits: unlimited, totalLimits: unlimited, budgeted: false },
     ])
-    expect([...snapshot.tenants.values()].map(({ limits }) => limits)).toEqual([unlimited, unlimited])
+    expect([...snapshot.tenants.values()].map(({ limits, limited }) => [limits, limited])).toEqual([
+      [unlimited, true],
+      [unlimited, false],
+      [unlimited, false],
+    ])
     expect(await keyOf('acme-dev-secret-01')).toMatchObject({ limits: undefined, budgeted: false })
     expect(await budgets()).toEqual([])
     const after = await revisions()
@@ -259,6 +269,7 @@ tenants: [{ name: acme, balance_usd: "10.00", keys: [{ name: dev, group: fresh, 
   expect([...snapshot.groups.values()].map((group) => group.name).sort()).toEqual(['default', 'fresh'])
   expect([...snapshot.tenants.values()].filter((tenant) => tenant.disabled).map(({ name }) => name)).toEqual([
     'free',
+    'capped',
   ])
   const disabled = await database.sql`
     SELECT t.name || '/' || k.name AS name FROM keys k JOIN tenants t ON t.id = tenant_id

@@ -260,14 +260,17 @@ tenants: [{ name: acme, ${money} keys: [{ name: one, secret: a-secret-of-one-key
   const found = (text: string) => bed.diagnose({ GATEWAY_CONFIG: file('money.yaml', text) })
   const balance = 'balance_usd: "1",'
 
-  test('and a model that has no context_length', async () => {
-    const limited = await found(yaml(balance))
-    expect(limited.finding('money.context_length')).toMatchObject({
-      verdict: 'warning',
-      what: 'no context_length: "unsized"',
-    })
-    expect((await found(yaml(''))).finding('money.context_length')).toBeUndefined()
-  })
+  test.each([balance, 'budget: { month: "1" },'])(
+    '%s and a model that has no context_length',
+    async (money) => {
+      const limited = await found(yaml(money))
+      expect(limited.finding('money.context_length')).toMatchObject({
+        verdict: 'warning',
+        what: 'no context_length: "unsized"',
+      })
+      expect((await found(yaml(''))).finding('money.context_length')).toBeUndefined()
+    },
+  )
 
   test.each([
     ['{}', 'and has received no byte 30 s later is charged an estimate (client_gone)'],
@@ -283,28 +286,31 @@ tenants: [{ name: acme, ${money} keys: [{ name: one, secret: a-secret-of-one-key
     expect((await found(yaml('', clientGone))).finding('money.unseen')).toBeUndefined()
   })
 
-  test('is found in the database too, beside the file and without one, also before the upgrade', async () => {
-    const { url, drop } = await freshDatabase()
-    const { sql, close } = openDatabase(url, { max: 1 })
-    onTestFinished(async () => {
-      await close()
-      await drop()
-    })
-    const applied = await runTollgate(['apply', file('stored.yaml', yaml(balance)), '--yes'], {
-      ...bed.env,
-      DATABASE_URL: url,
-    })
-    expect(applied.code, applied.errors).toBe(0)
-    await sql`UPDATE models SET managed_by = 'admin'`
-    // The schema of the former release has no such columns.
-    await sql`ALTER TABLE key_groups DROP COLUMN client_gone_unseen`
-    await sql`ALTER TABLE channels DROP COLUMN shared_state`
-    for (const GATEWAY_CONFIG of ['', bed.env.GATEWAY_CONFIG ?? '']) {
-      const of = await bed.diagnose({ DATABASE_URL: url, GATEWAY_CONFIG }, { args: ['--offline'] })
-      expect(of.finding('money.context_length')?.what).toBe('no context_length: "unsized"')
-      expect(of.finding('money.unseen')?.what).toContain('group default: ')
-    }
-  })
+  test.each([balance, 'budget: { month: "1" },'])(
+    '%s is found in the database too, beside the file and without one, also before the upgrade',
+    async (money) => {
+      const { url, drop } = await freshDatabase()
+      const { sql, close } = openDatabase(url, { max: 1 })
+      onTestFinished(async () => {
+        await close()
+        await drop()
+      })
+      const applied = await runTollgate(['apply', file('stored.yaml', yaml(money)), '--yes'], {
+        ...bed.env,
+        DATABASE_URL: url,
+      })
+      expect(applied.code, applied.errors).toBe(0)
+      await sql`UPDATE models SET managed_by = 'admin'`
+      // The schema of the former release has no such columns.
+      await sql`ALTER TABLE key_groups DROP COLUMN client_gone_unseen`
+      await sql`ALTER TABLE channels DROP COLUMN shared_state`
+      for (const GATEWAY_CONFIG of ['', bed.env.GATEWAY_CONFIG ?? '']) {
+        const of = await bed.diagnose({ DATABASE_URL: url, GATEWAY_CONFIG }, { args: ['--offline'] })
+        expect(of.finding('money.context_length')?.what).toBe('no context_length: "unsized"')
+        expect(of.finding('money.unseen')?.what).toContain('group default: ')
+      }
+    },
+  )
 })
 
 describe('a channel', () => {

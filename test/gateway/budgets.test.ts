@@ -23,12 +23,26 @@ const keys = {
   killed: 'killed-key-for-tests-0001',
   team: 'team-budget-key-for-tests1',
   mate: 'team-budget-key-for-tests2',
+  capped: 'capped-tenant-key-for-tests',
+  peer: 'capped-tenant-key-of-team-1',
+  lateTenant: 'late-tenant-key-for-tests1',
+  spentTenant: 'spent-tenant-key-for-tests',
+  killedTenant: 'killed-tenant-key-for-test',
 }
 
 /** One key for each test, because a test spends the money of its key. */
 const twiceBounded = (['waiting', 'late', 'leaving', 'spent', 'killed'] as const).map(
   (name) =>
     `      - { name: ${name}, group: team, secret: ${keys[name]}, budget: { day: "0.15", month: "1.00" } }\n`,
+)
+
+/** Their budgets are those of their tenants. */
+const boundedTenants = (['lateTenant', 'spentTenant', 'killedTenant'] as const).map(
+  (name) => `  - name: ${name}
+    budget: { day: "0.15", month: "1.00" }
+    keys:
+      - { name: ${name}, group: default, secret: ${keys[name]} }
+`,
 )
 
 const tenants = `
@@ -44,11 +58,18 @@ ${twiceBounded.join('')}      - { name: team, group: team, secret: ${keys.team} 
     balance_usd: "100.00"
     keys:
       - { name: mate, group: team, secret: ${keys.mate} }
-`
+  - name: capped
+    budget: { month: "2.00" }
+    keys:
+      - { name: capped, group: default, secret: ${keys.capped} }
+      - { name: peer, group: peers, secret: ${keys.peer} }
+${boundedTenants.join('')}`
 
 function yaml(upstreamUrl: string): string {
-  const group = "  - { name: team, models: ['*'], channels: ['*'], budget: { total: \"2.00\" } }\n"
-  return gatewayYaml(upstreamUrl, tenants).replace('tenants:\n', `${group}tenants:\n`)
+  const groups =
+    "  - { name: team, models: ['*'], channels: ['*'], budget: { total: \"2.00\" } }\n" +
+    "  - { name: peers, models: ['*'], channels: ['*'] }\n"
+  return gatewayYaml(upstreamUrl, tenants).replace('tenants:\n', `${groups}tenants:\n`)
 }
 
 interface Answered {
@@ -128,6 +149,13 @@ describe('two processes on one Postgres', () => {
       limitNano: 2_000_000_000n,
       callers: [keys.team, keys.mate],
       pot: "the total budget of this key's group",
+    },
+    {
+      what: "a tenant's monthly budget of $2, by keys of two groups",
+      count: 120,
+      limitNano: 2_000_000_000n,
+      callers: [keys.capped, keys.peer],
+      pot: "the monthly budget of this key's tenant",
     },
   ]
 
@@ -232,59 +260,79 @@ describe('one process that does not wait long', () => {
   })
   afterAll(() => hasty.close())
 
-  test('a request that has waited for the longest time gets 429 with retry-after, which names the money that running requests hold', async () => {
-    const { bed, release, ask } = await withhold(hasty)
-    const first = ask(keys.late)
-    await bed.upstream.arrived(1)
-    const begunAt = Date.now()
-    const response = await bed.chat(body, { key: keys.late })
-    expect(Date.now() - begunAt).toBeGreaterThanOrEqual(300)
-    expect(response.status).toBe(429)
-    expect(response.headers.get('retry-after')).toBe('1')
-    expect(response.headers.get('x-tollgate-reason')).toBe('money_held')
-    expect(await response.json()).toMatchObject({
-      error: {
-        message: expect.stringMatching(
-          /^This request could cost up to .* of this key's daily budget is available at the moment, because running requests have reserved some of it/,
-        ),
-      },
-    })
-    release()
-    expect((await first).status).toBe(200)
-  })
+  test.each([
+    { key: keys.late, of: "this key's daily budget" },
+    { key: keys.lateTenant, of: "the daily budget of this key's tenant" },
+  ])(
+    'a request that has waited for the longest time gets 429 with retry-after, which names the money that running requests hold: $of',
+    async ({ key, of }) => {
+      const { bed, release, ask } = await withhold(hasty)
+      const first = ask(key)
+      await bed.upstream.arrived(1)
+      const begunAt = Date.now()
+      const response = await bed.chat(body, { key })
+      expect(Date.now() - begunAt).toBeGreaterThanOrEqual(300)
+      expect(response.status).toBe(429)
+      expect(response.headers.get('retry-after')).toBe('1')
+      expect(response.headers.get('x-tollgate-reason')).toBe('money_held')
+      expect(await response.json()).toMatchObject({
+        error: {
+          message: expect.stringMatching(
+            new RegExp(
+              `^This request could cost up to .* of ${of} is available at the moment, because running requests have reserved some of it`,
+            ),
+          ),
+        },
+      })
+      release()
+      expect((await first).status).toBe(200)
+    },
+  )
 
-  test('a 402 names the budget, the rest of it and the time of its reset', async () => {
-    const { bed, release } = await withhold(hasty)
-    release()
-    const spend = async () => {
-      for (;;) {
-        const response = await bed.chat(body, { key: keys.spent })
-        if (response.status !== 200) return response
-        await response.text()
+  test.each([
+    { key: keys.spent, of: "this key's daily budget", table: 'keys', name: 'spent' },
+    {
+      key: keys.spentTenant,
+      of: "the daily budget of this key's tenant",
+      table: 'tenants',
+      name: 'spentTenant',
+    },
+  ])(
+    'a 402 names the budget, the rest of it and the time of its reset: $of',
+    async ({ key, of, table, name }) => {
+      const { bed, release } = await withhold(hasty)
+      release()
+      const spend = async () => {
+        for (;;) {
+          const response = await bed.chat(body, { key })
+          if (response.status !== 200) return response
+          await response.text()
+        }
       }
-    }
-    const response = await spend()
-    expect(response.status).toBe(402)
-    expect(response.headers.get('x-should-retry')).toBe('false')
-    expect(response.headers.get('x-tollgate-reason')).toBe('budget_used_up')
-    const { error } = (await response.json()) as { error: { message: string; code: string } }
-    expect(error.code).toBe('insufficient_quota')
-    const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()
-    expect(error.message).toContain(`is left of this key's daily budget, which resets at ${midnight}.`)
-    const { wanted, left } = amountsIn(error.message)
-    expect(wanted).toBeGreaterThan(left)
-    const [row] = await bed.database.sql`
-      SELECT p.spent_nano, p.reserved_nano FROM budget_periods p JOIN keys k ON k.id = p.owner_id
-      WHERE k.name = 'spent' AND p.period = 'day'`
-    expect(row?.reserved_nano).toBe('0')
-    expect(BigInt(row?.spent_nano)).toBe(BigInt(Math.round((0.15 - left) * 1e9)))
-  })
+      const response = await spend()
+      expect(response.status).toBe(402)
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(response.headers.get('x-tollgate-reason')).toBe('budget_used_up')
+      const { error } = (await response.json()) as { error: { message: string; code: string } }
+      expect(error.code).toBe('insufficient_quota')
+      const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()
+      expect(error.message).toContain(`is left of ${of}, which resets at ${midnight}.`)
+      const { wanted, left } = amountsIn(error.message)
+      expect(wanted).toBeGreaterThan(left)
+      const [row] = await bed.database.sql`
+      SELECT p.spent_nano, p.reserved_nano FROM budget_periods p JOIN ${bed.database.sql(table)} o ON o.id = p.owner_id
+      WHERE o.name = ${name} AND p.period = 'day'`
+      expect(row?.reserved_nano).toBe('0')
+      expect(BigInt(row?.spent_nano)).toBe(BigInt(Math.round((0.15 - left) * 1e9)))
+    },
+  )
 
-  test('the next process releases the money that a killed process held', async () => {
-    const { bed, ask } = await withhold(hasty)
-    void ask(keys.killed).catch(() => {})
-    await bed.upstream.arrived(1)
-    expect(await heldRows(bed)).toBe(1)
+  test('the next process releases the money of keys and tenants that a killed process held', async () => {
+    const { bed, ask: askHere } = await withhold(hasty)
+    const callers = [keys.killed, keys.killedTenant]
+    for (const key of callers) void askHere(key).catch(() => {})
+    await bed.upstream.arrived(2)
+    expect(await heldRows(bed)).toBe(2)
     await bed.tollgate.kill9()
     bed.upstream.script(() => chatAnswer())
     const next = await startTollgate({
@@ -295,12 +343,7 @@ describe('one process that does not wait long', () => {
     })
     try {
       await expect.poll(() => heldRows(bed), { timeout: patienceMs }).toBe(0)
-      const response = await fetch(`${next.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${keys.killed}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-      expect(response.status).toBe(200)
+      for (const key of callers) expect(await ask(next.url, key)).toMatchObject({ status: 200 })
       const { findings } = await verifyLedger(bed.database.sql)
       expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
     } finally {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { moneyOf, type Payer } from '../ledger/money-bed.ts'
+import { moneyOf, ownersOf, type Payer } from '../ledger/money-bed.ts'
 import { type ImageTestbed, imagesYaml, type Job, startImageTestbed } from '../support/image-testbed.ts'
 import { anOpen } from '../support/records.ts'
 import { holdsFor } from '../support/until.ts'
@@ -27,14 +27,10 @@ describe('the money of an image job', () => {
       amountNano: images,
     })
 
-  test('passes from the process to the job, and the end of the job charges it to key and group', async () => {
-    const payer = await money.aKey(
-      await bed.aTenant(10n * images),
-      await money.aGroup({ total: 5n * images }),
-      {
-        total: 5n * images,
-      },
-    )
+  test('passes from the process to the job, and the end of the job charges it to key, group and tenant', async () => {
+    const budgets = { total: 5n * images }
+    const tenant = await money.aTenant(10n * images, budgets)
+    const payer = await money.aKey(tenant, await money.aGroup(budgets), budgets)
     const job = jobOf(payer)
     const { id } = job.opened
     await bed.database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
@@ -48,22 +44,26 @@ describe('the money of an image job', () => {
     expect(await money.periods(payer.keyId)).toEqual([`total 1970-01-01: spent 0, held ${images}`])
     const { lease, job: running } = claimed(await bed.jobs.claim(id))
     expect(await bed.jobs.finish(lease, 'running', running, anEnding({ costNano: images / 2n }))).toBe(true)
-    for (const owner of [payer.keyId, payer.groupId])
-      expect(await money.periods(owner)).toEqual([`total 1970-01-01: spent ${images / 2n}, held 0`])
+    for (const { id } of ownersOf(payer))
+      expect(await money.periods(id)).toEqual([`total 1970-01-01: spent ${images / 2n}, held 0`])
     expect(await bed.account(payer.tenantId)).toMatchObject({ reserved_nano: '0' })
   })
 
-  test('never exceeds the budget, however many jobs start at once', async () => {
-    const payer = await money.aKey(await bed.aTenant(100n * images), await money.aGroup(), {
-      total: 7n * images,
-    })
-    const verdicts = await Promise.all(
-      Array.from({ length: 30 }, async () => (await bed.jobs.accept(jobOf(payer))).verdict),
-    )
-    expect(verdicts.filter((verdict) => verdict === 'accepted')).toHaveLength(7)
-    expect(verdicts.filter((verdict) => verdict === 'insufficient')).toHaveLength(23)
-    expect(await money.periods(payer.keyId)).toEqual([`total 1970-01-01: spent 0, held ${7n * images}`])
-  })
+  test.each(['key', 'tenant'])(
+    'never exceeds the budget of a %s, however many jobs start at once',
+    async (of) => {
+      const budgets = { total: 7n * images }
+      const tenant = await money.aTenant(100n * images, of === 'tenant' ? budgets : {})
+      const payer = await money.aKey(tenant, await money.aGroup(), of === 'key' ? budgets : {})
+      const owner = of === 'key' ? payer.keyId : tenant
+      const verdicts = await Promise.all(
+        Array.from({ length: 30 }, async () => (await bed.jobs.accept(jobOf(payer))).verdict),
+      )
+      expect(verdicts.filter((verdict) => verdict === 'accepted')).toHaveLength(7)
+      expect(verdicts.filter((verdict) => verdict === 'insufficient')).toHaveLength(23)
+      expect(await money.periods(owner)).toEqual([`total 1970-01-01: spent 0, held ${7n * images}`])
+    },
+  )
 
   test('is free again when the job is cancelled before it runs', async () => {
     const payer = await money.aKey(await money.aTenant(), await money.aGroup(), { total: images })

@@ -24,11 +24,11 @@ export async function startMoneyBed() {
 /** The functions that move money. */
 export function moneyOf({ sql }: Database) {
   return {
-    /** Undefined: the tenant has no limit. */
-    async aTenant(balanceNano?: bigint): Promise<string> {
+    /** An undefined balance: the account is not limited. */
+    async aTenant(balanceNano?: bigint, budgets: Budgets = {}): Promise<string> {
       const id = randomUUIDv7()
       const balance = String(balanceNano ?? 0n)
-      await sql`INSERT INTO tenants (id, name, managed_by) VALUES (${id}, ${id}, 'admin')`
+      await sql`INSERT INTO tenants ${sql({ id, name: id, managed_by: 'admin', ...columnsOf(budgets) })}`
       await sql`INSERT INTO accounts (id, limited, balance_nano) VALUES (${id}, ${balanceNano !== undefined}, ${balance})`
       await sql`INSERT INTO entries (id, account_id, created_at, kind, amount_nano)
         VALUES (${id}, ${id}, now(), 'opening', ${balance})`
@@ -91,7 +91,7 @@ export function moneyOf({ sql }: Database) {
           ${charged.map(({ cost }) => String(cost))}::bigint[])`
       })
     },
-    async setBudgets(table: 'keys' | 'key_groups', id: string, budgets: Budgets): Promise<void> {
+    async setBudgets(table: BudgetTable, id: string, budgets: Budgets): Promise<void> {
       await sql`UPDATE ${sql(table)} SET ${sql(columnsOf(budgets))} WHERE id = ${id}`
     },
     /** For example `day 2026-01-31: spent 5, held 3`. */
@@ -122,6 +122,17 @@ export function moneyOf({ sql }: Database) {
 }
 
 export type MoneyBed = Awaited<ReturnType<typeof startMoneyBed>>
+
+export type BudgetTable = 'keys' | 'key_groups' | 'tenants'
+
+/** The owners of the budgets of a key's requests, with their tables and their names in verdicts. */
+export function ownersOf({ keyId, groupId, tenantId }: Payer) {
+  return [
+    { table: 'keys', id: keyId, name: 'key' },
+    { table: 'key_groups', id: groupId, name: 'group' },
+    { table: 'tenants', id: tenantId, name: 'tenant' },
+  ] as const satisfies { table: BudgetTable; id: string; name: string }[]
+}
 
 /** Nano-USD; null removes the budget. */
 export interface Budgets {

@@ -67,27 +67,31 @@ test("while the log is summed up for a new budget, the owner's old budgets admit
   await bed.settle({ id, payer, cost: 0n })
 })
 
-test('a file with a balance and a budget waits for running charges before it locks anything', async () => {
-  const file = (tenant: string, budget: string) =>
-    applyYaml(
-      bed.database,
-      `models: []
+test.each(['group', 'tenant'])(
+  'a file with a balance and a budget of a %s waits for running charges before it locks anything',
+  async (owner) => {
+    const file = (tenant: string, budget: string) =>
+      applyYaml(
+        bed.database,
+        `models: []
 channels: []
 groups: [{ name: all, models: ['*'], channels: ['*']${budget} }]
 tenants: [{ name: acme${tenant}, keys: [{ name: main, group: all, secret: a-secret-of-some-length }] }]`,
-      new SecretKeeper('a secret key for tests, long enough'),
-    )
-  await file('', '')
-  // The locks of a shipment that charges, in its order: the lock of charges, then the account.
-  await other`SELECT pg_advisory_xact_lock_shared(7023915)`
-  const applied = file(", balance_usd: '5.00'", ", budget: { total: '5.00' }")
-  await waiting(1)
-  await other`SELECT 1 FROM accounts FOR UPDATE`
-  await other`COMMIT`
-  await applied
-  const [account] = await bed.database.sql`SELECT limited, balance_nano FROM accounts`
-  expect(account).toMatchObject({ limited: true, balance_nano: '5000000000' })
-})
+        new SecretKeeper('a secret key for tests, long enough'),
+      )
+    await file('', '')
+    // The locks of a shipment that charges, in its order: the lock of charges, then the account.
+    await other`SELECT pg_advisory_xact_lock_shared(7023915)`
+    const [balance, budget] = [", balance_usd: '5.00'", ", budget: { total: '5.00' }"]
+    const applied = owner === 'group' ? file(balance, budget) : file(balance + budget, '')
+    await waiting(1)
+    await other`SELECT 1 FROM accounts FOR UPDATE`
+    await other`COMMIT`
+    await applied
+    const [account] = await bed.database.sql`SELECT limited, balance_nano FROM accounts`
+    expect(account).toMatchObject({ limited: true, balance_nano: '5000000000' })
+  },
+)
 
 test('budgets that return lock their old periods in the common order', async () => {
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup(), { day: 10n, total: 10n })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { countBackfill, foldRollups } from '../../src/usage/rollups.ts'
-import { idAt, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
+import { idAt, type MoneyBed, ownersOf, type Payer, startMoneyBed } from './money-bed.ts'
 
 /** What a new budget counts of the time before it. */
 
@@ -45,10 +45,7 @@ test('it counts folded sums, deltas and days that wait to be counted, each row o
   await foldRollups(sql, { rollupHoursDays: 400 })
   await spend([2n, 20n, 200n, 2_000n], payer, other, below)
   const isFirst = now.getTime() < monthMs + dayMs
-  for (const [table, id] of [
-    ['keys', payer.keyId],
-    ['key_groups', group],
-  ] as const) {
+  for (const { table, id } of ownersOf(payer)) {
     await bed.setBudgets(table, id, { day: 1_000_000n, month: 1_000_000n, total: 1_000_000n })
     const spent = await sql<{ period: string; spent: string }[]>`
       SELECT period, max(spent_nano) AS spent FROM budget_periods
@@ -66,10 +63,7 @@ test('it reads no row of the usage log', async () => {
   const { sql } = bed.database
   const payer = await bed.aKey(await bed.aTenant(), await bed.aGroup())
   await spend([1n, 10n, 100n, 1_000n], payer)
-  for (const [table, id] of [
-    ['keys', payer.keyId],
-    ['key_groups', payer.groupId],
-  ] as const) {
+  for (const { table, id } of ownersOf(payer)) {
     const read = await sql.begin(async (tx) => {
       await tx`UPDATE ${tx(table)} SET budget_total_nano = 1000000 WHERE id = ${id}`
       await tx`SET CONSTRAINTS ALL IMMEDIATE`

@@ -45,7 +45,7 @@ const keyUsage = z
     budgets: z
       .array(budgetState)
       .describe(
-        'The budgets of the key, of its parent key and of its group, based on the charges that have reached Postgres.',
+        'The budgets of the key, of its parent key, of its group and of its tenant, based on the charges that have reached Postgres.',
       ),
     balance: z
       .object(restOfMoney)
@@ -76,7 +76,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
             findGroup(db, key.groupId),
             findTenant(db, key.tenantId),
             readBalance(db, key.tenantId),
-            readBudgets(db, { keyId: id, parentId, groupId: key.groupId }, moment),
+            readBudgets(db, { keyId: id, parentId, groupId: key.groupId, tenantId: key.tenantId }, moment),
           ])
           return { key, parent, group, tenant, balance, budgets }
         },

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import { addTenants, setLimited } from '../../access/queries.ts'
 import { tenantEntry, tenantSettings } from '../../catalog/gateway-file.ts'
-import { lockRows } from '../../catalog/queries.ts'
+import { holdCharges, lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
 import { jsonOf, membersOf, toRow } from '../../db/settings/setting.ts'
 import { settingsOfTenants } from '../../db/settings/tenant-settings.ts'
@@ -16,7 +16,7 @@ import { type ManagedContext, refuseManaged } from './managed.ts'
 import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
-import { calledParams, managedByShown, nameFilters, yesOrNo } from './setting-schema.ts'
+import { budgetMs, calledParams, managedByShown, nameFilters, yesOrNo } from './setting-schema.ts'
 import { changeTenant, findTenant, listTenants, lockTenant, type TenantRow } from './tenant-queries.ts'
 
 export interface AdminTenantsContext extends ManagedContext {
@@ -113,6 +113,7 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
     area: 'tenants',
     ifMatch: 'tenant',
     summary: 'Update a tenant',
+    withinMs: budgetMs,
     description:
       'Absent settings stay unchanged; null restores the default. `balance_usd` limits an account that was not limited and becomes its balance; null removes the limit. The balance of a limited account is changed with entries.',
     params: calledParams,
@@ -120,6 +121,8 @@ function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
     answer: tenantShown,
     async change({ tx, params, body, requireMatch, audit }) {
       await lockRows(tx)
+      // One of the budgets may be new; see holdCharges.
+      if (body.budget !== undefined && body.budget !== null) await holdCharges(tx)
       const row = await requireTenant(tx, params.id)
       const { id } = row
       const before = tenantJson(row)

@@ -87,7 +87,7 @@ export const limitReasons = reasonsOf({
     client:
       'wait for the reset, make the request cheaper as described in the message, or have the budget raised',
     operator:
-      "Raise the budget of the key or group that the message names. If far more is left than such a request usually costs, have the client limit the length of the answer (`max_completion_tokens`): otherwise the model's full `max_output_tokens` counts. If the message mentions input that the vendor may add, see docs/reference/limits.md.",
+      "Raise the budget of the key, group or tenant that the message names. If far more is left than such a request usually costs, have the client limit the length of the answer (`max_completion_tokens`): otherwise the model's full `max_output_tokens` counts. If the message mentions input that the vendor may add, see docs/reference/limits.md.",
   },
   cost_not_bounded: {
     kind: 'permission_denied',

@@ -3,7 +3,7 @@ import { applyTenants } from '../../access/apply-tenants.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import { applyCatalog } from '../../catalog/apply.ts'
 import { PlanChangedError, type Writing } from '../../catalog/file-changes.ts'
-import type { GatewayFile } from '../../catalog/gateway-file.ts'
+import { hasBudgets } from '../../catalog/gateway-file.ts'
 import { readPriceLibrary } from '../../catalog/library/library-queries.ts'
 import { changeRows, holdCharges, type Transaction } from '../../catalog/queries.ts'
 import type { Connections } from '../../db/connections.ts'
@@ -100,11 +100,6 @@ function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): Pl
   return conflicts
     .filter(({ kind, name }) => !reported.has(`${kind} ${name}`))
     .map((line) => ({ ...line, action: 'skip' }))
-}
-
-function hasBudgets({ groups, tenants }: GatewayFile): boolean {
-  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
-  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
 }
 
 /** The maximum number of rows listed in the audit log. The counts include the rest. */

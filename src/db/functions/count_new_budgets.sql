@@ -12,7 +12,7 @@ DECLARE
     ) AS t (period, was, "is") WHERE t.was IS NULL AND t.is IS NOT NULL
   );
   moment timestamptz;
-  spender text := CASE TG_TABLE_NAME WHEN 'keys' THEN 'key' ELSE 'group' END;
+  spender text := CASE TG_TABLE_NAME WHEN 'keys' THEN 'key' WHEN 'tenants' THEN 'tenant' ELSE 'group' END;
   spenders uuid[];
   wanted record;
   ends_at timestamptz;
@@ -33,12 +33,12 @@ BEGIN
     ends_at := period_end(wanted.period, wanted.starts_at);
     -- One statement: a delta is either there or in its day.
     EXECUTE format('SELECT coalesce(sum(s.nano), 0) FROM (
-      SELECT d.key_id, d.group_id, d.cost_nano - d.uncharged_nano AS nano FROM rollup_days d WHERE d.cut = %2$L AND d.day >= $1 AND d.day < $2
+      SELECT d.key_id, d.group_id, d.tenant_id, d.cost_nano - d.uncharged_nano AS nano FROM rollup_days d WHERE d.cut = %2$L AND d.day >= $1 AND d.day < $2
       UNION ALL
-      SELECT d.key_id, d.group_id, d.cost_nano - d.uncharged_nano FROM rollup_deltas d WHERE d.minute >= $1 AND d.minute < $2
+      SELECT d.key_id, d.group_id, d.tenant_id, d.cost_nano - d.uncharged_nano FROM rollup_deltas d WHERE d.minute >= $1 AND d.minute < $2
         AND NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = (d.minute AT TIME ZONE ''UTC'')::date)
       UNION ALL
-      SELECT r.key_id, r.group_id, coalesce(r.charged_nano, r.cost_nano) FROM rollup_backfill b JOIN requests r
+      SELECT r.key_id, r.group_id, r.tenant_id, coalesce(r.charged_nano, r.cost_nano) FROM rollup_backfill b JOIN requests r
         ON r.created_at >= b.day::timestamp AT TIME ZONE ''UTC'' AND r.created_at < (b.day + 1)::timestamp AT TIME ZONE ''UTC''
       WHERE r.created_at >= $1 AND r.created_at < $2
     ) AS s WHERE s.%1$I = ANY ($3)', spender || '_id', spender) INTO spent USING wanted.starts_at, ends_at, spenders;

@@ -1,6 +1,7 @@
 -- Release the reservations of ended requests, and take what they cost from their accounts and from the budgets of their
--- keys, of their parents and of their groups. A charge may be the sum over requests of one account, key, group and day. `holders`: release only
--- what these processes hold; NULL: whoever holds it.
+-- keys, of their parents, of their groups and of their tenants, whose ids are those of the accounts. A charge may be the sum
+-- over requests of one account, key, group and day. `holders`: release only what these processes hold; NULL: whoever holds
+-- it.
 CREATE OR REPLACE FUNCTION settle_money(released uuid[], charged_accounts uuid[], charged_keys uuid[], charged_groups uuid[],
   moments timestamptz[], charges bigint[], holders uuid[] DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql
@@ -38,8 +39,8 @@ BEGIN
     FROM (
       SELECT b.owner_id, b.period, period_start(b.period, c.moment) AS starts_at, sum(c.charge)::bigint AS charge
       FROM (
-        SELECT unnest(budget_owners(t.key_id, t.group_id)) AS owner_id, t.moment, t.charge
-        FROM unnest(charged_keys, charged_groups, moments, charges) AS t (key_id, group_id, moment, charge)
+        SELECT unnest(budget_owners(t.key_id, t.group_id) || t.account_id) AS owner_id, t.moment, t.charge
+        FROM unnest(charged_accounts, charged_keys, charged_groups, moments, charges) AS t (account_id, key_id, group_id, moment, charge)
       ) AS c
       -- OFFSET 0: each owner is looked up by its id. A plan for all owners at once would read all keys.
       CROSS JOIN LATERAL (SELECT * FROM budgets u WHERE u.owner_id = c.owner_id OFFSET 0) AS b

@@ -1,7 +1,8 @@
 -- Admission: hold money for requests, in the order given. A request needs room in its account, where that is limited, and
--- in every budget of its key, of that key's parent and of its group, in the period around the moment in its id: in all of them or in none. One
--- call is one transaction for all requests that waited (group commit). Answers each request: `granted`; `busy`: there is
--- room once running requests have ended; `insufficient`: there is not even then. `busy` and `insufficient` come with the
+-- in every budget of its key, of that key's parent, of its group and of its tenant, whose id is that of the account, in the
+-- period around the moment in its id: in all of them or in none. One call is one transaction for all requests that waited
+-- (group commit). Answers each request: `granted`; `busy`: there is room once running requests have ended; `insufficient`:
+-- there is not even then. `busy` and `insufficient` come with the
 -- fullest of its pots: its name, what is left of it, and what of that is free now.
 -- `waits` false: a request whose account or budget another transaction has locked is answered `locked`, and holds nothing.
 -- The other requests then do not wait for that transaction.
@@ -46,7 +47,7 @@ BEGIN
   FROM (
     SELECT DISTINCT b.owner_id, b.owner, b.period, b.limit_nano, period_start(b.period, o.day) AS starts_at
     FROM (
-      SELECT DISTINCT unnest(budget_owners(t.key_id, t.group_id)) AS owner_id,
+      SELECT DISTINCT unnest(budget_owners(t.key_id, t.group_id) || t.account_id) AS owner_id,
         date_trunc('day', uuid_moment(t.request_id), 'UTC') AS day
       FROM unnest(request_ids, account_ids, key_ids, group_ids) AS t (request_id, account_id, key_id, group_id)
       WHERE t.account_id <> ALL (others)
@@ -118,7 +119,7 @@ BEGIN
       UNION ALL
       SELECT w.place, p.id
       FROM wishes w
-      CROSS JOIN LATERAL unnest(budget_owners(w.key_id, w.group_id)) AS o (owner_id)
+      CROSS JOIN LATERAL unnest(budget_owners(w.key_id, w.group_id) || w.account_id) AS o (owner_id)
       CROSS JOIN (VALUES ('day'), ('month'), ('total')) AS v (period)
       JOIN budget_periods p ON p.owner_id = o.owner_id AND p.period = v.period AND p.starts_at = period_start(v.period, w.day)
     ), numbered AS (

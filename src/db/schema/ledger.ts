@@ -206,14 +206,14 @@ export const entryCheckpoints = pgTable(
 )
 
 /**
- * The money that a key or group with a budget has spent in a period, and the money held for its running
- * requests.
+ * The money that a key, group or tenant with a budget has spent in a period, and the money held for its
+ * running requests.
  */
 export const budgetPeriods = pgTable(
   'budget_periods',
   {
     id: uuid('id').primaryKey().default(sql`gen_random_uuid()`),
-    /** The id of a key or group. */
+    /** The id of a key, group or tenant. */
     ownerId: uuid('owner_id').notNull(),
     period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
     /** Midnight UTC of the period's first day; the epoch for `total`. */
@@ -224,10 +224,10 @@ export const budgetPeriods = pgTable(
   (t) => [uniqueIndex('budget_periods_owner').on(t.ownerId, t.period, t.startsAt)],
 )
 
-/** The current budgets of keys and groups. The view is created by a migration. */
+/** The current budgets of keys, groups and tenants. The view is created by a migration. */
 export const budgets = pgView('budgets', {
   ownerId: uuid('owner_id').notNull(),
-  owner: text('owner', { enum: ['key', 'group'] }).notNull(),
+  owner: text('owner', { enum: ['key', 'group', 'tenant'] }).notNull(),
   period: text('period', { enum: ['day', 'month', 'total'] }).notNull(),
   limit: nano('limit_nano').notNull(),
 }).existing()

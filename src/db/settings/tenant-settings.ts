@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { integer } from '../drizzle.cjs'
-import { groupLimits } from './bounds.ts'
+import { budgetSetting, groupLimits } from './bounds.ts'
 import { disabledSetting } from './disabled.ts'
 import { formOf } from './form.ts'
 import { settingOf } from './setting.ts'
 import { wholeNumber } from './values.ts'
 
 const limits = 'Limits of all its keys together'
+const budget = 'Budget of all its keys together'
 const section = 'Days to keep'
 const days = wholeNumber(1, 36_500).optional()
 const shownDays = z
@@ -18,6 +19,7 @@ const shownDays = z
 export const settingsOfTenants = {
   disabled: disabledSetting(z.boolean().describe('Whether all keys of the tenant are refused.')),
   limits: groupLimits(limits, 'The limits of all keys of the tenant together.'),
+  budget: budgetSetting(budget),
   /** The days for which its rows, bodies and answers are kept, if fewer than those of all tenants. */
   retention: settingOf({
     entry: z
@@ -52,13 +54,17 @@ export const settingsOfTenants = {
   }),
 }
 
-const { retention: _retention, ...ofRequests } = settingsOfTenants
+const { retention: _retention, budget: _budget, ...ofRequests } = settingsOfTenants
 /** Those that a request of one of its keys needs. */
 export const tenantSettingsOfRequests = ofRequests
 
 export const tenantForm = formOf(settingsOfTenants, [
   { title: 'Who pays' },
   { title: limits, about: 'Empty: unbounded.' },
+  {
+    title: budget,
+    about: 'In USD, beside its balance. Days and months are those of UTC. Empty: no bound.',
+  },
   {
     title: section,
     about: 'Empty: as for all tenants. More days than those of all tenants have no effect.',

@@ -16,7 +16,7 @@ import { Facts, Page, Section } from '../../parts/page.tsx'
 import { ListRows } from '../../parts/rows.tsx'
 import { done } from '../../parts/toast.tsx'
 import classes from '../access/access.module.css'
-import { counted, limitsInWords } from '../access/access-words.ts'
+import { budgetInWords, counted, limitsInWords } from '../access/access-words.ts'
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
@@ -121,6 +121,7 @@ function Overview({ tagged }: { tagged: Tagged<Tenant> }) {
           <Facts
             facts={[
               ['Limits', limitsInWords(of.limits) ?? 'unbounded'],
+              ['Budget', budgetInWords(of.budget) ?? 'none'],
               ['Rows of the log', days(retention.rows_days)],
               ['Bodies', days(retention.bodies_days)],
               ['Answers', days(retention.answers_days)],

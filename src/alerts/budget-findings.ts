@@ -12,9 +12,10 @@ export async function budgetFindings(
   condition: Budget,
   tenantId: string | null,
 ): Promise<AlertFinding[]> {
-  return condition.of === 'tenant'
-    ? await balanceFindings(sql, condition, tenantId)
-    : await periodFindings(sql, condition, tenantId)
+  const { of, below_usd: below } = condition
+  const balances =
+    of === 'tenant' && below !== undefined ? await balanceFindings(sql, condition, tenantId) : []
+  return [...balances, ...(await periodFindings(sql, condition, tenantId))].slice(0, subjectsMax)
 }
 
 interface PeriodRow {
@@ -32,23 +33,23 @@ async function periodFindings(sql: Sql, condition: Budget, tenantId: string | nu
   const belowNano = below === undefined ? null : String(nanoFromUsd(below) ?? 0n)
   const rows = await sql<PeriodRow[]>`
     SELECT b.owner_id, b.period, b.limit_nano, coalesce(p.spent_nano, 0) AS spent_nano,
-      period_start(b.period, now()) AS starts_at, coalesce(k.name, g.name) AS name, t.name AS tenant
+      period_start(b.period, now()) AS starts_at, coalesce(k.name, g.name, t.name) AS name, t.name AS tenant
     FROM budgets b
     LEFT JOIN budget_periods p
       ON p.owner_id = b.owner_id AND p.period = b.period AND p.starts_at = period_start(b.period, now())
     LEFT JOIN keys k ON b.owner = 'key' AND k.id = b.owner_id
-    LEFT JOIN tenants t ON t.id = k.tenant_id
+    LEFT JOIN tenants t ON t.id = coalesce(k.tenant_id, b.owner_id)
     LEFT JOIN key_groups g ON b.owner = 'group' AND g.id = b.owner_id
     WHERE b.owner = ${of} AND (${id}::uuid IS NULL OR b.owner_id = ${id}::uuid)
-      AND (${tenantId}::uuid IS NULL OR k.tenant_id = ${tenantId}::uuid)
-      AND b.limit_nano > 0 AND k.disabled_at IS NULL
+      AND (${tenantId}::uuid IS NULL OR t.id = ${tenantId}::uuid)
+      AND b.limit_nano > 0 AND k.disabled_at IS NULL AND (b.owner <> 'tenant' OR t.disabled_at IS NULL)
       AND coalesce(coalesce(p.spent_nano, 0)::numeric * 100 >= b.limit_nano::numeric * ${percent}::integer,
         b.limit_nano - coalesce(p.spent_nano, 0) < ${belowNano}::bigint)
     ORDER BY b.owner_id, b.period LIMIT ${subjectsMax}`
   return rows.map((row) => {
     const limit = BigInt(row.limit_nano)
     const spent = BigInt(row.spent_nano)
-    const name = of === 'key' ? `key ${row.tenant}/${row.name}` : `group ${row.name}`
+    const name = of === 'key' ? `key ${row.tenant}/${row.name}` : `${of} ${row.name}`
     const share = Number((spent * 1000n) / limit) / 10
     const whole = row.period === 'total' ? 'in total' : `for this ${row.period}`
     const allowed = percent === null ? `the threshold is $${below} left` : `the threshold is ${percent} %`

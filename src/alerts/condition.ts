@@ -28,23 +28,19 @@ const budget = z
     kind: z.literal('budget'),
     of: z
       .enum(['key', 'group', 'tenant'])
-      .describe('The budgets of keys or groups, or the balances of tenants.'),
+      .describe('The budgets of keys or groups, or the budgets and balances of tenants.'),
     id: uuid
       .nullable()
       .default(null)
       .describe('The id of the key, group or tenant; null applies to all that have one.'),
     spent_percent: integer(1, 100)
       .optional()
-      .describe('For a budget. Holds once this percentage has been spent.'),
+      .describe('Holds once this percentage of a budget has been spent. Ignores balances.'),
     below_usd: usdAmount.optional().describe('Holds while less than this is left of the budget or balance.'),
   })
   .refine(({ spent_percent, below_usd }) => (spent_percent === undefined) !== (below_usd === undefined), {
     path: ['spent_percent'],
     error: 'expected either spent_percent or below_usd',
-  })
-  .refine(({ of, spent_percent }) => of !== 'tenant' || spent_percent === undefined, {
-    path: ['spent_percent'],
-    error: 'spent_percent does not apply to a balance. Use below_usd',
   })
   .meta({ id: 'AlertBudget' })
 

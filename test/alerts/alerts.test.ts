@@ -406,6 +406,25 @@ describe('the condition', () => {
     expect(status).toBe(400)
   })
 
+  test('budget of a tenant holds for its share, and for its amount as for the amount of a balance', async () => {
+    const [acme, other] = [await bed.idOf('tenants', 'acme'), await bed.idOf('tenants', 'other')]
+    onTestFinished(async () => {
+      await bed.sql`UPDATE tenants SET budget_month_nano = NULL, budget_total_nano = NULL`
+    })
+    await bed.sql`UPDATE tenants SET budget_month_nano = 1000000000 WHERE id = ${acme}`
+    await bed.sql`UPDATE tenants SET budget_total_nano = 9000000000 WHERE id = ${other}`
+    await bed.sql`UPDATE budget_periods SET spent_nano = 600000000 WHERE owner_id = ${acme}`
+    await makeRule({ kind: 'budget', of: 'tenant', spent_percent: 60 })
+    expect(await pass()).toEqual([
+      'alert.opened tenant acme: $0.6 of the budget of $1 for this month has been spent (60 %); the threshold is 60 %.',
+    ])
+    await makeRule({ kind: 'budget', of: 'tenant', id: other, below_usd: '9.5' })
+    expect(await pass()).toEqual([
+      'alert.opened tenant other: the balance is $1; the threshold is $9.5.',
+      'alert.opened tenant other: $0 of the budget of $9 in total has been spent (0 %); the threshold is $9.5 left.',
+    ])
+  })
+
   test('budget holds from its share on, and for a balance below an amount', async () => {
     const key = await bed.idOf('keys', 'one')
     await makeRule({ kind: 'budget', of: 'key', spent_percent: 80 })
@@ -549,7 +568,7 @@ describe('a rule', () => {
     [{ kind: 'weather' }, '#/condition'],
     [{ kind: 'budget', of: 'key' }, '#/condition/spent_percent'],
     [{ kind: 'budget', of: 'key', spent_percent: 80, below_usd: '1' }, '#/condition/spent_percent'],
-    [{ kind: 'budget', of: 'tenant', spent_percent: 80 }, '#/condition/spent_percent'],
+    [{ kind: 'budget', of: 'tenant' }, '#/condition/spent_percent'],
     [{ kind: 'budget', of: 'tenant', below_usd: 'much' }, '#/condition/below_usd'],
     [{ kind: 'error_rate', of: 'channel', above_percent: 100 }, '#/condition/above_percent'],
     [{ kind: 'latency', of: 'channel', above_ms: 0 }, '#/condition/above_ms'],

@@ -27,9 +27,9 @@ describe('the form of a rule', () => {
     }
   })
 
-  test('of a balance asks for an amount only, and sends no share', () => {
-    const values = { ...valuesOf('budget'), of: 'tenant', spent_percent: 50 }
-    expect(fieldsOf('budget', values).map(({ name }) => name)).toEqual(['of', 'id', 'below_usd'])
+  test('of an amount sends no share', () => {
+    const values = { ...valuesOf('budget'), of: 'tenant', by: 'below_usd', spent_percent: 50 }
+    expect(fieldsOf('budget', values).map(({ name }) => name)).toEqual(['of', 'id', 'by', 'below_usd'])
     expect(conditionOf('budget', values)).toEqual({ kind: 'budget', of: 'tenant', id: null, below_usd: '10' })
   })
 
@@ -59,7 +59,7 @@ test('conditions are sentences', () => {
     ruleWords({ kind: 'latency', metric: 'total', percentile: 'p95', above_ms: 2_000, ...rate, name: 'a' }),
   ).toBe('p95 of the time to the whole answer of the channel a is above 2 s within 5 min, of 50 or more')
   expect(ruleWords({ kind: 'budget', of: 'tenant', id: null, below_usd: '5' })).toBe(
-    'Less than $5 of the balance of a tenant is left',
+    'Less than $5 of the balance or a budget of a tenant is left',
   )
   expect(ruleWords({ kind: 'budget', of: 'key', id: 'k', spent_percent: 80 })).toBe(
     '80 % of a budget of the key k are spent',

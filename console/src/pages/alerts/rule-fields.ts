@@ -97,7 +97,7 @@ export const ruleKinds: readonly RuleKind[] = [
         title: 'Of a',
         kind: 'choice',
         choices: [
-          { value: 'tenant', label: 'Tenant: its balance' },
+          { value: 'tenant', label: 'Tenant: its balance and budgets' },
           { value: 'key', label: 'Key: its budgets' },
           { value: 'group', label: 'Group: its budgets', isShared: true },
         ],
@@ -110,11 +110,10 @@ export const ruleKinds: readonly RuleKind[] = [
         kind: 'choice',
         isFormOnly: true,
         choices: [
-          { value: 'spent_percent', label: 'a share is spent' },
+          { value: 'spent_percent', label: 'a share of a budget is spent' },
           { value: 'below_usd', label: 'less than an amount is left' },
         ],
         usual: 'spent_percent',
-        counts: ({ of }) => of !== 'tenant',
       },
       {
         name: 'spent_percent',
@@ -122,14 +121,14 @@ export const ruleKinds: readonly RuleKind[] = [
         kind: 'number',
         usual: 80,
         least: 1,
-        counts: ({ of, by }) => of !== 'tenant' && by !== 'below_usd',
+        counts: ({ by }) => by !== 'below_usd',
       },
       {
         name: 'below_usd',
         title: 'Less than so many USD are left',
         kind: 'text',
         usual: '10',
-        counts: ({ of, by }) => of === 'tenant' || by === 'below_usd',
+        counts: ({ by }) => by === 'below_usd',
       },
     ],
   },

@@ -18,7 +18,7 @@ export function ruleWords(condition: Condition): string {
     case 'uncharged':
       return `More than $${condition.above_usd} of the cost of ${one(condition.of, condition.name)} is not charged within ${duration(condition.window_minutes * 60_000)}`
     case 'budget': {
-      const whose = `${condition.of === 'tenant' ? 'the balance' : 'a budget'} of ${condition.id === null ? `a ${condition.of}` : `the ${condition.of} ${condition.id}`}`
+      const whose = `${condition.of === 'tenant' && condition.below_usd !== undefined ? 'the balance or a budget' : 'a budget'} of ${condition.id === null ? `a ${condition.of}` : `the ${condition.of} ${condition.id}`}`
       return condition.below_usd === undefined
         ? `${condition.spent_percent ?? 0} % of ${whose} are spent`
         : `Less than $${condition.below_usd} of ${whose} is left`

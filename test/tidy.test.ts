@@ -420,6 +420,15 @@ test('what requests go through is given its clock, and only a thread of it makes
   }
 })
 
+test('only extend adds to a stage of a request, so the types see all that is added', () => {
+  for (const { file, text } of product.filter(({ file }) =>
+    /^src\/(api|images|pipeline|sockets)\//.test(file),
+  )) {
+    if (file === 'src/pipeline/received.ts') continue
+    expect(text.includes('Object.assign'), `${file} assigns: add to a stage with extend`).toBe(false)
+  }
+})
+
 test('a path that a file builds from its own folder exists', () => {
   const built = /import\.meta\.dirname, '([^']+)'|new URL\('(\.[^']+)', import\.meta\.url\)/g
   for (const { file, text } of shipped) {

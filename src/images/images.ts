@@ -17,7 +17,7 @@ import { identify } from '../pipeline/identify.ts'
 import { endUserText } from '../pipeline/labels.ts'
 import { openRecordOf } from '../pipeline/open-record.ts'
 import { type Asked, read, requireModel } from '../pipeline/read.ts'
-import type { Received } from '../pipeline/received.ts'
+import { extend, type Received } from '../pipeline/received.ts'
 import { takeTokens } from '../pipeline/take-limits.ts'
 import { traceparentOf } from '../pipeline/trace-request.ts'
 import { costNotBounded, outputByOperator } from '../pipeline/worst-case.ts'
@@ -42,7 +42,7 @@ export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
 
 async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const identified = await identify(gateway, received)
-  const asked = await read(
+  const sent = await read(
     gateway,
     identified,
     {
@@ -52,7 +52,8 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
     },
     (repeat, jobId) => replayJob(gateway, repeat, jobId),
   )
-  if (asked === undefined) return
+  if (sent === undefined) return
+  const asked = extend(identified, sent)
   const { facts, group } = asked
   const model = requireModel(identified, facts.model)
   imageClient.checkTraits(facts, model.images, facts.model)

@@ -4,6 +4,7 @@ import type { Gateway } from './gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from './hold-money.ts'
 import { openInJournal } from './open-record.ts'
 import type { Asked } from './read.ts'
+import { extend } from './received.ts'
 import { takeTokens } from './take-limits.ts'
 
 /**
@@ -33,5 +34,5 @@ export async function admit(
   }
   const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone
-  return Object.assign(asked, { opened })
+  return extend(asked, { opened })
 }

@@ -20,7 +20,7 @@ import { holdersOf } from './kept/holders.ts'
 import { leaveOutUnable } from './leave-out-unable.ts'
 import { Preparation } from './prepare.ts'
 import { type Asked, read, requireModel } from './read.ts'
-import type { Received } from './received.ts'
+import { extend, type Received } from './received.ts'
 import { noModelCan, withEndpoints } from './refusals-that-help.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
@@ -48,7 +48,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
       format: bodyFormat,
     }
-    const asked = await read(
+    const sent = await read(
       gateway,
       identified,
       {
@@ -60,15 +60,12 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       },
       replayJob,
     )
-    if (asked === undefined) return
-    const background =
-      asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
-    asked.trace?.step('route')
-    // Most requests continue nothing and name no file, so they do not wait here.
-    const continuing = continueKept(gateway, asked, reading)
-    if (continuing !== undefined) await continuing
-    const inlining = inlineFiles(gateway, asked, reading)
-    if (inlining !== undefined) await inlining
+    if (sent === undefined) return
+    const background = await asBackground(gateway, identified, sent, reading)
+    identified.trace?.step('route')
+    const own = background?.content ?? sent
+    const whole = await continueKept(gateway, identified, own, reading)
+    const asked = extend(identified, await inlineFiles(gateway, identified, whole, reading))
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
       sessionOf(asked.identity.tenantId, asked.exchange.headers, asked.body, asked.facts),

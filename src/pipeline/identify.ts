@@ -5,7 +5,7 @@ import { groupOf } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import type { Gateway } from './gateway.ts'
 import { checkTags } from './labels.ts'
-import type { Received } from './received.ts'
+import { extend, type Received } from './received.ts'
 
 /** The second stage: the caller is known, and this process has room for the request. */
 export interface Identified extends Received {
@@ -61,7 +61,7 @@ function identifyAs(
   requireRoom(gateway, received)
   received.life.releases.push(takePlace(gateway, received, identity))
   checkTags(received.exchange.headers)
-  return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
+  return extend(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
 }
 
 /**

@@ -11,41 +11,49 @@ import { fileScopeOf } from '../state/files/file.ts'
 import type { SourceFile } from '../state/files/file-source.ts'
 import { isImage, isText } from '../state/files/file-type.ts'
 import type { Gateway } from './gateway.ts'
+import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
 import { requireClient } from './life.ts'
-import { type Asked, type MadeReading, readMade } from './read.ts'
+import { type Content, type MadeReading, readMade } from './read.ts'
 
 /**
  * Replaces the tenant's files that a request names by their bytes. The following stages see a request as if
  * the client had sent the bytes, including for its targets, cost and bounds. The row keeps the original body.
- * Returns undefined without a promise when the request names no file. Rejects with ClientLeft, with
- * `invalid_request` for a file that this key does not have, with `request_too_large` and `unavailable`, and
- * with the errors of reading a body.
+ * Rejects with ClientLeft, with `invalid_request` for a file that this key does not have, with
+ * `request_too_large` and `unavailable`, and with the errors of reading a body.
  */
-export function inlineFiles(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> | undefined {
-  const { body, large } = asked
+export async function inlineFiles(
+  gateway: Gateway,
+  identified: Identified,
+  content: Content,
+  reading: MadeReading,
+): Promise<Content> {
+  const { body, large } = content
   const mayHave = large === undefined ? body.includes(fileMark) : large.hasFiles
-  return reading.format.kind === 'text' && mayHave ? inlineUnlessLeft(gateway, asked, reading) : undefined
-}
-
-async function inlineUnlessLeft(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
+  if (reading.format.kind !== 'text' || !mayHave) return content
   try {
-    return await inline(gateway, asked, reading)
+    return await inline(gateway, identified, content, reading)
   } catch (error) {
-    requireClient(asked)
+    requireClient(identified)
     throw error
   }
 }
 
-async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<void> {
-  const { body, large, endpoint, identity, life } = asked
+async function inline(
+  gateway: Gateway,
+  identified: Identified,
+  content: Content,
+  reading: MadeReading,
+): Promise<Content> {
+  const { endpoint, identity, life } = identified
+  const { body, large } = content
   const { bounds, files, bodies } = gateway
   const input = { bytes: body, client: endpoint.protocol, most: bounds.filesPerRequestMax }
   const uses =
     large === undefined
       ? fileUsesIn(body, input.client, input.most)
-      : await inThread(gateway, asked, { name: 'files', input })
-  if (uses.length === 0) return
+      : await inThread(gateway, identified, { name: 'files', input })
+  if (uses.length === 0) return content
   const found = await files.find(fileScopeOf(identity), [...new Set(uses.map(({ id }) => id))])
   const sources = new Map(found.map((file) => [file.id, file]))
   const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))
@@ -54,15 +62,15 @@ async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Pro
     throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
   const share = bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
-  const read = await readAll(gateway, asked, edits, share)
+  const read = await readAll(gateway, identified, edits, share)
   const pieces = piecesOf(body, edits, read)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length > bounds.bodyBytesMax)
     throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
   share.grow(length)
-  const whole = await join(gateway, asked, pieces, length)
+  const whole = await join(gateway, identified, pieces, length)
   for (const { length: bytes } of read.values()) share.shrink(bytes)
-  return await readMade(gateway, asked, whole, reading)
+  return { ...content, ...(await readMade(gateway, identified, whole, reading)) }
 }
 
 interface Edit {
@@ -86,8 +94,8 @@ type Encoded = Map<string, Buffer>
 const keyOf = ({ file, encoding }: Pick<Edit, 'file' | 'encoding'>) => `${file.id} ${encoding}`
 
 /** Reads each file once, in small pieces, and counts the bytes that it holds. Ends when the client leaves. */
-async function readAll(gateway: Gateway, asked: Asked, edits: readonly Edit[], share: BodyShare) {
-  const { life, identity } = asked
+async function readAll(gateway: Gateway, identified: Identified, edits: readonly Edit[], share: BodyShare) {
+  const { life, identity } = identified
   const encoded: Encoded = new Map()
   let ended: Error | undefined
   let destroy = () => {}
@@ -182,7 +190,12 @@ function piecesOf(body: Buffer, edits: readonly Edit[], encoded: Encoded): Buffe
 }
 
 /** Joins the pieces into one body, in memory that threads can read if it is large. */
-async function join({ bounds, turns }: Gateway, { life, identity }: Asked, pieces: Buffer[], length: number) {
+async function join(
+  { bounds, turns }: Gateway,
+  { life, identity }: Identified,
+  pieces: Buffer[],
+  length: number,
+) {
   if (length < bounds.bodyThreadBytes) return Buffer.concat(pieces, length)
   const whole = takeShared(length)
   life.slabs.push(() => keepShared(whole))

@@ -19,9 +19,15 @@ import type { Keeping } from './kept/keeping.ts'
 import { ClientLeft, requireClient } from './life.ts'
 import { takeLimits } from './take-limits.ts'
 
-/** The third stage: the body has been received completely and has the right format. */
-export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
-  /** The complete body, unchanged. It must not be read after the end of the request. */
+/**
+ * The third stage: the body has been received completely and has the right format, and what the gateway adds
+ * to it is there.
+ */
+export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified, Content<Facts> {}
+
+/** What a request says: at first what the client sent, then what the gateway made of it. */
+export interface Content<Facts extends AskedFacts = RequestFacts> {
+  /** The complete body. It must not be read after the end of the request. */
   readonly body: Buffer
   /** Set for a large body, which only worker threads may read completely. */
   readonly large: LargeBody | undefined
@@ -60,7 +66,7 @@ export interface Reading<Facts extends AskedFacts> {
 }
 
 /**
- * Charges a request to the limits, reads the body and decodes it. Resolves with undefined for a repeat of an
+ * Charges a request to the limits, reads the client's body and decodes it. Resolves with undefined for a repeat of an
  * earlier request, which has then been answered and has its row. `replayJob` answers a repeat on an endpoint
  * whose answer is a job. Rejects with ClientLeft, `rate_limited`, `invalid_request`, `request_too_large` or
  * `unavailable`, or like `answeredBefore`.
@@ -70,7 +76,7 @@ export async function read<Facts extends AskedFacts>(
   identified: Identified,
   reading: Reading<Facts>,
   replayJob?: ReplayJob,
-): Promise<Asked<Facts> | undefined> {
+): Promise<Content<Facts> | undefined> {
   const deciding = decideFirst(gateway, identified)
   const refusal = deciding === undefined ? undefined : await deciding
   const { row, endpoint } = identified
@@ -93,7 +99,7 @@ export async function read<Facts extends AskedFacts>(
   if (refusal !== undefined) throw refusal
   const { format } = reading
   const large = result === undefined ? undefined : largeBodyOf(format, result)
-  return Object.assign(identified, { body, large, facts })
+  return { body, large, facts }
 }
 
 /** Returns the facts that a worker thread has read from a large body. */
@@ -132,27 +138,27 @@ export async function readWhole(
 }
 
 /**
- * Reads a body that the gateway built from the client's, in place of the client's: kept turns come before
- * what the client sent. The row keeps the client's body. Rejects like `read`.
+ * Reads a body that the gateway built from the client's, such as one with kept turns before what the client
+ * sent. The row keeps the client's body. Rejects like `read`.
  */
 export async function readInstead(
   gateway: Gateway,
-  asked: Asked,
+  identified: Identified,
   bytes: Buffer,
   reading: MadeReading,
-): Promise<void> {
+): Promise<Content> {
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   if (bytes.length > bodyBytesMax) {
     throw gatewayError('kept_turns_too_large', { bytes: bytes.length, bytesMax: bodyBytesMax })
   }
-  const share = gateway.bodies.begin(bodyOwnerOf(asked.identity))
-  asked.life.releases.push(share.release)
+  const share = gateway.bodies.begin(bodyOwnerOf(identified.identity))
+  identified.life.releases.push(share.release)
   share.grow(bytes.length)
-  if (bytes.length < bodyThreadBytes) return await readMade(gateway, asked, bytes, reading)
+  if (bytes.length < bodyThreadBytes) return await readMade(gateway, identified, bytes, reading)
   const shared = takeShared(bytes.length)
   bytes.copy(shared)
-  asked.life.slabs.push(() => keepShared(shared))
-  await readMade(gateway, asked, shared, reading)
+  identified.life.slabs.push(() => keepShared(shared))
+  return await readMade(gateway, identified, shared, reading)
 }
 
 /**
@@ -161,30 +167,27 @@ export async function readInstead(
  */
 export async function readMade(
   gateway: Gateway,
-  asked: Asked,
+  identified: Identified,
   body: Buffer,
   { decode, format }: MadeReading,
-): Promise<void> {
+): Promise<Content> {
   const { bounds, bodyThreads } = gateway
-  if (body.length < bounds.bodyThreadBytes) {
-    Object.assign(asked, { body, large: undefined, facts: decode(body) })
-    return
-  }
-  requireClient(asked)
-  bodyThreads.requireRoom(asked.identity.keyId)
+  if (body.length < bounds.bodyThreadBytes) return { body, large: undefined, facts: decode(body) }
+  requireClient(identified)
+  bodyThreads.requireRoom(identified.identity.keyId)
   const input = {
     bytes: body,
     format,
     capture: 'none' as const,
     token: undefined,
     fingerprintPath: undefined,
-    isMoneyLimited: isMoneyLimited(asked),
+    isMoneyLimited: isMoneyLimited(identified),
   }
   try {
-    const result = await inThread(gateway, asked, { name: 'read', input })
-    Object.assign(asked, { body, large: largeBodyOf(format, result), facts: factsFrom(result) })
+    const result = await inThread(gateway, identified, { name: 'read', input })
+    return { body, large: largeBodyOf(format, result), facts: factsFrom(result) }
   } catch (error) {
-    requireClient(asked)
+    requireClient(identified)
     throw error
   }
 }

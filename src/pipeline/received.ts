@@ -20,7 +20,7 @@ import { spanNameOf, traceArrival } from './trace-request.ts'
 
 /**
  * The first stage: a request whose headers have arrived. From here on it gets exactly one row. Later stages
- * add properties to the same object: `Identified`, `Asked`, `Admitted`.
+ * add members to the same object with `extend`: `Identified`, `Asked`, `Admitted`.
  */
 export interface Received extends Arrival {
   readonly endpoint: PathFormat
@@ -54,6 +54,17 @@ export interface Arrival {
   readonly trace: Trace | undefined
   readonly row: RowSoFar
   readonly life: Life
+}
+
+/**
+ * Makes the next stage of a request: the same object, with more members. The types refuse a member that the
+ * stage already has.
+ */
+export function extend<Stage extends Arrival, Added extends object>(
+  stage: Stage,
+  added: Added & Readonly<Record<keyof Stage & keyof Added, never>>,
+): Stage & Added {
+  return Object.assign(stage, added)
 }
 
 /** The parts of the row that are known so far. Null means unknown or none, and is null in the row too. */

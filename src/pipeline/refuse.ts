@@ -79,7 +79,9 @@ export async function refuse(
 function seeRefused({ bounds }: Gateway, { row, endpoint }: Received): void {
   if (row.requestedModel !== null || row.body === null) return
   const { model, stream, places } = seenOfRefused(row.body, endpoint.protocol, bounds.jsonDepthMax)
-  Object.assign(row, { requestedModel: model, stream, facts: places })
+  row.requestedModel = model
+  row.stream = stream
+  row.facts = places
 }
 
 export const noAttempts: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }

@@ -20,8 +20,7 @@ export function traceRow(
   secrets: readonly string[],
 ): void {
   if (trace.isSampled) {
-    const { attributes } = trace.root
-    Object.assign(attributes, attributesOfRow(open, close))
+    setRow(trace.root.attributes, open, close)
     trace.root.isError = close.outcome === 'failed' || close.status >= 500
   }
   trace.end({ isStranger: open.keyId === null, secrets })
@@ -88,8 +87,7 @@ interface Named {
   isUnrouted?: boolean
 }
 
-function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
-  const attributes: Attributes = {}
+function setRow(attributes: Attributes, open: OpenRecord, close: CloseRecord): void {
   set(attributes, named.status, close.status)
   set(attributes, named.errorType, close.error?.kind)
   set(attributes, own.requestId, open.id)
@@ -99,7 +97,7 @@ function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
   set(attributes, own.outcome, close.outcome)
   set(attributes, own.protocol, open.clientProtocol)
   set(attributes, own.streamEnd, close.streamEnd)
-  if (open.requestedModel === null) return attributes
+  if (open.requestedModel === null) return
   set(attributes, named.operation, operationOf(open.endpoint))
   set(attributes, named.requestModel, open.requestedModel)
   set(attributes, named.stream, open.stream)
@@ -111,7 +109,6 @@ function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
   set(attributes, own.attempts, callsIn(close.attempts))
   if (close.costNano !== null) set(attributes, own.costUsd, Number(close.costNano) / 1e9)
   setUsage(attributes, usageOfRow, close.usage)
-  return attributes
 }
 
 /** The convention counts cached tokens as input and reasoning as output. */

@@ -132,16 +132,20 @@ test('a thread is not continued twice at once', async () => {
     heldAnswers: { isKnown: () => false },
     kept: { claim: async () => 'in-flight' },
   } as unknown as Parameters<typeof continueKept>[0]
-  const asked = {
+  const identified = {
     identity: { keptDays: 1 },
     endpoint: formatAt('/v1/messages'),
-    facts: { heldId: 'p', keepsAnswer: true, conversation: { start: 0, end: 2 } },
-    body: Buffer.from('[]'),
     life: { releases: [] },
     books: { ledger: { instance: {} } },
   } as unknown as Parameters<typeof continueKept>[1]
-  const [, , reading] = [] as unknown as Parameters<typeof continueKept>
-  await expect(continueKept(gateway, asked, reading)).rejects.toThrow(reason('thread_continue_in_flight'))
+  const content = {
+    facts: { heldId: 'p', keepsAnswer: true, conversation: { start: 0, end: 2 } },
+    body: Buffer.from('[]'),
+  } as Parameters<typeof continueKept>[2]
+  const [, , , reading] = [] as unknown as Parameters<typeof continueKept>
+  await expect(continueKept(gateway, identified, content, reading)).rejects.toThrow(
+    reason('thread_continue_in_flight'),
+  )
 })
 
 test('money does not cover what hides its cost', () => {

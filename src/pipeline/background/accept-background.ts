@@ -4,7 +4,6 @@ import { estimateTokens } from '../../canonical/tokens.ts'
 import { acceptOrRetry, jobsAway } from '../../jobs/accept-or-retry.ts'
 import type { NewJob } from '../../jobs/jobs.ts'
 import { backgroundOf } from '../../protocols/index.ts'
-import type { RequestFacts } from '../../protocols/protocol.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { keptDaysOf, keptScopeOf } from '../../state/kept/kept-answers.ts'
 import { requestLog } from '../../telemetry/log.ts'
@@ -14,9 +13,10 @@ import { answeredEnding } from '../ending.ts'
 import type { Gateway } from '../gateway.ts'
 import { type Amount, holdMoney, isMoneyLimited } from '../hold-money.ts'
 import { answerIsJob } from '../idempotency.ts'
+import type { Identified } from '../identify.ts'
 import { bodyWithoutConversation } from '../kept/body-without-conversation.ts'
 import { openRecordOf } from '../open-record.ts'
-import { type Asked, type Reading, readInstead } from '../read.ts'
+import { type Asked, type Content, type MadeReading, readInstead } from '../read.ts'
 import type { Received } from '../received.ts'
 import { takeTokens } from '../take-limits.ts'
 import { traceparentOf } from '../trace-request.ts'
@@ -25,8 +25,8 @@ import { jobWebhook } from './job-webhook.ts'
 
 /** A request whose answer the gateway generates in the background. */
 export interface BackgroundAsked {
-  /** The body of the request that generates the answer. */
-  body: Buffer
+  /** What the request that generates the answer says. */
+  content: Content
   showsEncrypted: boolean
   previousId: string | null
   /** Whether the client streams the events immediately. */
@@ -34,17 +34,17 @@ export interface BackgroundAsked {
 }
 
 /**
- * If the gateway keeps answers for this key, it generates background answers itself, over any upstream;
- * `asked` then becomes the request that generates the answer. Returns undefined when the request does not use
- * background mode, or continues an answer kept by a channel, which may support background mode itself.
- * Rejects with `invalid_request` or `unavailable`.
+ * If the gateway keeps answers for this key, it generates background answers itself, over any upstream.
+ * Resolves with undefined when the request does not use background mode, or continues an answer kept by a
+ * channel, which may support background mode itself. Rejects with `invalid_request` or `unavailable`.
  */
 export async function asBackground(
   gateway: Gateway,
-  asked: Asked,
-  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+  identified: Identified,
+  { facts, body: sent }: Content,
+  reading: MadeReading,
 ): Promise<BackgroundAsked | undefined> {
-  const { endpoint, facts, identity, group } = asked
+  const { endpoint, identity, group } = identified
   const { heldId, stream } = facts
   // Background requests in a conversation are refused by the code that reads conversations.
   if (facts.background === undefined || facts.runsIn !== undefined || endpoint.compacts === true)
@@ -53,14 +53,18 @@ export async function asBackground(
   if (facts.keepsAnswer !== true) {
     throw gatewayError('background_not_stored', {}, { field: facts.hidesCost })
   }
-  if (heldId !== undefined && !(await isKeptHere(gateway, asked, heldId))) return undefined
-  const body = backgroundOf(endpoint.protocol).requestForAnswer(asked.body, facts.background)
+  if (heldId !== undefined && !(await isKeptHere(gateway, identified, heldId))) return undefined
+  const body = backgroundOf(endpoint.protocol).requestForAnswer(sent, facts.background)
   const { showsEncrypted } = facts.background
-  await readInstead(gateway, asked, body, reading)
-  return { body, showsEncrypted, previousId: heldId ?? null, stream }
+  const content = await readInstead(gateway, identified, body, reading)
+  return { content, showsEncrypted, previousId: heldId ?? null, stream }
 }
 
-async function isKeptHere(gateway: Gateway, { identity, endpoint }: Asked, id: string): Promise<boolean> {
+async function isKeptHere(
+  gateway: Gateway,
+  { identity, endpoint }: Identified,
+  id: string,
+): Promise<boolean> {
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return false
   return (await gateway.kept.read(keptScopeOf(identity, endpoint.protocol), id)) !== undefined
 }
@@ -79,7 +83,7 @@ export async function acceptBackground(
 ): Promise<void> {
   const { facts, identity, endpoint, startedAt, id } = asked
   const webhook = jobWebhook(gateway, asked)
-  await gateway.kept.requireRoom(keptScopeOf(identity, endpoint.protocol), request.body.length)
+  await gateway.kept.requireRoom(keptScopeOf(identity, endpoint.protocol), request.content.body.length)
   const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
   await takeTokens(gateway, asked, tokens)
   let amountNano: bigint | undefined
@@ -97,7 +101,7 @@ export async function acceptBackground(
     body: endpoint.client.answerSettings?.(settings) ?? settings,
   })
   const kept = {
-    body: request.body.toString('utf8'),
+    body: request.content.body.toString('utf8'),
     headers: headersOf(asked),
     showsEncrypted: request.showsEncrypted,
   }

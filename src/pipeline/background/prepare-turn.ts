@@ -17,7 +17,7 @@ export function prepareTurn(gateway: Gateway, format: PathFormat) {
   const { client, protocol } = format
   return handleRequest(gateway, format, async (_: Gateway, received) => {
     const identified = await identify(gateway, received)
-    const asked = await read(gateway, identified, {
+    const sent = await read(gateway, identified, {
       decode: (body) => client.readRequest(body, gateway.bounds),
       format: { kind: 'text', protocol, compacts: false },
       factsFrom,
@@ -25,13 +25,14 @@ export function prepareTurn(gateway: Gateway, format: PathFormat) {
       if (error instanceof ClientLeft) return undefined
       throw error
     })
-    if (asked === undefined) return end(gateway, received, 'unlogged')
-    const { body, large, facts, exchange } = asked
+    if (sent === undefined) return end(gateway, received, 'unlogged')
+    const { body, large, facts } = sent
     const whole = large === undefined ? body : bodyWithoutConversation(body, facts)
     const settings = client.answerSettings(JSON.parse(whole.toString('utf8')))
     const events = client.state?.sockets?.preparedEvents(randomUUID(), facts.model, settings) ?? []
     await end(gateway, received, 'unlogged')
-    exchange.reply.writeHead(200, { 'content-type': 'text/event-stream' })
-    exchange.reply.end(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')))
+    const { reply } = received.exchange
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    reply.end(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')))
   })
 }

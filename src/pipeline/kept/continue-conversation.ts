@@ -5,24 +5,26 @@ import type { ConversationForm, ProtocolState } from '../../protocols/protocol-s
 import { keptDaysOf, keptScopeOf } from '../../state/kept/kept-answers.ts'
 import type { AnswerReader } from '../answer-reader.ts'
 import type { Gateway } from '../gateway.ts'
-import { type Asked, type MadeReading, readInstead } from '../read.ts'
+import type { Identified } from '../identify.ts'
+import { type Content, type MadeReading, readInstead } from '../read.ts'
 import type { Keeping } from './keeping.ts'
 
 /**
- * Prepares a request that runs in a conversation: claims the conversation for it, and puts the conversation's
- * items before its own. The request then looks as if the client had sent all of them, and can use any
- * channel. See `continueKept`.
+ * Continues a request in a conversation: claims the conversation for it, and puts the conversation's items
+ * before its own. The request then looks as if the client had sent all of them, and can use any channel.
+ * See `continueKept`.
  *
  * Rejects with ClientLeft, with the errors of `Conversations.begin`, and with `unsupported_parameter` when
  * nothing is kept for the key.
  */
 export async function continueConversation(
   gateway: Gateway,
-  asked: Asked,
+  identified: Identified,
+  { facts, body }: Content,
   { state, form, id }: { state: ProtocolState; form: ConversationForm; id: string },
   reading: MadeReading,
-): Promise<void> {
-  const { identity, group, facts, body, endpoint, life } = asked
+): Promise<Content> {
+  const { identity, group, endpoint, life, books } = identified
   const days = keptDaysOf(identity, group)
   if (days === 0 || endpoint.compacts === true) throw form.refused()
   if (facts.hidesCost !== undefined) {
@@ -33,14 +35,14 @@ export async function continueConversation(
   await gateway.kept.requireRoom(scope, body.length, form.member)
   const { conversations } = gateway.kept
   const { tenantId } = identity
-  const requestId = asked.id
+  const requestId = identified.id
   let isKept = false
   // Registered before the claim, so that a claim that is granted too late is released too. It counts only
   // while this process lives.
   life.releases.push(() => {
     if (!isKept) void conversations.release({ tenantId, id, requestId })
   })
-  const instanceId = asked.books.ledger.instance.id
+  const instanceId = books.ledger.instance.id
   const { turn, items } = await conversations.begin(scope, id, {
     requestId,
     instanceId,
@@ -60,9 +62,8 @@ export async function continueConversation(
       isKept = true
     },
   }
-  Object.assign(asked, { kept })
   const whole = state.withHistory(body, facts, { items: items.text })
-  await readInstead(gateway, asked, whole, reading)
+  return { ...(await readInstead(gateway, identified, whole, reading)), kept }
 }
 
 /**

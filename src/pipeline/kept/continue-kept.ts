@@ -4,60 +4,68 @@ import type { ContinuedOnce, ProtocolState } from '../../protocols/protocol-stat
 import { redactText } from '../../redaction/redact.ts'
 import { type KeptTurn, keptDaysOf, keptScopeOf } from '../../state/kept/kept-answers.ts'
 import type { Gateway } from '../gateway.ts'
-import { type Asked, type MadeReading, readInstead } from '../read.ts'
+import type { Identified } from '../identify.ts'
+import { type Content, type MadeReading, readInstead } from '../read.ts'
 import { continueConversation } from './continue-conversation.ts'
 import type { Keeping } from './keeping.ts'
 import { keptTurns } from './kept-turns.ts'
 
 /**
- * If the gateway keeps answers for this key, records whether it keeps this one, and puts the kept turns that
+ * If the gateway keeps answers for this key, decides whether it keeps this one, and puts the kept turns that
  * the request continues before its own. The request then looks as if the client had sent the whole
  * conversation, so money, limits, routing and translation see all of it. An id that the gateway does not keep
  * is left to the channel that may hold it.
  *
- * Returns undefined without a promise when the request names no state. Rejects with ClientLeft, with the
- * errors of the format's `StateRefusals` and `ContinuedOnce`, and with `unavailable`.
+ * Rejects with ClientLeft, with the errors of the format's `StateRefusals` and `ContinuedOnce`, and with
+ * `unavailable`.
  */
-export function continueKept(
+export async function continueKept(
   gateway: Gateway,
-  asked: Asked,
+  identified: Identified,
+  content: Content,
   reading: MadeReading,
-): Promise<void> | undefined {
-  const { facts, endpoint } = asked
-  const { state } = endpoint.client
-  if (state === undefined) return undefined
+): Promise<Content> {
+  const { facts } = content
+  const { state } = identified.endpoint.client
+  if (state === undefined) return content
   const form = state.conversations
-  if (facts.runsIn !== undefined && form !== undefined)
-    return continueConversation(gateway, asked, { state, form, id: facts.runsIn.id }, reading)
-  if (facts.heldId === undefined && facts.keepsAnswer !== true) return undefined
-  return continueAnswer(gateway, asked, state, reading)
+  if (facts.runsIn !== undefined && form !== undefined) {
+    const { id } = facts.runsIn
+    return await continueConversation(gateway, identified, content, { state, form, id }, reading)
+  }
+  if (facts.heldId === undefined && facts.keepsAnswer !== true) return content
+  return await continueAnswer(gateway, identified, content, state, reading)
 }
 
 async function continueAnswer(
   gateway: Gateway,
-  asked: Asked,
+  identified: Identified,
+  content: Content,
   state: ProtocolState,
   reading: MadeReading,
-): Promise<void> {
-  const { identity, group, facts, body, endpoint } = asked
+): Promise<Content> {
+  const { identity, group, endpoint } = identified
+  const { facts, body } = content
   const { heldId } = facts
   const isWanted = facts.keepsAnswer === true && facts.hidesCost === undefined
   const days = isWanted ? keptDaysOf(identity, group) : 0
   const once = state.continuedOnce
-  if (days === 0 && (heldId === undefined || once !== undefined)) return
+  if (days === 0 && (heldId === undefined || once !== undefined)) return content
   // Only the channel that began an unfinished turn can resume it without a new one.
-  if (once !== undefined && facts.conversation === undefined) return
+  if (once !== undefined && facts.conversation === undefined) return content
   const claim =
-    once === undefined || heldId === undefined ? undefined : await claimAnswer(gateway, asked, once, heldId)
-  if (claim === 'none') return
+    once === undefined || heldId === undefined
+      ? undefined
+      : await claimAnswer(gateway, identified, once, heldId)
+  if (claim === 'none') return content
   const turns = heldId === undefined ? [] : await keptTurns(gateway, identity, endpoint.protocol, heldId)
   if (turns === undefined) {
     // A native channel keeps the answer that this request continues, so the gateway cannot keep the whole
     // conversation.
-    if (claim === undefined) return
+    if (claim === undefined) return content
     throw state.refusals.unknown(redactText(heldId ?? '', [], 256), '')
   }
-  if (days > 0) await requireRoom(gateway, asked, once)
+  if (days > 0) await requireRoom(gateway, identified, body, once)
   const history = itemsOfTurns(turns)
   const reason = `${counted(turns.length, 'kept turn')} (${Buffer.byteLength(history)} bytes) sent again`
   const kept: Keeping = {
@@ -69,9 +77,8 @@ async function continueAnswer(
     notes: heldId === undefined ? [] : [{ path: state.previousMember, action: 'emulated', reason }],
     ...claim,
   }
-  Object.assign(asked, { kept })
   const whole = state.withHistory(body, facts, { items: history, head: turns[0]?.head ?? '' })
-  if (whole !== body) await readInstead(gateway, asked, whole, reading)
+  return { ...(whole === body ? content : await readInstead(gateway, identified, whole, reading)), kept }
 }
 
 /**
@@ -80,7 +87,7 @@ async function continueAnswer(
  */
 async function claimAnswer(
   gateway: Gateway,
-  { id: requestId, identity, endpoint, books, life }: Asked,
+  { id: requestId, identity, endpoint, books, life }: Identified,
   once: ContinuedOnce,
   answerId: string,
 ): Promise<Pick<Keeping, 'claimedFor' | 'onKept'> | 'none'> {
@@ -111,7 +118,8 @@ async function claimAnswer(
 /** Clients of a format in which answers are continued once go on without storage after its own error. */
 async function requireRoom(
   gateway: Gateway,
-  { identity, body, endpoint }: Asked,
+  { identity, endpoint }: Identified,
+  body: Buffer,
   once: ContinuedOnce | undefined,
 ): Promise<void> {
   try {

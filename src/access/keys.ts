@@ -37,16 +37,16 @@ export class Keys {
   }
 
   /**
-   * Returns the key with this secret, or undefined if there is none. Returns without a promise if the result
-   * is in memory. Otherwise rejects with GatewayError `unavailable` if Postgres does not answer in time.
+   * Resolves with the key with this secret, or undefined if there is none. Asks Postgres only if the result
+   * is not in memory; rejects with GatewayError `unavailable` if it does not answer in time.
    */
-  lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {
+  async lookup(secret: string): Promise<Identity | undefined> {
     const known = this.#known.get(secret)
     if (known !== undefined) return known
     if (secret.length < secretCharactersMin || secret.length > secretCharactersMax) return undefined
     if (this.#unknown.get(secret) === true) return undefined
     const reading = this.#reads.get(secret)
-    if (reading !== undefined) return reading
+    if (reading !== undefined) return await reading
     const { current, former } = this.#options.peppers
     // A key created under a former master key is stored with a hash that uses that key's pepper.
     const possible = [current, ...former.map(({ key }) => key)]
@@ -57,7 +57,7 @@ export class Keys {
       .filter(({ state }) => state !== 'none')
     if (possible.length === 0) return undefined
     const isGuess = possible.every(({ state }) => state === 'doubtful')
-    return this.#read(
+    return await this.#read(
       secret,
       possible.map(({ hash }) => hash),
       isGuess ? 'guesses' : 'keys',

@@ -41,7 +41,7 @@ export class MemoryLease implements LimitLease {
     this.tokens = tokens
   }
 
-  hold(tokensEstimate: number): Held {
+  async hold(tokensEstimate: number): Promise<Held> {
     this.#refill()
     const wanted = this.#wanted(tokensEstimate)
     const denied = findTokensDenial(wanted)

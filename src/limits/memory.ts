@@ -5,7 +5,7 @@ import { findDenial, type Hold, MemoryLease, refill, refusalIn, type ScopeState 
 
 /** Limits that this process counts on its own. */
 export interface MemoryLimits extends Limits {
-  take(scopes: readonly LimitScope[], tokensEstimate: number): Decision
+  take(scopes: readonly LimitScope[], tokensEstimate: number): Promise<Decision>
   /** Counts a request that Redis has granted, as far as there is room. */
   note(scopes: readonly LimitScope[], tokensEstimate: number): MemoryLease
 }
@@ -41,7 +41,7 @@ export function memoryLimits(clock: Pick<Clock, 'now'>, scopesMax = 100_000): Me
   }
 
   return {
-    take(scopes, tokensEstimate) {
+    async take(scopes, tokensEstimate) {
       if (scopes.length === 0) return unlimitedLease
       const holds = holdsOf(scopes, tokensEstimate)
       const denied = findDenial(holds)

@@ -92,13 +92,9 @@ class RedisLimits implements Limits {
     this.#timer.unref()
   }
 
-  take(
-    scopes: readonly LimitScope[],
-    tokensEstimate: number,
-    requestId: string,
-  ): Decision | Promise<Decision> {
+  async take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Promise<Decision> {
     if (scopes.length === 0) return unlimitedLease
-    return this.#mode === 'shared'
+    return await this.#mode === 'shared'
       ? this.#takeShared(scopes, tokensEstimate, requestId)
       : this.#takeLocal(scopes, tokensEstimate, requestId)
   }
@@ -140,7 +136,7 @@ class RedisLimits implements Limits {
           if (refused === undefined) this.#settleShared(scopes, requestId, takenBack)
         })
         .catch(() => {})
-      return this.#takeLocal(scopes, tokensEstimate, requestId)
+      return await this.#takeLocal(scopes, tokensEstimate, requestId)
     }
     if (taken.refused !== undefined) return refusalFrom(scopes, taken)
     return new SharedLease(this.#home, {
@@ -153,9 +149,13 @@ class RedisLimits implements Limits {
     })
   }
 
-  #takeLocal(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision {
+  async #takeLocal(
+    scopes: readonly LimitScope[],
+    tokensEstimate: number,
+    requestId: string,
+  ): Promise<Decision> {
     this.#localDecisions++
-    const decision = this.#local.take(this.#partsOf(scopes), tokensEstimate)
+    const decision = await this.#local.take(this.#partsOf(scopes), tokensEstimate)
     return decision.granted ? new LocalLease(this.#home, { scopes, requestId, decision }) : decision
   }
 

@@ -49,7 +49,7 @@ export type UnansweredCall = Extract<RelayResult, { kind: 'unanswered' }> & {
 }
 
 /** Calls one target and relays its answer. Writes the row if the client got an answer. */
-export function callTarget(
+export async function callTarget(
   gateway: Gateway,
   admitted: Admitted,
   chosen: Chosen,
@@ -60,23 +60,17 @@ export function callTarget(
   const record = newAttempt(target)
   row.attempts.push(record)
   for (const secret of secretsOf(target)) if (!row.credentials.includes(secret)) row.credentials.push(secret)
-  const untranslatable = (cause: unknown): CallResult => {
+  let prepared: Prepared
+  try {
+    if (admitted.large !== undefined) await preparation.ahead(target, modelCandidates.model)
+    prepared = preparation.prepare(target, modelCandidates.model)
+  } catch (cause) {
     const error = asGatewayError(cause)
     record.passedOver = true
     record.error = { kind: error.kind, message: error.message }
     return { kind: 'untranslatable', error }
   }
-  const call = () => {
-    let prepared: Prepared
-    try {
-      prepared = preparation.prepare(target, modelCandidates.model)
-    } catch (cause) {
-      return Promise.resolve(untranslatable(cause))
-    }
-    return callPrepared(gateway, admitted, chosen, { prepared, record })
-  }
-  const ahead = preparation.ahead(target, modelCandidates.model)
-  return ahead === undefined ? call() : ahead.then(call, untranslatable)
+  return await callPrepared(gateway, admitted, chosen, { prepared, record })
 }
 
 /** Sends a prepared request. `record` is its attempt, which is already in the row. */

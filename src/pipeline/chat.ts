@@ -14,8 +14,8 @@ import type { Gateway } from './gateway.ts'
 import { handleRequest } from './handle-request.ts'
 import { isMoneyLimited } from './hold-money.ts'
 import { identify } from './identify.ts'
-import { inlineFiles } from './inline-files.ts'
-import { continueKept } from './kept/continue-kept.ts'
+import { inlineFiles, mayNameFiles } from './inline-files.ts'
+import { continueKept, usesState } from './kept/continue-kept.ts'
 import { holdersOf } from './kept/holders.ts'
 import { leaveOutUnable } from './leave-out-unable.ts'
 import { Preparation } from './prepare.ts'
@@ -41,8 +41,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
         : undefined
   const replayJob = (repeat: Received, jobId: string) => repeatBackground(gateway, repeat, jobId)
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
-    const found = identify(gateway, received)
-    const identified = found instanceof Promise ? await found : found
+    const identified = await identify(gateway, received)
     format.client.checkHeaders?.(received.exchange.headers)
     const reading = {
       decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
@@ -61,11 +60,13 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       replayJob,
     )
     if (sent === undefined) return
-    const background = await asBackground(gateway, identified, sent, reading)
+    const background =
+      sent.facts.background === undefined ? undefined : await asBackground(gateway, identified, sent, reading)
     identified.trace?.step('route')
     const own = background?.content ?? sent
-    const whole = await continueKept(gateway, identified, own, reading)
-    const asked = extend(identified, await inlineFiles(gateway, identified, whole, reading))
+    const whole = usesState(own.facts) ? await continueKept(gateway, identified, own, reading) : own
+    const content = mayNameFiles(whole) ? await inlineFiles(gateway, identified, whole, reading) : whole
+    const asked = extend(identified, content)
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
       sessionOf(asked.identity.tenantId, asked.exchange.headers, asked.body, asked.facts),
@@ -74,12 +75,10 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const planned =
       endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const worstCase = () => {
+    const worstCase = async () => {
       const models = answeringModels(planned)
-      const ahead = preparation.translateAhead(models)
-      return ahead === undefined
-        ? worstCaseOf(asked, models, preparation)
-        : ahead.then(() => worstCaseOf(asked, models, preparation))
+      await preparation.translateAhead(models)
+      return worstCaseOf(asked, models, preparation)
     }
     if (background !== undefined) return await acceptBackground(gateway, asked, background, worstCase)
     const admitted = await admit(gateway, asked, worstCase)

@@ -53,11 +53,12 @@ export class Claim {
   }
 
   /** Must be called with the outcome of the row. If nothing is kept, resolves when the key is free again. */
-  ended({ outcome }: { outcome: Outcome }): Promise<void> | undefined {
-    if (this.#ended) return undefined
-    if (outcome !== 'succeeded') return this.#release()
-    this.#succeeded = true
-    return this.#settle()
+  async ended({ outcome }: { outcome: Outcome }): Promise<void> {
+    if (this.#ended) return
+    if (outcome === 'succeeded') {
+      this.#succeeded = true
+      await this.#settle()
+    } else await this.#release()
   }
 
   /**
@@ -79,11 +80,11 @@ export class Claim {
     void this.#settle()
   }
 
-  #settle(): Promise<void> | undefined {
-    if (this.#ended || !this.#succeeded || this.#sent === undefined) return undefined
+  async #settle(): Promise<void> {
+    if (this.#ended || !this.#succeeded || this.#sent === undefined) return
     const status = this.#status
     if (this.#sent === 'cut' || this.#chunks === undefined || status < 200 || status > 299)
-      return this.#release()
+      return await this.#release()
     const body = Buffer.concat(this.#chunks, this.#length)
     this.#ended = true
     // The chunks are counted here until `keep` has tried to write them. `keep` itself counts those that wait
@@ -91,7 +92,6 @@ export class Claim {
     void this.#keys
       .keep(this.#request, { status, headers: this.#keptHeaders(), body })
       .then(() => this.#dropChunks())
-    return undefined
   }
 
   #release(): Promise<void> {

@@ -16,6 +16,11 @@ import { inThread } from './in-thread.ts'
 import { requireClient } from './life.ts'
 import { type Content, type MadeReading, readMade } from './read.ts'
 
+/** False for a request that names no file. True does not say that it names one. */
+export function mayNameFiles({ body, large }: Content): boolean {
+  return large === undefined ? body.includes(fileMark) : large.hasFiles
+}
+
 /**
  * Replaces the tenant's files that a request names by their bytes. The following stages see a request as if
  * the client had sent the bytes, including for its targets, cost and bounds. The row keeps the original body.
@@ -28,9 +33,7 @@ export async function inlineFiles(
   content: Content,
   reading: MadeReading,
 ): Promise<Content> {
-  const { body, large } = content
-  const mayHave = large === undefined ? body.includes(fileMark) : large.hasFiles
-  if (reading.format.kind !== 'text' || !mayHave) return content
+  if (reading.format.kind !== 'text') return content
   try {
     return await inline(gateway, identified, content, reading)
   } catch (error) {

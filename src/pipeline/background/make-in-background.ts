@@ -86,7 +86,7 @@ export function makeInBackground(
   const books = booksWith(gateway, {
     ledger,
     limits: {
-      take: () => unlimitedLease,
+      take: async () => unlimitedLease,
       state: () => gateway.limits.state(),
       close: async () => {},
     },

@@ -10,6 +10,11 @@ import { continueConversation } from './continue-conversation.ts'
 import type { Keeping } from './keeping.ts'
 import { keptTurns } from './kept-turns.ts'
 
+/** Whether a request names a kept answer or a conversation, or asks to keep its answer. */
+export function usesState({ runsIn, heldId, keepsAnswer }: Content['facts']): boolean {
+  return runsIn !== undefined || heldId !== undefined || keepsAnswer === true
+}
+
 /**
  * If the gateway keeps answers for this key, decides whether it keeps this one, and puts the kept turns that
  * the request continues before its own. The request then looks as if the client had sent the whole
@@ -33,7 +38,6 @@ export async function continueKept(
     const { id } = facts.runsIn
     return await continueConversation(gateway, identified, content, { state, form, id }, reading)
   }
-  if (facts.heldId === undefined && facts.keepsAnswer !== true) return content
   return await continueAnswer(gateway, identified, content, state, reading)
 }
 

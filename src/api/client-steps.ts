@@ -1,5 +1,5 @@
 import { HttpExchange } from '../http/http-exchange.ts'
-import { beginAnswer, finishAnswer } from '../pipeline/answer.ts'
+import { beginAnswer, finishAnswer } from '../pipeline/client-answer.ts'
 import { end } from '../pipeline/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../pipeline/ending.ts'
 import { formatAt } from '../pipeline/endpoints.ts'

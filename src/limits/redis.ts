@@ -94,7 +94,7 @@ class RedisLimits implements Limits {
 
   async take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Promise<Decision> {
     if (scopes.length === 0) return unlimitedLease
-    return await this.#mode === 'shared'
+    return (await this.#mode) === 'shared'
       ? this.#takeShared(scopes, tokensEstimate, requestId)
       : this.#takeLocal(scopes, tokensEstimate, requestId)
   }

@@ -3,8 +3,8 @@ import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { Admitted } from './admit.ts'
-import { beginAnswer, finishAnswer, writeAnswer } from './answer.ts'
 import type { Gateway } from './gateway.ts'
+import type { Received } from './received.ts'
 import { knownSecrets, redactError } from './redact-error.ts'
 import { answerHeaders } from './response-headers.ts'
 
@@ -111,6 +111,37 @@ export class ClientAnswer {
 function isEventStream({ streams, contentType }: UpstreamHead): boolean {
   return contentType === undefined ? streams : contentType.startsWith('text/event-stream')
 }
+
+// Every answer to a client is sent by these functions, so that an answer with an Idempotency-Key can be kept
+// for its repeats.
+
+export function beginAnswer(
+  { exchange, life }: Received,
+  status: number,
+  headers: Record<string, string | number>,
+): void {
+  life.claim?.begin(status, headers)
+  exchange.reply.writeHead(status, headers)
+}
+
+/** Returns false while the client has not read all bytes written so far. */
+export function writeAnswer({ exchange, life }: Received, chunk: Uint8Array): boolean {
+  life.claim?.write(chunk)
+  return exchange.reply.write(chunk)
+}
+
+export function finishAnswer({ exchange, life }: Received, last?: Uint8Array): void {
+  const { reply } = exchange
+  if (last !== undefined) life.claim?.write(last)
+  // Node joins a string with the head before it, so there is one write instead of two. Latin1 leaves each
+  // byte unchanged.
+  if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) reply.end(last.toString('latin1'), 'latin1')
+  else reply.end(last)
+  life.claim?.finish()
+}
+
+/** Above this length, converting the answer to a string costs more than a second write. */
+const joinedBytesMax = 4_096
 
 /**
  * Begins a copy of an answer for the usage log. Returns undefined when neither its key nor its group enables

@@ -28,14 +28,13 @@ import { bodyWithoutConversation } from './kept/body-without-conversation.ts'
 import { namingConversation } from './kept/continue-conversation.ts'
 import { type SealedReason, sealedReasons } from './leave-out-unable.ts'
 import { namedSession } from './open-record.ts'
-import { outputTokensDefault } from './output-tokens.ts'
 import type { Asked } from './read.ts'
 import type { Received } from './received.ts'
 import { redactError } from './redact-error.ts'
 import type { AnswerForm, Translatable } from './translation/answer-writer.ts'
 import { readEmbeddings } from './translation/embedding-encoding.ts'
 import { noteTranslation } from './translation/note-translation.ts'
-import { readOtherKind, readTranslated, translate } from './translation/translate.ts'
+import { outputTokensDefault, readOtherKind, readTranslated, translate } from './translation/translate.ts'
 
 /** The client headers that are passed on to a native channel: names and values alternate. */
 export function forwardedHeaders(
@@ -113,9 +112,7 @@ export class Preparation {
   }
 
   /** Has a worker thread make all translations of a large body that `largestTranslation` needs. */
-  async translateAhead(
-    models: readonly { model: Model; translated: readonly Candidate[] }[],
-  ): Promise<void> {
+  async translateAhead(models: readonly { model: Model; translated: readonly Candidate[] }[]): Promise<void> {
     if (this.#asked.large === undefined) return
     for (const { model, translated } of models) {
       for (const target of oneOfEach(translated)) await this.ahead(target, model)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { outputTokensDefault } from '../../src/pipeline/output-tokens.ts'
+import { outputTokensDefault } from '../../src/pipeline/translation/translate.ts'
 
 test.each([
   [{ maxOutputTokens: 100, contextLength: 1000 }, { maxOutputTokens: 64_000 }, 100],

@@ -2,6 +2,8 @@ import { type AskedAnswer, type TranslationTarget, translateRequest } from '../.
 import type { TranslationNote } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { Json } from '../../canonical/json.ts'
+import type { Traits } from '../../canonical/traits.ts'
+import type { Model } from '../../catalog/snapshot.ts'
 import type { Envelope } from '../../protocols/envelope.ts'
 import { upstreamSide } from '../../protocols/index.ts'
 import type { ClientTools } from '../../protocols/tool-names.ts'
@@ -22,6 +24,20 @@ export interface Translation {
 export function translate(wanted: Translatable, target: TranslationTarget): Translation {
   const { body, notes, tools, asked } = translateRequest(wanted, target)
   return { body, notes, reader: readTranslated(wanted, target, tools, asked) }
+}
+
+/**
+ * The bound of output tokens for formats that require one, when the client set none. It never exceeds the
+ * money held for such a request, because `worstCaseNano` counts the model's own bound or, without one, its
+ * context length.
+ */
+export function outputTokensDefault(
+  model: Pick<Model, 'maxOutputTokens' | 'contextLength'> | undefined,
+  { maxOutputTokens }: Traits,
+  fallback: number,
+): number {
+  const known = maxOutputTokens ?? fallback
+  return model?.maxOutputTokens ?? Math.min(known, model?.contextLength ?? known)
 }
 
 /** A reader for the answer to a translated request. `tools` maps the upstream's names of tools. */

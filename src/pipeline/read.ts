@@ -66,10 +66,10 @@ export interface Reading<Facts extends AskedFacts> {
 }
 
 /**
- * Charges a request to the limits, reads the client's body and decodes it. Resolves with undefined for a repeat of an
- * earlier request, which has then been answered and has its row. `replayJob` answers a repeat on an endpoint
- * whose answer is a job. Rejects with ClientLeft, `rate_limited`, `invalid_request`, `request_too_large` or
- * `unavailable`, or like `answeredBefore`.
+ * Charges a request to the limits, reads the client's body and decodes it. Resolves with undefined for a
+ * repeat of an earlier request, which has then been answered and has its row. `replayJob` answers a repeat
+ * on an endpoint whose answer is a job. Rejects with ClientLeft, `rate_limited`, `invalid_request`,
+ * `request_too_large` or `unavailable`, or like `answeredBefore`.
  */
 export async function read<Facts extends AskedFacts>(
   gateway: Gateway,
@@ -237,9 +237,10 @@ export function requireModel({ snapshot, identity }: Identified, name: string): 
 }
 
 /**
- * Charges a request to the limits before the body is read. Rejects with `rate_limited`. For a possible repeat
- * of an earlier request it resolves with that refusal instead, because a repeat may get the first one's
- * answer, which counts against no limit. The caller throws the refusal when `answeredBefore` has not answered.
+ * Charges a request to the limits before the body is read. Rejects with `rate_limited`. For a possible
+ * repeat of an earlier request it resolves with that refusal instead, because a repeat may get the first
+ * one's answer, which counts against no limit. The caller throws the refusal when `answeredBefore` has not
+ * answered.
  */
 async function decideFirst(gateway: Gateway, identified: Identified): Promise<GatewayError | undefined> {
   identified.trace?.step('limits')

@@ -1,4 +1,5 @@
 import { isBudgeted } from '../db/settings/bounds.ts'
+import { settingsOfChannels } from '../db/settings/channel-settings.ts'
 import { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
 import { fromRow } from '../db/settings/setting.ts'
 import { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
@@ -126,16 +127,9 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         id: row.id,
         name: row.name,
         protocols: row.protocols,
-        priority: row.priority,
-        weight: row.weight,
-        allowPrivateAddress: row.privateAddresses ?? row.allowPrivateAddress,
-        sharedState: row.sharedState ?? undefined,
+        ...fromRow(settingsOfChannels, row),
         credentials: stored.map((one) => keeper.decryptCredential(one, row.id)),
-        concurrency: row.concurrency ?? undefined,
-        imageConcurrency: row.imageConcurrency ?? undefined,
-        imagesPerMinute: row.imagesPerMinute ?? undefined,
         breakerResets: row.breakerResets,
-        plainMembers: row.plainMembers,
         vendor: vendorOf(row),
         connection: openConnection(row, keeper),
       }

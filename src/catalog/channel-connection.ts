@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Timeouts } from '../db/settings/connection-settings.ts'
 import type { EncryptedCredential, SecretKeeper } from '../secrets/secret-key.ts'
 import type { ChannelRow } from './queries.ts'
 
@@ -19,14 +20,6 @@ export interface ConnectionEntry {
   timeouts?: Timeouts
   /** Sends requests over WebSocket, if the protocol supports it. */
   websocket?: true
-}
-
-/** In milliseconds. Each can only be shorter than the process's own timeout. */
-export interface Timeouts {
-  connectMs?: number
-  firstByteMs?: number
-  idleMs?: number
-  totalMs?: number
 }
 
 /** How a channel is reached, beyond its base URLs. */

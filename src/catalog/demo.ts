@@ -1,7 +1,7 @@
 import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { applyCatalog } from './apply.ts'
-import { type GatewayFile, groupEntry } from './gateway-file.ts'
+import { channelEntry, type GatewayFile, groupEntry } from './gateway-file.ts'
 import { changeRows, readGroups } from './queries.ts'
 
 /**
@@ -60,7 +60,7 @@ const demoGatewayFile: GatewayFile = {
     },
   ],
   channels: [
-    {
+    channelEntry.parse({
       name: 'demo',
       protocols: {
         'openai-chat': `${demoBaseUrl}/v1`,
@@ -68,36 +68,18 @@ const demoGatewayFile: GatewayFile = {
         'anthropic-messages': demoBaseUrl,
         gemini: `${demoBaseUrl}/v1beta`,
       },
-      credentials: [''],
-      offers: [{ model: 'demo-chat', upstreamModel: 'demo-chat', traits: undefined }],
-      vendor: undefined,
-      traits: undefined,
-      priority: 0,
-      weight: 1,
-      allowPrivateAddress: true,
-      sharedState: undefined,
-      concurrency: undefined,
-      imageConcurrency: undefined,
-      imagesPerMinute: undefined,
-      plainMembers: [],
-    },
+      api_keys: [''],
+      models: ['demo-chat'],
+      allow_private_address: true,
+    }),
     // A separate channel, because the other one speaks chat protocols and this model only generates images.
-    {
+    channelEntry.parse({
       name: 'demo-images',
       protocols: { 'openai-images': `${demoBaseUrl}/v1` },
-      credentials: [''],
-      offers: [{ model: 'demo-image', upstreamModel: 'demo-image', traits: undefined }],
-      vendor: undefined,
-      traits: undefined,
-      priority: 0,
-      weight: 1,
-      allowPrivateAddress: true,
-      sharedState: undefined,
-      concurrency: undefined,
-      imageConcurrency: undefined,
-      imagesPerMinute: undefined,
-      plainMembers: [],
-    },
+      api_keys: [''],
+      models: ['demo-image'],
+      allow_private_address: true,
+    }),
   ],
   groups: [groupEntry.parse({ name: 'default' })],
   tenants: [],

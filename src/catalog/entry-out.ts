@@ -2,6 +2,8 @@ import type { Json } from '../canonical/json.ts'
 import type { Rates } from '../canonical/price-parts.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { usd } from '../canonical/usd.ts'
+import { settingsOfChannels } from '../db/settings/channel-settings.ts'
+import { exportOf } from '../db/settings/setting.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { priceFromRow } from './price-from-row.ts'
 import { namedRates } from './price-tiers.ts'
@@ -32,25 +34,13 @@ export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
 
 /** Returns an entry of `channels`, without the secrets of its credentials and its connection. */
 export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
-  const images = {
-    ...(row.imageConcurrency !== null && { concurrency: row.imageConcurrency }),
-    ...(row.imagesPerMinute !== null && { per_minute: row.imagesPerMinute }),
-  }
   return {
     name: row.name,
     protocols: row.protocols,
     ...(row.vendor !== null && { vendor: row.vendor }),
     models: offersWords(offers),
     ...(row.traits !== null && { traits: traitsInWords(row.traits) }),
-    ...(row.priority !== 0 && { priority: row.priority }),
-    ...(row.weight !== 1 && { weight: row.weight }),
-    ...(row.privateAddresses !== null
-      ? { allow_private_address: row.privateAddresses }
-      : row.allowPrivateAddress && { allow_private_address: true }),
-    ...(row.sharedState !== null && { shared_state: row.sharedState }),
-    ...(row.concurrency !== null && { concurrency: row.concurrency }),
-    ...(Object.keys(images).length > 0 && { images }),
-    ...(row.plainMembers.length > 0 && { plain_members: row.plainMembers }),
+    ...exportOf(settingsOfChannels, row),
   }
 }
 

@@ -1,3 +1,5 @@
+import { settingsOfChannels } from '../db/settings/channel-settings.ts'
+import { toRow } from '../db/settings/setting.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { connectionColumns } from './channel-connection.ts'
 import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
@@ -41,16 +43,8 @@ export function channelRow(
     id,
     name: channel.name,
     protocols: channel.protocols,
-    priority: channel.priority,
-    weight: channel.weight,
-    allowPrivateAddress: channel.allowPrivateAddress === true,
-    privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
+    ...toRow(settingsOfChannels, channel),
     isAddressBounded,
-    sharedState: channel.sharedState ?? null,
-    concurrency: channel.concurrency ?? null,
-    imageConcurrency: channel.imageConcurrency ?? null,
-    imagesPerMinute: channel.imagesPerMinute ?? null,
-    plainMembers: channel.plainMembers,
     vendor: channel.vendor ?? null,
     libraryProviders,
     traits: channel.traits ?? null,

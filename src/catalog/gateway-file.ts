@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { readBlock } from '../canonical/address-blocks.ts'
+import { settingsOfChannels } from '../db/settings/channel-settings.ts'
 import { settingsOfGroups } from '../db/settings/group-settings.ts'
 import { settingsOfKeys } from '../db/settings/key-settings.ts'
 import { membersOf, valuesOf } from '../db/settings/setting.ts'
 import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
-import { blockText, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
+import { mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import { protocolNames } from '../protocols/protocol.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
-import { type ConnectionDraft, connectionDraft, connectionSettings } from './connection-entry.ts'
+import { type ConnectionDraft, connectionDraft, connectionEntry } from './connection-entry.ts'
 import type { LibrarySetting } from './library/apply-library.ts'
-import { type modelEntry, plainMembers } from './model-entry.ts'
+import type { modelEntry } from './model-entry.ts'
 import { traitEntry } from './trait-entry.ts'
 import { vendorNames } from './traits/vendors.ts'
 
@@ -103,21 +103,6 @@ export const pricesEntry = z
     return { renewUrl: daily ? (entry.renew_from ?? dataUrl) : undefined }
   })
 
-const privateAddress = z
-  .union([z.boolean(), z.array(z.string()).min(1)], {
-    error: mustBe('true, false or a list of address blocks, such as [10.0.0.0/8]'),
-  })
-  .transform((allowed, context) => {
-    if (typeof allowed === 'boolean') return allowed
-    return allowed.map((text, index) => {
-      const block = readBlock(text)
-      if (block === undefined) context.addIssue({ code: 'custom', path: [index], message: blockText })
-      return block ?? text
-    })
-  })
-
-const imageBound = wholeNumber(1, 1_000_000).optional()
-
 export const channelEntry = z
   .strictObject({
     name: name(128).refine((text) => text !== '*', { error: mustBe('a name; "*" means all channels') }),
@@ -132,14 +117,8 @@ export const channelEntry = z
     models: upstreamModels,
     vendor: z.enum(vendorNames).optional(),
     traits: traitEntry.optional(),
-    priority: wholeNumber(-1_000_000, 1_000_000).default(0),
-    weight: wholeNumber(1, 1_000_000).default(1),
-    allow_private_address: privateAddress.default(false),
-    shared_state: z.enum(['allow', 'own']).optional(),
-    concurrency: wholeNumber(1, 1_000_000).optional(),
-    images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
-    plain_members: plainMembers,
-    ...connectionSettings,
+    ...membersOf(settingsOfChannels, 'entry'),
+    ...connectionEntry,
   })
   .refine((c) => typeof protocolsOf(c) !== 'string', {
     path: ['protocols'],
@@ -161,14 +140,7 @@ export const channelEntry = z
     offers: c.models,
     vendor: c.vendor,
     traits: c.traits,
-    priority: c.priority,
-    weight: c.weight,
-    allowPrivateAddress: c.allow_private_address,
-    sharedState: c.shared_state,
-    concurrency: c.concurrency,
-    imageConcurrency: c.images.concurrency,
-    imagesPerMinute: c.images.per_minute,
-    plainMembers: c.plain_members,
+    ...valuesOf(settingsOfChannels, c),
     ...connected(c),
   }))
 

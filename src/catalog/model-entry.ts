@@ -1,16 +1,8 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
-import { name, wholeNumber } from '../db/settings/values.ts'
-import { hiddenInputMax } from '../protocols/hidden-input.ts'
+import { name, plainMembers, wholeNumber } from '../db/settings/values.ts'
 import { imageWord, priceEntry } from './price-entry.ts'
 import { traitEntry } from './trait-entry.ts'
-
-/** Paths of request members in the form used by refusals: `messages[].content[].file_url`. */
-export const plainMembers = z
-  .array(name(256))
-  .max(hiddenInputMax)
-  .refine((paths) => new Set(paths).size === paths.length, { error: 'must not name a member twice' })
-  .default([])
 
 const imageWords = z.array(imageWord).min(1)
 

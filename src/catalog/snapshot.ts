@@ -1,5 +1,6 @@
 import type { ImageTraits } from '../canonical/image.ts'
 import type { Rates } from '../canonical/price-parts.ts'
+import type { settingsOfChannels } from '../db/settings/channel-settings.ts'
 import type { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
 import type { SettingValues } from '../db/settings/setting.ts'
 import type { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
@@ -78,34 +79,15 @@ export interface LibraryPrices {
   of(upstreamModel: string): Price | undefined
 }
 
-export interface Channel {
+export interface Channel extends SettingValues<typeof settingsOfChannels> {
   id: string
   name: string
   protocols: Readonly<Partial<Record<ProtocolName, string>>>
-  priority: number
-  weight: number
-  /** A list of CIDR blocks allows only private addresses within them. */
-  allowPrivateAddress: boolean | readonly string[]
-  /**
-   * Whether requests can refer to objects that the vendor stores. If absent, `allow` if only one tenant
-   * reaches the channel, otherwise `own`.
-   */
-  sharedState?: 'allow' | 'own' | undefined
   /**
    * Decrypted; at least one, in the order of the file. An empty string means that the upstream needs no
    * credential.
    */
   credentials: readonly string[]
-  /** The maximum number of concurrent calls per process. Undefined: half of IN_FLIGHT_MAX. */
-  concurrency: number | undefined
-  /**
-   * The maximum number of image jobs at once and per minute, from all processes together. Undefined: no
-   * limit.
-   */
-  imageConcurrency: number | undefined
-  imagesPerMinute: number | undefined
-  /** Like `Model.plainMembers`, for requests on this channel. */
-  plainMembers: readonly string[]
   /** The configured vendor, or the one whose hosts the base URLs point to; undefined if not known. */
   vendor: VendorName | undefined
   /** How often an admin has closed the channel's breaker in all processes. */

@@ -1,4 +1,6 @@
 import type { Json } from '../canonical/json.ts'
+import { settingsOfChannels } from '../db/settings/channel-settings.ts'
+import { fromRow, toRow } from '../db/settings/setting.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { boundAddresses, connectionColumns, openConnection } from './channel-connection.ts'
 import { vendorByHost } from './channel-protocols.ts'
@@ -44,15 +46,8 @@ export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKee
     id,
     name: entry.name,
     protocols: entry.protocols,
-    priority: entry.priority,
-    weight: entry.weight,
-    allowPrivateAddress: entry.allowPrivateAddress,
-    sharedState: entry.sharedState,
+    ...fromRow(settingsOfChannels, toRow(settingsOfChannels, entry)),
     credentials: entry.credentials,
-    concurrency: entry.concurrency,
-    imageConcurrency: entry.imageConcurrency,
-    imagesPerMinute: entry.imagesPerMinute,
-    plainMembers: entry.plainMembers,
     vendor: entry.vendor ?? vendorByHost(entry.protocols),
     connection: openConnection({ id, ...connectionColumns(entry.connection, id, undefined, keeper) }, keeper),
   }

@@ -1,5 +1,6 @@
 import { hostedWorkIn } from '../bodies/hosted-work.ts'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { hiddenInputMax } from '../canonical/hidden-input.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { momentOf } from '../journal/tuple.ts'
@@ -10,7 +11,7 @@ import {
   type RequestSize,
   worstCaseNano,
 } from '../money/price.ts'
-import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
+import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'

@@ -1,3 +1,4 @@
+import { hiddenInputMax } from '../canonical/hidden-input.ts'
 import { skipSpace } from './json-scan.ts'
 import { parsedOrNothing } from './json-words.ts'
 
@@ -21,9 +22,6 @@ export interface PlainPlace {
    */
   ownOf?: Readonly<Record<string, readonly string[]>>
 }
-
-/** The limit of reported members. Beyond it, they are not distinguished, so no setting can declare them. */
-export const hiddenInputMax = 64
 
 /**
  * Finds the members and types of a request that are not known to be plain, for which the vendor may add input

@@ -6,20 +6,16 @@ import type { Traits } from '../../src/canonical/traits.ts'
 import { type ListedModel, type ModelLists, noLists } from '../../src/catalog/listed-models.ts'
 import type { Channel, Group, Model, Price, Snapshot } from '../../src/catalog/snapshot.ts'
 import { OfferTraits } from '../../src/catalog/traits/offer-traits.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { anyGroup, emptySnapshot, identity, serve } from './serve.ts'
 
 const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   id: name,
   name,
   protocols,
-  priority: 0,
-  weight: 1,
-  allowPrivateAddress: false,
+  ...defaultsOf(settingsOfChannels),
   credentials: ['x'],
-  concurrency: undefined,
-  imageConcurrency: undefined,
-  imagesPerMinute: undefined,
-  plainMembers: [],
   vendor: undefined,
 })
 const main = channel('main', { 'openai-chat': 'https://a.example/v1' })

@@ -4,6 +4,9 @@ import { z } from 'zod'
 import { groupWords, keyWords, tenantOut } from '../../src/access/access-out.ts'
 import { readExportRows } from '../../src/access/export-queries.ts'
 import { readNamedKey } from '../../src/access/named-key-queries.ts'
+import { channelOut } from '../../src/catalog/entry-out.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { connectionSettings } from '../../src/db/settings/connection-settings.ts'
 import { forms } from '../../src/db/settings/forms.ts'
 import { settingsOfGroups } from '../../src/db/settings/group-settings.ts'
 import { settingsOfKeys, settingsOfParents } from '../../src/db/settings/key-settings.ts'
@@ -18,9 +21,30 @@ import { until } from '../support/until.ts'
 // Walks the tables: a new setting whose values follow from its schema needs nothing here.
 
 const tables = {
-  key: { table: settingsOfKeys as SettingTable, path: 'keys', rest: { tenant: 'free' } },
-  group: { table: settingsOfGroups as SettingTable, path: 'groups', rest: {} },
-  tenant: { table: settingsOfTenants as SettingTable, path: 'tenants', rest: {} },
+  key: {
+    table: settingsOfKeys as SettingTable,
+    path: 'keys',
+    rest: { tenant: 'free' },
+    schemas: ['NewKey', 'KeyChange', 'Key'],
+  },
+  group: {
+    table: settingsOfGroups as SettingTable,
+    path: 'groups',
+    rest: {},
+    schemas: ['NewGroup', 'GroupChange', 'Group'],
+  },
+  tenant: {
+    table: settingsOfTenants as SettingTable,
+    path: 'tenants',
+    rest: {},
+    schemas: ['NewTenant', 'TenantChange', 'Tenant'],
+  },
+  channel: {
+    table: settingsOfChannels as SettingTable,
+    path: 'channels',
+    rest: { protocols: { 'openai-chat': 'https://api.example' }, api_keys: [''], models: ['main'] },
+    schemas: ['ChannelRequest', 'ChannelPatch', 'Channel'],
+  },
 } as const
 type Resource = keyof typeof tables
 
@@ -50,6 +74,9 @@ const stated: Readonly<Record<string, Case>> = {
   channels: { value: ['scripted'], wrong: [] },
   price_multiplier: { value: '1.2', wrong: '1.0000000001' },
   client_gone: { value: { policy: 'abort', seconds: 7 }, wrong: { seconds: 3_601 }, at: 'seconds' },
+  allow_private_address: { value: ['10.0.0.0/8'], wrong: ['10.0.0.0/99'], at: '0' },
+  images: { value: { concurrency: 2 }, wrong: { per_minute: 0 }, at: 'per_minute' },
+  plain_members: { value: ['messages[].file_url'], wrong: ['twice', 'twice'] },
   retention: { value: { rows_days: 7 }, wrong: { bodies_days: 0 }, at: 'bodies_days' },
 }
 
@@ -77,7 +104,8 @@ const nameOf = (resource: string, setting: string) => `${resource} with ${settin
 function yamlOf(upstreamUrl: string): string {
   const file = parse(gatewayYaml(upstreamUrl))
   for (const { resource, name: setting, value } of cases) {
-    const entry = { name: nameOf(resource, setting), [setting]: value }
+    const { rest } = tables[resource]
+    const entry = { ...rest, tenant: undefined, name: nameOf(resource, setting), [setting]: value }
     if (resource === 'key') file.tenants[0].keys.push(entry)
     else file[`${resource}s`].push(entry)
   }
@@ -87,7 +115,10 @@ function yamlOf(upstreamUrl: string): string {
 let bed: Testbed
 let admin: ReturnType<typeof operatorClient>
 beforeAll(async () => {
-  bed = await startTestbed({ yaml: yamlOf, env: { ADMIN_TOKEN: adminToken } })
+  bed = await startTestbed({
+    yaml: yamlOf,
+    env: { ADMIN_TOKEN: adminToken, PRIVATE_ADDRESSES: '10.0.0.0/8' },
+  })
   admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
 })
 afterAll(() => bed?.close())
@@ -95,7 +126,7 @@ afterAll(() => bed?.close())
 const { components } = JSON.parse(documentWithoutGateway())
 
 describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at }) => {
-  const { path, rest } = tables[resource]
+  const { path, rest, schemas } = tables[resource]
   const shown = typeof value === 'object' && !Array.isArray(value) ? expect.objectContaining(value) : value
   const post = (settings: object) =>
     admin('POST', path, { ...rest, name: `${resource} by API, ${name}`, ...settings })
@@ -128,18 +159,19 @@ describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at
       key: rows.keys.map((row) => keyWords(row, 'default')),
       group: rows.groups.map((row) => groupWords(row)),
       tenant: rows.tenants.map(({ tenant }) => tenantOut(tenant, undefined)),
+      channel: rows.channels.map((row) => channelOut(row, [])),
     }[resource]
     const entry = words.find((one) => one.name === nameOf(resource, name))
     expect(entry?.[name]).toEqual(value)
-    const other = words.find((one) => one.name === (resource === 'group' ? 'default' : 'free'))
+    const named = Object.keys(tables[resource].table).filter((one) => one !== name)
+    const other = words.find((one) => named.some((setting) => one.name === nameOf(resource, setting)))
+    expect(other).toBeDefined()
     // Groups always state these, for their readers.
     if (!['models', 'channels', 'client_gone'].includes(name)) expect(other).not.toHaveProperty([name])
   })
 
   test('is in the OpenAPI document, in the bodies and in the answer', () => {
-    const noun = `${resource[0]?.toUpperCase()}${resource.slice(1)}`
-    for (const schema of [`New${noun}`, `${noun}Change`, noun])
-      expect(components.schemas[schema].properties, schema).toHaveProperty([name])
+    for (const schema of schemas) expect(components.schemas[schema].properties, schema).toHaveProperty([name])
   })
 
   test('is in the JSON of the form, and among its fields unless it has its own button', () => {
@@ -174,6 +206,13 @@ describe.each(Object.keys(settingsOfParents))('%s of a sub-key', (name) => {
     const refused = await admin('PATCH', `keys/${id}`, { [name]: value })
     expect(refused).toMatchObject({ status: 409, body: { errors: [{ pointer: `#/${name}` }] } })
   })
+})
+
+test('what determines how a channel is reached is in the JSON of its form, and among its fields', () => {
+  const { names, sections } = forms.channel
+  const paths = sections.flatMap(({ fields }) => fields.map(({ path }) => path.split('.')[0]))
+  expect(names).toEqual(expect.arrayContaining(Object.keys(connectionSettings)))
+  expect(paths).toEqual(expect.arrayContaining(Object.keys(connectionSettings)))
 })
 
 test('what a key and its group both have, a key leaves to its group unless it states it', () => {

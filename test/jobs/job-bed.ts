@@ -1,5 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Channel } from '../../src/catalog/snapshot.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { type JobClaim, type JobEnding, Jobs, type NewJob } from '../../src/jobs/jobs.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
@@ -109,14 +111,8 @@ export function aChannel(changes: Partial<Channel>): Channel {
     id: randomUUIDv7(),
     name: 'painter',
     protocols: {},
-    priority: 0,
-    weight: 1,
-    allowPrivateAddress: false,
+    ...defaultsOf(settingsOfChannels),
     credentials: [''],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
     ...changes,
   }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Channel, Model, Snapshot } from '../../src/catalog/snapshot.ts'
 import { OfferTraits } from '../../src/catalog/traits/offer-traits.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { FollowedLists } from '../../src/upstream/model-lists/follow-lists.ts'
@@ -71,14 +73,9 @@ function channel(id: string, protocols: Channel['protocols'], more: Partial<Chan
     id,
     name: `channel ${id}`,
     protocols,
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials: ['the-credential'],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
     ...more,
   }

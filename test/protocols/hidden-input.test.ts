@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { hiddenInputMax } from '../../src/canonical/hidden-input.ts'
 import type { Json } from '../../src/canonical/json.ts'
-import { hiddenInputIn, hiddenInputMax, type PlainPlace } from '../../src/protocols/hidden-input.ts'
+import { hiddenInputIn, type PlainPlace } from '../../src/protocols/hidden-input.ts'
 import { clientSide, plainClient } from '../../src/protocols/index.ts'
 import { seeded } from '../support/random.ts'
 import { beyondPlain, sdkType } from '../support/sdk-types.ts'

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Channel, Model } from '../../src/catalog/snapshot.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import type { Candidate } from '../../src/routing/candidates.ts'
 import { everyCredentialOf } from '../../src/routing/credentials.ts'
@@ -36,14 +38,9 @@ function channelOf(name: string, credentials = ['a']): Channel {
     id: name,
     name,
     protocols: {},
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials,
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
   }
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConnectionEntry } from '../../src/catalog/channel-connection.ts'
 import { connectionColumns, openConnection } from '../../src/catalog/channel-connection.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
@@ -59,14 +61,9 @@ function channel(entry: ConnectionEntry | undefined, more: Partial<Channel> = {}
     id,
     name: 'one',
     protocols: {},
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials: [''],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
     connection: openConnection({ id, ...columns }, keeper),
     ...more,

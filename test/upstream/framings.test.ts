@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/canonical/error.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { CallHandler, type Listener } from '../../src/upstream/upstream-call.ts'
 import { type ResponseHeaders, Upstreams } from '../../src/upstream/upstreams.ts'
@@ -75,14 +77,9 @@ function ask(...answer: Buffer[]): Promise<Heard> {
     id: '00000000-0000-7000-8000-000000000001',
     name: 'raw',
     protocols: {},
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials: [''],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
   }
   upstreams.call(

@@ -7,6 +7,8 @@ import {
   openConnection,
 } from '../../src/catalog/channel-connection.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { responsesFrames } from '../../src/protocols/openai-responses/frames.ts'
 import { protocolNames } from '../../src/protocols/protocol.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
@@ -69,14 +71,9 @@ function channelOf(entry?: ConnectionEntry): Channel {
     id,
     name: 'one',
     protocols: { 'openai-chat': upstream.url, 'openai-responses': wired.url },
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials: [credential.secret],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
     connection: openConnection({ id, ...columns }, keeper),
   }

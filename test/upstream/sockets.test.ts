@@ -7,6 +7,8 @@ import {
   openConnection,
 } from '../../src/catalog/channel-connection.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { responsesFrames } from '../../src/protocols/openai-responses/frames.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
@@ -84,14 +86,9 @@ function channelOf({
     id,
     name: 'one',
     protocols: { 'openai-responses': baseUrl },
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: allowed,
     credentials: [secret],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
     connection: openConnection({ id, ...columns }, keeper),
   }

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type AllowedAddresses, addressRefusal, type Lookup } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
@@ -390,12 +392,7 @@ const anyChannel = {
   id: '00000000-0000-4000-8000-0000000000c1',
   name: 'any',
   protocols: {},
-  priority: 0,
-  weight: 1,
+  ...defaultsOf(settingsOfChannels),
   credentials: [''],
-  concurrency: undefined,
-  imageConcurrency: undefined,
-  imagesPerMinute: undefined,
-  plainMembers: [],
   vendor: undefined,
 }

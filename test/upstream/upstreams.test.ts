@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/canonical/error.ts'
+import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
+import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import {
   type Listener,
@@ -206,14 +208,9 @@ function ask(
     id: '00000000-0000-7000-8000-000000000000',
     name: 'raw',
     protocols: {},
-    priority: 0,
-    weight: 1,
+    ...defaultsOf(settingsOfChannels),
     allowPrivateAddress: true,
     credentials: [''],
-    concurrency: undefined,
-    imageConcurrency: undefined,
-    imagesPerMinute: undefined,
-    plainMembers: [],
     vendor: undefined,
   }
   return upstreams.call(

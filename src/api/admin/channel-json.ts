@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Json } from '../../canonical/json.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
+import { settingsOfChannels } from '../../db/settings/channel-settings.ts'
+import { jsonOf, membersOf } from '../../db/settings/setting.ts'
 import { credentialNameOf } from '../../routing/credentials.ts'
 import { etagOf } from './etag.ts'
 
@@ -37,18 +39,7 @@ export const channelAnswer = z
       .union([z.literal('*'), z.record(z.string(), z.unknown())])
       .describe('As in gateway.yaml: "*", or a map from model to the upstream\'s name.'),
     traits: z.record(z.string(), z.unknown()).nullable(),
-    priority: z.int(),
-    weight: z.int(),
-    allow_private_address: z.union([z.boolean(), z.array(z.string())]),
-    shared_state: z
-      .enum(['allow', 'own'])
-      .nullable()
-      .describe('Null means `allow` if only one tenant reaches the channel, otherwise `own`.'),
-    concurrency: z.int().nullable(),
-    images: z.object({ concurrency: z.int().nullable(), per_minute: z.int().nullable() }),
-    plain_members: z
-      .array(z.string())
-      .describe('Request members for which the vendor adds no input beyond what the body contains.'),
+    ...membersOf(settingsOfChannels, 'shown'),
     timeouts: z.record(z.string(), z.int()),
     websocket: z
       .boolean()
@@ -68,7 +59,6 @@ export const channelAnswer = z
   .meta({ id: 'Channel' })
 
 export function channelJson({ row, credentials, words }: StoredChannel): z.output<typeof channelAnswer> {
-  const images = isRecord(words.images) ? words.images : {}
   const headers = row.connection?.headers
   return {
     id: row.id,
@@ -79,13 +69,7 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     vendor: row.vendor,
     models: isRecord(words.models) ? words.models : '*',
     traits: isRecord(words.traits) ? words.traits : null,
-    priority: row.priority,
-    weight: row.weight,
-    allow_private_address: row.privateAddresses ?? row.allowPrivateAddress,
-    shared_state: row.sharedState,
-    concurrency: row.concurrency,
-    images: { concurrency: numberOf(images.concurrency), per_minute: numberOf(images.per_minute) },
-    plain_members: row.plainMembers,
+    ...jsonOf(settingsOfChannels, row),
     timeouts: numbersOf(words.timeouts),
     websocket: row.connection?.websocket === true,
     proxy: typeof words.proxy === 'string' ? withoutCredentials(words.proxy) : null,
@@ -127,10 +111,6 @@ function withoutCredentials(text: string): string {
 function numbersOf(value: unknown): Record<string, number> {
   const all: Json = isRecord(value) ? value : {}
   return Object.fromEntries(Object.entries(all).map(([name, number]) => [name, Number(number)]))
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
 }
 
 function pemOf(value: unknown): string | null {

@@ -13,6 +13,8 @@ import {
   text,
   uuid,
 } from '../drizzle.cjs'
+import { settingsOfChannels } from '../settings/channel-settings.ts'
+import { columnsOf } from '../settings/setting.ts'
 import { bytea, managedBy, moment, nano } from './types.ts'
 
 export const models = pgTable('models', {
@@ -114,31 +116,12 @@ export const channels = pgTable('channels', {
   name: text('name').notNull().unique(),
   /** Protocol name -> base URL, exactly as the vendor's own SDK expects it. */
   protocols: jsonb('protocols').$type<Record<string, string>>().notNull(),
-  priority: integer('priority').notNull().default(0),
-  weight: integer('weight').notNull().default(1),
-  allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
-  /**
-   * CIDR blocks that are allowed in addition to public addresses; NULL: all or none, depending on
-   * `allowPrivateAddress`.
-   */
-  privateAddresses: text('private_addresses').array(),
+  ...columnsOf(settingsOfChannels),
   /**
    * Whether the admin API has set its addresses within PRIVATE_ADDRESSES. Its proxy is then also limited to
    * these private addresses.
    */
   isAddressBounded: boolean('is_address_bounded').notNull().default(false),
-  /**
-   * Whether requests can refer to state stored by the vendor; NULL: only if a single tenant can reach the
-   * channel.
-   */
-  sharedState: text('shared_state', { enum: ['allow', 'own'] }),
-  /** The maximum number of concurrent calls from each process; NULL: half of its IN_FLIGHT_MAX. */
-  concurrency: integer('concurrency'),
-  /** The maximum number of images at once and per minute, for all processes together; NULL: unlimited. */
-  imageConcurrency: integer('image_concurrency'),
-  imagesPerMinute: integer('images_per_minute'),
-  /** Paths of request members for which its vendor adds no input. */
-  plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
   /** A name from src/catalog/traits/vendors.ts; NULL: not stated. */
   vendor: text('vendor'),
   /**

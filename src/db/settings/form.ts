@@ -1,4 +1,4 @@
-import type { FieldOfForm, SettingTable } from './setting.ts'
+import type { FieldOfForm, FormOfSetting } from './setting.ts'
 
 /** What a `choice` between yes and no offers if its group has the setting too. */
 export const asGroup = { '': 'As its group', yes: 'Yes', no: 'No' }
@@ -7,7 +7,10 @@ export const asGroup = { '': 'As its group', yes: 'Yes', no: 'No' }
  * Returns the sections of a form in this order, with their fields, each with its path in the API:
  * `limits.concurrency`.
  */
-export function formOf(settings: SettingTable, sections: readonly { title: string; about?: string }[]) {
+export function formOf(
+  settings: Readonly<Record<string, { form?: FormOfSetting }>>,
+  sections: readonly { title: string; about?: string }[],
+) {
   const fields = Object.entries(settings).flatMap(([name, { form }]) => {
     if (form === undefined) return []
     if (isField(form)) return [{ path: name, ...form }]

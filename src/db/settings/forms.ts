@@ -1,3 +1,5 @@
+import { channelForm, settingsOfChannels } from './channel-settings.ts'
+import { connectionSettings } from './connection-settings.ts'
 import { groupForm, settingsOfGroups } from './group-settings.ts'
 import { keyForm, settingsOfKeys } from './key-settings.ts'
 import { settingsOfTenants, tenantForm } from './tenant-settings.ts'
@@ -9,5 +11,13 @@ import { settingsOfTenants, tenantForm } from './tenant-settings.ts'
 export const forms = {
   key: { names: ['name', 'group', ...Object.keys(settingsOfKeys)], sections: keyForm },
   group: { names: ['name', ...Object.keys(settingsOfGroups)], sections: groupForm },
+  channel: {
+    names: [
+      ...['name', 'vendor', 'protocols', 'models', 'traits'],
+      ...Object.keys(settingsOfChannels),
+      ...Object.keys(connectionSettings),
+    ],
+    sections: channelForm,
+  },
   tenant: { names: ['name', ...Object.keys(settingsOfTenants)], sections: tenantForm },
 }

@@ -18,22 +18,29 @@ interface Setting<Entry extends z.ZodType, Part, Columns, Shown extends z.ZodTyp
   json(part: Part): z.output<Shown>
   /** What an export always states. Absent: what the API shows, unless it is the default. */
   exported?(part: Part): unknown
-  /** Its fields in the console's form, by member if it is a map. Absent: the form does not have it. */
-  form?: FieldOfForm | Readonly<Record<string, FieldOfForm>>
+  form?: FormOfSetting
 }
+
+/** A setting's fields in the console's form, by member if it is a map. Absent: the form does not have it. */
+export type FormOfSetting = FieldOfForm | Readonly<Record<string, FieldOfForm>>
 
 /** A field of the console's form. */
 export interface FieldOfForm {
   /** The title of its section. */
   section: string
   label: string
-  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment'
+  /** `headers`: names with values that the API takes and never shows. */
+  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'headers'
   about?: string
   placeholder?: string
   /** Of a `choice`, labels by value. The empty value is the default, null for the API. */
   options?: Readonly<Record<string, string>>
   /** A `choice` between yes and no. */
   isBoolean?: true
+  /** Of `tags`: true is the tag `*`, and false is no tag. */
+  isAllOrSome?: true
+  /** Of `words`: the API takes it and never shows it. */
+  isSecret?: true
   /** The names that it suggests. */
   suggests?: 'models' | 'channels'
   /** It is the last of its section. */
@@ -96,11 +103,11 @@ type All<Union> = (Union extends unknown ? (each: Union) => void : never) extend
 type Flat<T> = { [Name in keyof T]: T[Name] }
 
 /** Returns a part of each setting: the members of a schema. */
-export function membersOf<S extends SettingTable, Member extends 'entry' | 'shown'>(
-  settings: S,
-  member: Member,
-): { [Name in keyof S]: S[Name][Member] }
-export function membersOf(settings: SettingTable, member: 'entry' | 'shown'): Json {
+export function membersOf<
+  S extends Readonly<Record<string, Record<Member, unknown>>>,
+  Member extends 'entry' | 'shown',
+>(settings: S, member: Member): { [Name in keyof S]: S[Name][Member] }
+export function membersOf(settings: Readonly<Record<string, Json>>, member: 'entry' | 'shown'): Json {
   return Object.fromEntries(Object.entries(settings).map(([name, each]) => [name, each[member]]))
 }
 

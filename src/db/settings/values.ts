@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readBlock } from '../../canonical/address-blocks.ts'
+import { hiddenInputMax } from '../../canonical/hidden-input.ts'
 import { nanoFromUsd } from '../../canonical/usd.ts'
 
 // Types of values that occur in several places of gateway.yaml or need their own messages.
@@ -38,6 +39,13 @@ export const usd = decimalText.transform((text, context) => {
 export const multiplier = decimalText.refine((text) => /^\d{1,4}(\.\d{1,9})?$/.test(text), {
   error: mustBe('a decimal from 0 to 9999 with at most 9 decimals, such as "1.2"'),
 })
+
+/** Paths of request members in the form used by refusals: `messages[].content[].file_url`. */
+export const plainMembers = z
+  .array(name(256))
+  .max(hiddenInputMax)
+  .refine((paths) => new Set(paths).size === paths.length, { error: 'must not name a member twice' })
+  .default([])
 
 export const blockText = mustBe('an address block, such as 10.0.0.0/8')
 

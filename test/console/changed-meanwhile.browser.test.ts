@@ -133,7 +133,7 @@ test('a form keeps what was typed, takes the rest as it is now, and shows the la
   expect((await read(`tenants/${id}`)).limits).toMatchObject({ concurrency: 4, tokens_per_minute: 600 })
 })
 
-test('settings as JSON stay as they were typed while the page reads the channel anew, and are put on the current state', async () => {
+test('settings of a channel as JSON stay as they were typed, and are put on the current state', async () => {
   const { id } = await made('channels', {
     name: 'as-json',
     protocols: { 'openai-chat': 'http://127.0.0.1:9' },
@@ -142,28 +142,31 @@ test('settings as JSON stay as they were typed while the page reads the channel 
     allow_private_address: true,
   })
   const page = await pageAt(`/console/channels/${id}`)
-  const editor = page.getByLabel('Settings as JSON')
+  await page.getByRole('button', { name: 'Edit the channel' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit as-json' })
+  await dialog.getByText('JSON', { exact: true }).click()
+  const editor = dialog.getByLabel('All settings, as the API has them')
   const text = await editor.inputValue()
   await editor.fill(text.replace('"weight": 1', '"weight": 4'))
   await done('PATCH', `channels/${id}`, { priority: 2 })
-  // A change of a part reads the channel anew.
-  await page.getByRole('button', { name: 'Offer a model' }).click()
-  const offer = page.getByRole('dialog', { name: 'Offer a model' })
-  await offer.getByLabel('Model', { exact: false }).first().fill('main')
-  await offer.getByRole('button', { name: 'Offer the model' }).click()
+  await dialog.getByRole('button', { name: 'Save the channel' }).click()
   expect(await rowOf(page, 'priority')).toEqual(['0', '2'])
-  await offer.getByRole('button', { name: 'Go on with mine' }).click()
-  await offer.getByRole('button', { name: 'Offer the model' }).click()
-  await page.getByText('The channel offers main').first().waitFor()
-  expect(await editor.inputValue()).toContain('"weight": 4')
-
-  await page.getByRole('button', { name: 'Save the settings' }).click()
-  expect(await rowOf(page, 'priority')).toEqual(['0', '2'])
-  await page.getByRole('button', { name: 'Go on with mine' }).click()
+  await dialog.getByRole('button', { name: 'Go on with mine' }).click()
   expect(await editor.inputValue()).toMatch(/"priority": 2,\s+"weight": 4/)
-  await page.getByRole('button', { name: 'Save the settings' }).click()
-  await page.getByText('The settings are in force').first().waitFor()
-  expect(await read(`channels/${id}`)).toMatchObject({ priority: 2, weight: 4, models: { main: 'main' } })
+  await dialog.getByRole('button', { name: 'Save the channel' }).click()
+  await page.getByText('Channel as-json is saved').first().waitFor()
+
+  // A model that is added meets the same question.
+  await page.getByRole('button', { name: 'Add a model' }).click()
+  const offer = page.getByRole('dialog', { name: 'Add a model' })
+  await offer.getByLabel('Model', { exact: false }).first().fill('main')
+  await done('PATCH', `channels/${id}`, { priority: 3 })
+  await offer.getByRole('button', { name: 'Add the model' }).click()
+  expect(await rowOf(page, 'priority')).toEqual(['2', '3'])
+  await offer.getByRole('button', { name: 'Go on with mine' }).click()
+  await offer.getByRole('button', { name: 'Add the model' }).click()
+  await page.getByText('The channel offers main').first().waitFor()
+  expect(await read(`channels/${id}`)).toMatchObject({ priority: 3, weight: 4, models: { main: 'main' } })
 })
 
 test('a group that somebody else has changed is deleted only by a second press, after what differs was shown', async () => {

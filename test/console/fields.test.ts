@@ -98,3 +98,55 @@ test('a patch is put on the current state, map by map, and a null stays to be se
     d: null,
   })
 })
+
+const pairs: Field[] = [
+  { path: 'headers', label: 'Headers', kind: 'pairs', one: 'header', isSecret: true },
+  { path: 'protocols', label: 'Base URLs', kind: 'pairs' },
+  { path: 'allow', label: 'Allowed', kind: 'tags', isAllOrSome: true },
+]
+const channel = { headers: ['x-a', 'x-b'], protocols: { gemini: 'https://a' }, allow: true }
+
+test('a header that is not touched keeps its value, and a change has only those that come, go or differ', () => {
+  const before = valuesOf(pairs, channel)
+  expect(patchOf(pairs, before, before)).toEqual({})
+  const headers = [
+    { name: 'x-a', value: '', isKept: true },
+    { name: ' x-c ', value: 'new' },
+    { name: '', value: '' },
+  ]
+  expect(patchOf(pairs, before, { ...before, headers })).toEqual({ headers: { 'x-b': null, 'x-c': 'new' } })
+  expect(patchOf(pairs, before, { ...before, headers: [] })).toEqual({ headers: null })
+  const moved = [{ name: 'openai-chat', value: 'https://b' }]
+  expect(patchOf(pairs, before, { ...before, protocols: moved })).toEqual({
+    protocols: { gemini: null, 'openai-chat': 'https://b' },
+  })
+})
+
+test('headers that were written as JSON join those whose values the API keeps', () => {
+  const before = valuesOf(pairs, channel)
+  const { headers } = valuesOf(pairs, { headers: { 'x-b': null, 'x-c': 'new' } }, before)
+  expect(headers).toEqual([
+    { name: 'x-a', value: '', isKept: true },
+    { name: 'x-c', value: 'new' },
+  ])
+})
+
+test('a pair without a name, without a value, or twice is reported', () => {
+  const faultOf = (headers: { name: string; value: string }[]) => faultsOf(pairs, { headers }).headers
+  expect(faultOf([{ name: '', value: 'x' }])).toBe('A header has no name.')
+  expect(faultOf([{ name: 'x-a', value: '' }])).toBe('x-a has no value.')
+  expect(
+    faultOf([
+      { name: 'x-a', value: '1' },
+      { name: 'X-A', value: '2' },
+    ]),
+  ).toBe('x-a is there twice.')
+})
+
+test('all or some: the tag * is all', () => {
+  const before = valuesOf(pairs, channel)
+  expect(before.allow).toEqual(['*'])
+  expect(patchOf(pairs, before, { ...before, allow: ['10.0.0.0/8'] })).toEqual({ allow: ['10.0.0.0/8'] })
+  expect(bodyOf(pairs, { ...before, headers: [], allow: ['*'] })).toMatchObject({ allow: true })
+  expect(patchOf(pairs, before, { ...before, allow: [] })).toEqual({ allow: null })
+})

@@ -2,12 +2,18 @@
 export interface Field {
   path: string
   label: string
-  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'secret'
+  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'secret' | 'pairs'
   about?: string
-  /** Of a `choice`. `''` is the default: null for the API. */
+  /** Of a `choice`. `''` is the default: null for the API. Of `pairs`: the names that there are. */
   options?: readonly { value: string; label: string }[]
   /** A `choice` between yes and no. */
   isBoolean?: boolean
+  /** Of `tags`: true is the tag `*`, and false is no tag. */
+  isAllOrSome?: boolean
+  /** Of `pairs`: what one of them is called. */
+  one?: string
+  /** Of `pairs`: the API never shows their values. */
+  isSecret?: boolean
   placeholder?: string
   required?: boolean
   suggestions?: readonly string[]
@@ -15,17 +21,34 @@ export interface Field {
   isFixed?: boolean
 }
 
-/** What a form holds: texts, lists of texts and switches, nested as the API nests its settings. */
-export type Values = { [name: string]: string | boolean | string[] | Values }
+/** A name with a value. `isKept`: the API has its value and does not show it; an empty one leaves it. */
+export interface Pair {
+  name: string
+  value: string
+  isKept?: boolean
+}
+
+/** What a form holds: texts, lists of texts or pairs, and switches, nested as the API nests its settings. */
+export type Values = { [name: string]: string | boolean | string[] | Pair[] | Values }
 
 /** JSON, as the API takes and gives it. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 export type JsonObject = { [name: string]: Json }
 
-/** The values of a form for a resource, or for a new one. */
-export function valuesOf(fields: readonly Field[], resource: unknown): Values {
+/**
+ * The values of a form for a resource, or for a new one. `before`: what the form began with, for a resource
+ * that somebody has written.
+ */
+export function valuesOf(fields: readonly Field[], resource: unknown, before?: Values): Values {
   const values: Values = {}
-  for (const field of fields) put(values, field.path, shown(field, at(resource, field.path)))
+  for (const field of fields) {
+    const value = at(resource, field.path)
+    put(
+      values,
+      field.path,
+      field.kind === 'pairs' ? pairsOf(value, at(before, field.path)) : shown(field, value),
+    )
+  }
   return values
 }
 
@@ -36,9 +59,9 @@ export function valuesOf(fields: readonly Field[], resource: unknown): Values {
 export function patchOf(fields: readonly Field[], before: Values, after: Values): JsonObject {
   const patch: JsonObject = {}
   for (const field of fields) {
-    const value = at(after, field.path)
-    if (JSON.stringify(value) === JSON.stringify(at(before, field.path))) continue
-    put(patch, field.path, sent(field, value))
+    const [value, former] = [at(after, field.path), at(before, field.path)]
+    if (JSON.stringify(value) === JSON.stringify(former)) continue
+    put(patch, field.path, field.kind === 'pairs' ? patchOfPairs(former, value) : sent(field, value))
   }
   for (const name of new Set(fields.flatMap(({ path }) => (path.includes('.') ? [headOf(path)] : [])))) {
     const parts = fields.filter(({ path }) => headOf(path) === name)
@@ -77,12 +100,18 @@ export function bodyOf(fields: readonly Field[], values: Values): JsonObject {
 /** What is wrong with the values, by path, before the API is asked. */
 export function faultsOf(fields: readonly Field[], values: Values): Record<string, string> {
   const faults: Record<string, string> = {}
-  for (const { path, kind, required, label } of fields) {
+  for (const { path, kind, required, label, one = 'row' } of fields) {
     const value = at(values, path)
+    if (kind === 'pairs') {
+      const fault = faultOfPairs(listOfPairs(value), one)
+      if (fault !== undefined) faults[path] = fault
+      else if (required === true && listOfPairs(value).length === 0) faults[path] = `Add a ${one}.`
+      continue
+    }
     const text = typeof value === 'string' ? value.trim() : ''
     if (required === true && text === '') faults[path] = `${label} is missing.`
     if (text === '') continue
-    if (kind === 'integer' && !/^\d+$/.test(text)) faults[path] = 'Write a whole number, such as 60.'
+    if (kind === 'integer' && !/^-?\d+$/.test(text)) faults[path] = 'Write a whole number, such as 60.'
     if (kind === 'usd' && !/^-?\d+(\.\d{1,9})?$/.test(text))
       faults[path] = 'Write a decimal number of USD with a dot and at most 9 decimals, such as 12.50.'
     if (kind === 'moment' && Number.isNaN(new Date(text).getTime())) faults[path] = 'Choose a day and a time.'
@@ -136,6 +165,7 @@ export function readObject(text: string): JsonObject {
 
 function shown({ kind, isBoolean }: Field, value: unknown): string | boolean | string[] {
   if (kind === 'switch') return value === true
+  if (kind === 'tags' && value === true) return ['*']
   if (kind === 'tags') return Array.isArray(value) ? value.map(String) : []
   if (value === null || value === undefined) return ''
   if (isBoolean === true) return value === true ? 'yes' : 'no'
@@ -143,9 +173,13 @@ function shown({ kind, isBoolean }: Field, value: unknown): string | boolean | s
   return String(value)
 }
 
-function sent({ kind, isBoolean }: Field, value: unknown): Json {
+function sent({ kind, isBoolean, isAllOrSome }: Field, value: unknown): Json {
   if (kind === 'switch') return value === true
-  if (kind === 'tags') return listOf(value)
+  if (kind === 'pairs') return patchOfPairs([], value)
+  if (kind === 'tags') {
+    const names = listOf(value)
+    return isAllOrSome === true && names?.includes('*') === true ? true : names
+  }
   const text = typeof value === 'string' ? value.trim() : ''
   if (text === '') return null
   if (isBoolean === true) return text === 'yes'
@@ -159,6 +193,51 @@ function listOf(value: unknown): string[] | null {
   const texts = (Array.isArray(value) ? value : []).map((text) => String(text).replace(/[,\s]+$/, ''))
   const named = texts.filter((text) => text !== '')
   return named.length > 0 ? named : null
+}
+
+/**
+ * A list has the names of pairs whose values are secret. JSON that somebody wrote in its place is a map: a
+ * change of those.
+ */
+function pairsOf(value: unknown, before: unknown): Pair[] {
+  if (Array.isArray(value)) return value.map((name) => ({ name: String(name), value: '', isKept: true }))
+  if (!isObject(value)) return []
+  return [
+    ...listOfPairs(before).filter(({ name, isKept }) => isKept === true && !(name in value)),
+    ...Object.entries(value)
+      .filter(([, text]) => text !== null)
+      .map(([name, text]) => ({ name, value: String(text) })),
+  ]
+}
+
+/** Null if none is left. */
+function patchOfPairs(before: unknown, after: unknown): JsonObject | null {
+  const [former, pairs] = [listOfPairs(before), listOfPairs(after)]
+  if (pairs.length === 0) return null
+  const names = new Set(pairs.map(({ name }) => name))
+  const known = new Map(former.map(({ name, value }) => [name, value]))
+  return Object.fromEntries([
+    ...former.filter(({ name }) => !names.has(name)).map(({ name }) => [name, null] as const),
+    ...pairs
+      .filter(({ name, value }) => known.get(name) !== value)
+      .map(({ name, value }) => [name, value] as const),
+  ])
+}
+
+/** Without rows in which nothing is written. */
+function listOfPairs(value: unknown): Pair[] {
+  return (Array.isArray(value) ? (value as Pair[]) : [])
+    .map((pair) => ({ ...pair, name: pair.name.trim(), value: pair.value.trim() }))
+    .filter(({ name, value }) => name + value !== '')
+}
+
+function faultOfPairs(pairs: readonly Pair[], one: string): string | undefined {
+  const names = pairs.map(({ name }) => name.toLowerCase())
+  if (names.includes('')) return `A ${one} has no name.`
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return `${twice} is there twice.`
+  const empty = pairs.find(({ value, isKept }) => value === '' && isKept !== true)
+  return empty && `${empty.name} has no value.`
 }
 
 /** As a field of the kind `datetime-local` has it, on the reader's clock. */

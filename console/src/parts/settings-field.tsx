@@ -1,6 +1,7 @@
 import { PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { GetInputPropsReturnType } from '@mantine/form'
 import type { Field } from './fields.ts'
+import { PairsField } from './pairs-field.tsx'
 
 /** The control of one setting. */
 export function SettingsField({
@@ -36,6 +37,8 @@ export function SettingsField({
       )
     case 'moment':
       return <TextInput {...same} type="datetime-local" step={1} />
+    case 'pairs':
+      return <PairsField field={field} input={input} className={className} />
     case 'secret':
       return <PasswordInput {...same} autoComplete="off" />
     case 'integer':

@@ -1,5 +1,6 @@
 import { Button, Group, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/client.ts'
 import type { Editing } from '../api/editing.ts'
 import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
@@ -46,9 +47,17 @@ export function SettingsForm({
 }) {
   const fields = groups.flatMap((group) => group.fields)
   const settings = useSettings({ fields, names, editing, preset, save })
-  const { form, mode, json, jsonFault, error } = settings
+  const { form, mode, json, jsonFault, error, failures } = settings
+  const place = useRef<HTMLFormElement>(null)
+  // A long form may hide the field that is wrong.
+  useEffect(() => {
+    if (failures === 0) return
+    const wrong = place.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-wrong]')
+    wrong?.scrollIntoView({ block: 'center' })
+    wrong?.focus({ preventScroll: true })
+  }, [failures])
   return (
-    <form onSubmit={settings.submit} noValidate>
+    <form ref={place} onSubmit={settings.submit} noValidate>
       <Stack gap={16}>
         {isBrief ? null : (
           <SegmentedControl
@@ -103,6 +112,8 @@ export function SettingsForm({
   )
 }
 
+const wholeKinds: ReadonlySet<string> = new Set(['words', 'tags', 'pairs'])
+
 function FormGroup({
   group: { title, about, fields },
   form,
@@ -118,7 +129,7 @@ function FormGroup({
         <SettingsField
           key={field.path}
           field={field}
-          className={field.kind === 'words' || field.kind === 'tags' ? classes.whole : undefined}
+          className={wholeKinds.has(field.kind) ? classes.whole : undefined}
           input={form.getInputProps(field.path, field.kind === 'switch' ? { type: 'checkbox' } : {})}
         />
       ))}
@@ -129,7 +140,7 @@ function FormGroup({
 /** Whether each part of the error is at its field already. */
 function isAtFields(error: unknown, mode: 'form' | 'json', fields: readonly Field[]): boolean {
   if (mode === 'json' || isChangedMeanwhile(error)) return false
-  const paths = Object.keys(fieldErrors(error))
+  const paths = Object.keys(fieldErrors(error, fields))
   const known = new Set(fields.map(({ path }) => path))
   return paths.length > 0 && paths.every((path) => known.has(path))
 }

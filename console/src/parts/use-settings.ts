@@ -41,6 +41,8 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
   const [jsonFault, setJsonFault] = useState<string>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  /** How often something was wrong with what was sent. */
+  const [failures, setFailures] = useState(0)
   const isNew = editing === undefined
 
   const write = (value: JsonObject) => setJson(JSON.stringify(value, null, 2))
@@ -64,7 +66,7 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
     } else {
       const written = read()
       if (written === undefined) return
-      form.setValues(valuesOf(fields, written))
+      form.setValues(valuesOf(fields, written, before))
     }
     setError(undefined)
     setMode(next)
@@ -76,7 +78,8 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
       await (editing === undefined ? save(body, {}) : editing.change((header) => save(body, header)))
     } catch (cause) {
       setError(cause)
-      form.setErrors(fieldErrors(cause))
+      form.setErrors(fieldErrors(cause, fields))
+      setFailures((before) => before + 1)
     } finally {
       setBusy(false)
     }
@@ -98,7 +101,10 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
     event.preventDefault()
     if (isBusy) return
     if (mode === 'form') {
-      if (form.validate().hasErrors) return
+      if (form.validate().hasErrors) {
+        setFailures((before) => before + 1)
+        return
+      }
       const values = form.getValues()
       void send(isNew ? bodyOf(fields, values) : patchOf(fields, before, values))
       return
@@ -108,12 +114,20 @@ export function useSettings({ fields, names, editing, preset, save }: Settings) 
   }
   /** What the user wants, as the API has it. */
   const yours = () => (mode === 'form' ? patchOf(fields, before, form.getValues()) : undefined)
-  return { form, mode, show, json, setJson, jsonFault, error, isBusy, submit, goOn, yours }
+  return { form, mode, show, json, setJson, jsonFault, error, failures, isBusy, submit, goOn, yours }
 }
 
-/** An error of one name in a list, such as `scopes.0`, is at the field of the list. */
-export function fieldErrors(error: unknown): Record<string, string> {
+/**
+ * An error of one member of a list or a map, such as `scopes.0`, is at the field of the whole, with the name
+ * that a map has for it.
+ */
+export function fieldErrors(error: unknown, fields: readonly Field[]): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(formErrors(error)).map(([path, detail]) => [path.replace(/\.\d+$/, ''), detail]),
+    Object.entries(formErrors(error)).map(([path, detail]) => {
+      const field = fields.find((one) => path.startsWith(`${one.path}.`))
+      if (field === undefined) return [path, detail]
+      const member = path.slice(field.path.length + 1)
+      return [field.path, /^\d+$/.test(member) ? detail : `${member}: ${detail}`]
+    }),
   )
 }

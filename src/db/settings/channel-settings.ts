@@ -6,8 +6,8 @@ import { formOf } from './form.ts'
 import { setting, settingOf } from './setting.ts'
 import { blockText, mustBe, plainMembers, wholeNumber } from './values.ts'
 
-const order = 'When it is chosen'
-const most = 'How much it gets'
+const order = 'Order'
+const most = 'Limits'
 const may = 'What it may do'
 const count = wholeNumber(1, 1_000_000).optional()
 const shares = ['allow', 'own'] as const
@@ -51,7 +51,7 @@ export const settingsOfChannels = {
       section: order,
       label: 'Weight',
       kind: 'integer',
-      about: 'Its share among those of equal priority',
+      about: 'Its share at equal priority',
       placeholder: '1',
     },
   }),
@@ -99,11 +99,11 @@ export const settingsOfChannels = {
       section: may,
       label: 'Objects stored at the vendor',
       kind: 'choice',
-      about: 'Files and answers that requests name by id',
+      about: 'Whether requests may name them',
       options: {
-        '': 'Allowed while one tenant uses it (default)',
-        allow: 'Allowed: its tenants share them',
-        own: 'Refused',
+        '': 'For a sole tenant (default)',
+        allow: 'Yes, tenants share them',
+        own: 'No',
       },
     },
   }),
@@ -114,9 +114,9 @@ export const settingsOfChannels = {
     shown: z.int().nullable(),
     form: {
       section: most,
-      label: 'Calls at once',
+      label: 'Calls at once, a process',
       kind: 'integer',
-      about: 'Of each process. Empty: half of IN_FLIGHT_MAX',
+      about: 'Empty: half of IN_FLIGHT_MAX',
     },
   }),
   /** The maximum number of images at once and per minute, from all processes together. Absent: unlimited. */
@@ -173,6 +173,6 @@ export const channelForm = formOf({ ...settingsOfChannels, ...connectionSettings
   { title: most },
   { title: may },
   { title: 'How it is called' },
-  { title: 'Timeouts', about: 'In ms. Empty: those of the process, which are also the longest.' },
+  { title: 'Timeouts, ms', about: 'Empty: those of the process, which are also the longest.' },
   { title: 'Certificates' },
 ])

@@ -81,7 +81,7 @@ const pem = z
   .max(1024 * 1024)
   .exactOptional()
 const msField = (label: string, about: string) =>
-  ({ section: 'Timeouts', label, kind: 'integer', about }) as const
+  ({ section: 'Timeouts, ms', label, kind: 'integer', about }) as const
 
 /**
  * The settings of a channel that determine how it is reached. They have no columns of their own, because most
@@ -103,8 +103,8 @@ export const connectionSettings = {
       section,
       label: 'Proxy',
       kind: 'text',
-      about: 'Empty: called directly. If you change it, type its password again',
-      placeholder: 'http://user:password@proxy.internal:3128',
+      about: 'Empty: none. A change needs its password again',
+      placeholder: 'http://proxy.internal:3128',
     },
   },
   headers: {
@@ -112,7 +112,9 @@ export const connectionSettings = {
     form: {
       section,
       label: 'Extra headers',
-      kind: 'headers',
+      kind: 'pairs',
+      one: 'header',
+      isSecret: true,
       about: 'Sent with each call. Values are stored encrypted, and never shown again',
     },
   },
@@ -146,7 +148,6 @@ export const connectionSettings = {
       section: tls,
       label: 'Private key of this certificate',
       kind: 'words',
-      isSecret: true,
       about: 'PEM, without a passphrase. Stored encrypted, and never shown again. Empty: stays as it is',
     },
   },

@@ -29,8 +29,8 @@ export interface FieldOfForm {
   /** The title of its section. */
   section: string
   label: string
-  /** `headers`: names with values that the API takes and never shows. */
-  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'headers'
+  /** `pairs`: a map from names to texts. */
+  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'pairs'
   about?: string
   placeholder?: string
   /** Of a `choice`, labels by value. The empty value is the default, null for the API. */
@@ -39,7 +39,9 @@ export interface FieldOfForm {
   isBoolean?: true
   /** Of `tags`: true is the tag `*`, and false is no tag. */
   isAllOrSome?: true
-  /** Of `words`: the API takes it and never shows it. */
+  /** Of `pairs`: what one of them is called. */
+  one?: string
+  /** Of `pairs`: the API never shows their values. */
   isSecret?: true
   /** The names that it suggests. */
   suggests?: 'models' | 'channels'

@@ -56,14 +56,14 @@ export function ChannelCredentials({
             cooldowns={cooldowns.filter((cooldown) => cooldown.credential === credential.id)}
           >
             {mayChange ? (
-              <>
+              <span className={classes.acts}>
                 <Button variant="subtle" onClick={() => setEdits({ replaces: credential })}>
                   Replace
                 </Button>
                 <Button variant="subtle" color="red" onClick={() => setRemoves(credential)}>
                   Remove
                 </Button>
-              </>
+              </span>
             ) : null}
           </CredentialLine>
         ))}

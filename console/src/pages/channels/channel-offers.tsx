@@ -24,7 +24,7 @@ export function ChannelOffers({
   const problem = usePart('its models', query)
   const offers = query.data?.data
   const queries = useQueryClient()
-  const [isAdding, setAdding] = useState(false)
+  const [edits, setEdits] = useState<{ offer?: Schema<'Offer'> }>()
   const remove = useMutation({
     mutationFn: (model: string) =>
       ask(
@@ -34,7 +34,7 @@ export function ChannelOffers({
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['channels'] }),
     onError: async (cause) => {
-      fails('Taking the model off', cause)
+      fails('Removing the model', cause)
       if (isChangedMeanwhile(cause)) await queries.invalidateQueries({ queryKey: ['channels'] })
     },
   })
@@ -43,8 +43,8 @@ export function ChannelOffers({
       title="Models"
       actions={
         mayChange ? (
-          <Button variant="default" onClick={() => setAdding(true)}>
-            Offer a model
+          <Button variant="default" onClick={() => setEdits({})}>
+            Add a model
           </Button>
         ) : undefined
       }
@@ -54,38 +54,57 @@ export function ChannelOffers({
         <span className="tg-quiet">It offers no model: no request comes here.</span>
       ) : null}
       <ul className={classes.list}>
-        {offers?.map(({ model, upstream_model, state }) => (
-          <li key={model}>
-            {model === '*' ? (
-              <span>all models that the upstream lists</span>
-            ) : (
-              <Link to="/console/models/$id" params={{ id: model }}>
-                {model}
-              </Link>
-            )}
-            <span className={classes.grows}>
-              <span className="tg-quiet">
-                {upstream_model === '*' || upstream_model === model
-                  ? 'under the same name'
-                  : `there: ${upstream_model}`}
-                {state === 'enabled' ? '' : `, ${state}`}
+        {offers?.map((offer) => {
+          const { model, upstream_model, state } = offer
+          return (
+            <li key={model}>
+              {model === '*' ? (
+                <span>all models that the upstream lists</span>
+              ) : (
+                <Link to="/console/models/$id" params={{ id: model }}>
+                  {model}
+                </Link>
+              )}
+              <span className={classes.grows}>
+                <span className="tg-quiet">
+                  {upstream_model === '*' || upstream_model === model
+                    ? 'under the same name'
+                    : `there: ${upstream_model}`}
+                  {state === 'enabled' ? '' : `, ${state}`}
+                </span>
               </span>
-            </span>
-            {mayChange ? (
-              <Button
-                variant="subtle"
-                color="red"
-                loading={remove.isPending}
-                onClick={() => remove.mutate(model)}
-              >
-                Take it off
-              </Button>
-            ) : null}
-          </li>
-        ))}
+              {mayChange ? (
+                <span className={classes.acts}>
+                  {model === '*' ? null : (
+                    <Button
+                      variant="subtle"
+                      aria-label={`Change ${model}`}
+                      onClick={() => setEdits({ offer })}
+                    >
+                      Change
+                    </Button>
+                  )}
+                  <Button
+                    variant="subtle"
+                    color="red"
+                    aria-label={`Remove ${model}`}
+                    loading={remove.isPending && remove.variables === model}
+                    onClick={() => remove.mutate(model)}
+                  >
+                    Remove
+                  </Button>
+                </span>
+              ) : null}
+            </li>
+          )
+        })}
       </ul>
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Offer a model">
-        <OfferForm of={tagged} onDone={() => setAdding(false)} />
+      <Modal
+        opened={edits !== undefined}
+        onClose={() => setEdits(undefined)}
+        title={edits?.offer === undefined ? 'Add a model' : `Change ${edits.offer.model}`}
+      >
+        <OfferForm of={tagged} offer={edits?.offer} onDone={() => setEdits(undefined)} />
       </Modal>
     </Section>
   )

@@ -1,16 +1,17 @@
+import { forms } from 'virtual:settings'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
+import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
-import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { Notice, State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
@@ -20,6 +21,7 @@ import { ChannelOffers } from './channel-offers.tsx'
 import { stateOf } from './channel-state.ts'
 import { ChannelTest } from './channel-test.tsx'
 import { channelQuery, useChannelEditing, useChannelHealth } from './channels-query.ts'
+import { channelGroups, EditChannel } from './edit-channel.tsx'
 
 /** One channel: how it is, a test, its credentials, its models, its settings. */
 export function ChannelPage() {
@@ -39,7 +41,7 @@ export function ChannelPage() {
 function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
   const channel = tagged.data
   const may = useMay()
-  const queries = useQueryClient()
+  const [isEditing, setEditing] = useState(false)
   const gateway = useChannelHealth()
   const health = gateway.data?.channels.find(({ id }) => id === channel.id)
   const isFile = channel.managed_by === 'file'
@@ -55,16 +57,6 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { channel: channel.name, limit: 200 } }, signal })),
   })
-  const save = async (patch: Record<string, unknown>, header: IfMatch) => {
-    await ask(
-      api.PATCH('/admin/v1/channels/{id}', {
-        params: { path: { id: channel.id }, header },
-        body: patch,
-      }),
-    )
-    done('The settings are in force')
-    await queries.invalidateQueries({ queryKey: ['channels'] })
-  }
   return (
     <Page
       title={channel.name}
@@ -74,7 +66,14 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
           <Link to="/console/log" search={{ channel: channel.name }}>
             Its requests
           </Link>
-          {mayChange ? <Switches tagged={tagged} /> : null}
+          {mayChange ? (
+            <>
+              <Button variant="default" onClick={() => setEditing(true)}>
+                Edit the channel
+              </Button>
+              <Switches tagged={tagged} />
+            </>
+          ) : null}
         </>
       }
     >
@@ -115,15 +114,15 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
       ) : null}
       <ChannelCredentials tagged={tagged} cooldowns={health?.cooldowns ?? []} mayChange={mayChange} />
       <ChannelOffers tagged={tagged} offers={offers} mayChange={mayChange} />
-      <Section title="All settings">
-        <JsonEditor
-          of={tagged}
-          read={() => queries.fetchQuery({ ...channelQuery(channel.id), staleTime: 0 })}
-          settingsOf={settingsOf}
-          save={save}
-          why={why}
+      <Section title="Settings">
+        {why === undefined ? null : <span className="tg-quiet">{why}</span>}
+        <SettingsFacts
+          groups={[...channelGroups.slice(1), statedTraits(channel.traits)]}
+          names={forms.channel.names}
+          of={channel}
         />
       </Section>
+      {isEditing ? <EditChannel of={tagged} onClose={() => setEditing(false)} /> : null}
     </Page>
   )
 }
@@ -131,20 +130,6 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
 /** Only its problem: what the health says is in several places of the page. */
 function HealthPart({ of }: { of: ReturnType<typeof useChannelHealth> }) {
   return usePart('how it is now', of)
-}
-
-/** Without what cannot be changed there. */
-function settingsOf(channel: Schema<'Channel'>) {
-  const {
-    id: _id,
-    state: _state,
-    managed_by: _by,
-    credentials: _credentials,
-    has_key: _key,
-    is_readable: _readable,
-    ...settings
-  } = channel
-  return settings
 }
 
 function Breaker({

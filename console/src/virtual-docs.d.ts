@@ -35,5 +35,5 @@ declare module 'virtual:settings' {
     }[]
   }
 
-  export const forms: Readonly<Record<'key' | 'group' | 'tenant' | 'channel', Form>>
+  export const forms: Readonly<Record<'key' | 'group' | 'tenant' | 'channel' | 'model', Form>>
 }

@@ -1,6 +1,7 @@
 import { isBudgeted } from '../db/settings/bounds.ts'
 import { settingsOfChannels } from '../db/settings/channel-settings.ts'
 import { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
+import { settingsOfModels } from '../db/settings/model-settings.ts'
 import { fromRow } from '../db/settings/setting.ts'
 import { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
 import { protocolNames } from '../protocols/protocol.ts'
@@ -49,13 +50,9 @@ export function buildSnapshot(
   const models = rows.models.map(
     (row): Model => ({
       id: row.id,
+      ...fromRow(settingsOfModels, row),
       aliases: row.aliases.filter((alias) => owners.get(alias) === row.id),
-      fallbacks: row.fallbacks,
-      plainMembers: row.plainMembers,
-      contextLength: row.contextLength ?? undefined,
-      maxOutputTokens: row.maxOutputTokens ?? undefined,
       price: prices.get(row.id),
-      images: row.images ?? undefined,
       offers: offersOf(row.id),
       createdAt: row.createdAt,
     }),

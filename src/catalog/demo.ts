@@ -2,6 +2,7 @@ import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { applyCatalog } from './apply.ts'
 import { channelEntry, type GatewayFile, groupEntry } from './gateway-file.ts'
+import { modelEntry } from './model-entry.ts'
 import { changeRows, readGroups } from './queries.ts'
 
 /**
@@ -13,51 +14,24 @@ export const demoBaseUrl = 'http://tollgate-demo.internal'
 const demoGatewayFile: GatewayFile = {
   revision: undefined,
   models: [
-    {
+    modelEntry.parse({
       id: 'demo-chat',
-      aliases: [],
-      fallbacks: [],
-      plainMembers: [],
-      contextLength: 128_000,
-      maxOutputTokens: 4096,
-      price: {
-        input: 100_000_000n,
-        cacheRead: 10_000_000n,
-        cacheWrite: 125_000_000n,
-        output: 400_000_000n,
-        reasoning: undefined,
-        image: undefined,
-        imageRates: [],
-      },
-      images: undefined,
-      traits: undefined,
-    },
-    {
+      context_length: 128_000,
+      max_output_tokens: 4096,
+      price: { input: '0.1', cache_read: '0.01', cache_write: '0.125', output: '0.4' },
+    }),
+    modelEntry.parse({
       id: 'demo-image',
-      aliases: [],
-      fallbacks: [],
-      plainMembers: [],
-      contextLength: undefined,
-      maxOutputTokens: undefined,
-      price: {
-        input: undefined,
-        cacheRead: undefined,
-        cacheWrite: undefined,
-        output: undefined,
-        reasoning: undefined,
-        image: 10_000_000n,
-        imageRates: [{ size: undefined, quality: 'high', nano: 40_000_000n }],
-      },
+      price: { image: '0.01', images: [{ quality: 'high', usd: '0.04' }] },
       images: {
         sizes: ['256x256', '512x512', '1024x1024', '1536x1024', '1024x1536'],
         qualities: ['low', 'medium', 'high'],
         backgrounds: ['opaque'],
-        outputFormats: ['png'],
-        imagesMax: 10,
-        partialImagesMax: 3,
+        output_formats: ['png'],
+        images_max: 10,
+        partial_images_max: 3,
       },
-      traits: undefined,
-    },
+    }),
   ],
   channels: [
     channelEntry.parse({

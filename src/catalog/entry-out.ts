@@ -3,7 +3,9 @@ import type { Rates } from '../canonical/price-parts.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { usd } from '../canonical/usd.ts'
 import { settingsOfChannels } from '../db/settings/channel-settings.ts'
+import { settingsOfModels } from '../db/settings/model-settings.ts'
 import { exportOf } from '../db/settings/setting.ts'
+import { snakeCased } from '../db/settings/values.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { priceFromRow } from './price-from-row.ts'
 import { namedRates } from './price-tiers.ts'
@@ -21,13 +23,8 @@ type OfferRow = Pick<CatalogRows['offers'][number], 'modelId' | 'upstreamModel' 
 export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
   return {
     id: row.id,
-    ...(row.aliases.length > 0 && { aliases: row.aliases }),
-    ...(row.fallbacks.length > 0 && { fallbacks: row.fallbacks }),
-    ...(row.plainMembers.length > 0 && { plain_members: row.plainMembers }),
-    ...(row.contextLength !== null && { context_length: row.contextLength }),
-    ...(row.maxOutputTokens !== null && { max_output_tokens: row.maxOutputTokens }),
+    ...exportOf(settingsOfModels, row),
     ...member('price', price === undefined ? undefined : priceWords(priceFromRow(price))),
-    ...(row.images !== null && { images: imageWords(row.images) }),
     ...(row.traits !== null && { traits: traitsInWords(row.traits) }),
   }
 }
@@ -48,7 +45,7 @@ export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
 export function connectionWords({ timeouts, ...rest }: ConnectionEntry): Json {
   return {
     ...rest,
-    ...(timeouts !== undefined && { timeouts: inSnakeCase(timeouts) }),
+    ...(timeouts !== undefined && { timeouts: snakeCased(timeouts) }),
   }
 }
 
@@ -113,19 +110,6 @@ function imageRateWords({ size, quality, nano }: Price['imageRates'][number]): J
 /** In USD, as exact decimals. */
 export function rateWords(rates: Rates): Json {
   return Object.fromEntries(namedRates(rates).map(([word, nano]) => [word, usd(nano)]))
-}
-
-function imageWords(images: object): Json {
-  return inSnakeCase(images)
-}
-
-function inSnakeCase(settings: object): Json {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  )
 }
 
 function member(name: string, value: unknown): Json {

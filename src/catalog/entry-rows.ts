@@ -1,4 +1,5 @@
 import { settingsOfChannels } from '../db/settings/channel-settings.ts'
+import { settingsOfModels } from '../db/settings/model-settings.ts'
 import { toRow } from '../db/settings/setting.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { connectionColumns } from './channel-connection.ts'
@@ -12,12 +13,7 @@ export type ManagedBy = 'file' | 'admin'
 export function modelRow(model: ModelEntry, managedBy: ManagedBy) {
   return {
     id: model.id,
-    contextLength: model.contextLength ?? null,
-    maxOutputTokens: model.maxOutputTokens ?? null,
-    aliases: model.aliases,
-    fallbacks: model.fallbacks,
-    plainMembers: model.plainMembers,
-    images: model.images ?? null,
+    ...toRow(settingsOfModels, model),
     traits: model.traits ?? null,
     disabledAt: null,
     managedBy,

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { byWord, type Rates, type RateWord, ratesBy } from '../canonical/price-parts.ts'
-import { multiplier, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
+import { imageWord, multiplier, mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import type { ImageRate, Price, PriceCondition, PriceTier } from './snapshot.ts'
-
-/** A size, a quality or the like, as written by clients. */
-export const imageWord = name(64)
 
 const madeIn = imageWord.refine((word) => word !== 'auto', {
   error: mustBe('a specific value; "auto" is charged at the price of the resulting image'),

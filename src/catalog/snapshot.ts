@@ -1,7 +1,7 @@
-import type { ImageTraits } from '../canonical/image.ts'
 import type { Rates } from '../canonical/price-parts.ts'
 import type { settingsOfChannels } from '../db/settings/channel-settings.ts'
 import type { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
+import type { settingsOfModels } from '../db/settings/model-settings.ts'
 import type { SettingValues } from '../db/settings/setting.ts'
 import type { tenantSettingsOfRequests } from '../db/settings/tenant-settings.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -38,22 +38,9 @@ export interface RateLimits {
   concurrency: number | undefined
 }
 
-export interface Model {
+export interface Model extends SettingValues<typeof settingsOfModels> {
   id: string
-  /** Other names by which clients can call the model. */
-  aliases: readonly string[]
-  /** The ids of models that are tried, in this order, if none of its channels can answer. */
-  fallbacks: readonly string[]
-  /** Paths of request members for which vendors add no hidden input, on any of the model's channels. */
-  plainMembers: readonly string[]
-  contextLength: number | undefined
-  maxOutputTokens: number | undefined
   price: Price | undefined
-  /**
-   * The image requests that it accepts. Undefined if not known, so only channels that speak the format are
-   * called.
-   */
-  images: ImageTraits | undefined
   /** The enabled channels that serve it, by descending priority and then by name. */
   offers: readonly Offer[]
   createdAt: Date

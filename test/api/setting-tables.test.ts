@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { groupWords, keyWords, tenantOut } from '../../src/access/access-out.ts'
 import { readExportRows } from '../../src/access/export-queries.ts'
 import { readNamedKey } from '../../src/access/named-key-queries.ts'
-import { channelOut } from '../../src/catalog/entry-out.ts'
+import { channelOut, modelWords } from '../../src/catalog/entry-out.ts'
 import { settingsOfChannels } from '../../src/db/settings/channel-settings.ts'
 import { connectionSettings } from '../../src/db/settings/connection-settings.ts'
 import { forms } from '../../src/db/settings/forms.ts'
 import { settingsOfGroups } from '../../src/db/settings/group-settings.ts'
 import { settingsOfKeys, settingsOfParents } from '../../src/db/settings/key-settings.ts'
+import { settingsOfModels } from '../../src/db/settings/model-settings.ts'
 import { defaultsOf, type SettingTable } from '../../src/db/settings/setting.ts'
 import { settingsOfTenants } from '../../src/db/settings/tenant-settings.ts'
 import { documentWithoutGateway } from '../openapi-client/document.ts'
@@ -45,8 +46,16 @@ const tables = {
     rest: { protocols: { 'openai-chat': 'https://api.example' }, api_keys: [''], models: ['main'] },
     schemas: ['ChannelRequest', 'ChannelPatch', 'Channel'],
   },
+  model: {
+    table: settingsOfModels as SettingTable,
+    path: 'models',
+    rest: {},
+    schemas: ['ModelRequest', 'ModelPatch', 'AdminModel'],
+  },
 } as const
 type Resource = keyof typeof tables
+/** A model has its name as its id, which cannot be changed. */
+const called = (resource: Resource, name: string) => (resource === 'model' ? { id: name } : { name })
 
 /** A value that is not the default, one outside the bounds, and the path of the latter. */
 interface Case {
@@ -75,14 +84,16 @@ const stated: Readonly<Record<string, Case>> = {
   price_multiplier: { value: '1.2', wrong: '1.0000000001' },
   client_gone: { value: { policy: 'abort', seconds: 7 }, wrong: { seconds: 3_601 }, at: 'seconds' },
   allow_private_address: { value: ['10.0.0.0/8'], wrong: ['10.0.0.0/99'], at: '0' },
-  images: { value: { concurrency: 2 }, wrong: { per_minute: 0 }, at: 'per_minute' },
+  'images of a channel': { value: { concurrency: 2 }, wrong: { per_minute: 0 }, at: 'per_minute' },
+  'images of a model': { value: { sizes: ['1x1'] }, wrong: { images_max: 11 }, at: 'images_max' },
+  fallbacks: { value: ['main'], wrong: ['nothing'], at: '0' },
   plain_members: { value: ['messages[].file_url'], wrong: ['twice', 'twice'] },
   retention: { value: { rows_days: 7 }, wrong: { bodies_days: 0 }, at: 'bodies_days' },
 }
 
 /** Makes a case from the schema of a setting. */
-function caseOf(name: string, entry: z.ZodType): Case {
-  const known = stated[name]
+function caseOf(name: string, entry: z.ZodType, resource?: Resource): Case {
+  const known = stated[name] ?? stated[`${name} of a ${resource}`]
   if (known !== undefined) return known
   const { type, enum: words, minimum, maximum, default: usual } = z.toJSONSchema(entry, { io: 'input' })
   if (words !== undefined) return { value: words.find((word) => word !== usual), wrong: 'unheard of' }
@@ -92,11 +103,14 @@ function caseOf(name: string, entry: z.ZodType): Case {
 }
 
 const cases = Object.entries(tables).flatMap(([resource, { table }]) =>
-  Object.entries(table).map(([name, { entry }]) => ({
-    resource: resource as Resource,
-    name,
-    ...caseOf(name, entry),
-  })),
+  Object.entries(table)
+    // An alias is of one model, so two of these tests cannot both write it.
+    .filter(([name]) => name !== 'aliases')
+    .map(([name, { entry }]) => ({
+      resource: resource as Resource,
+      name,
+      ...caseOf(name, entry, resource as Resource),
+    })),
 )
 const nameOf = (resource: string, setting: string) => `${resource} with ${setting}`
 
@@ -105,7 +119,12 @@ function yamlOf(upstreamUrl: string): string {
   const file = parse(gatewayYaml(upstreamUrl))
   for (const { resource, name: setting, value } of cases) {
     const { rest } = tables[resource]
-    const entry = { ...rest, tenant: undefined, name: nameOf(resource, setting), [setting]: value }
+    const entry = {
+      ...rest,
+      tenant: undefined,
+      ...called(resource, nameOf(resource, setting)),
+      [setting]: value,
+    }
     if (resource === 'key') file.tenants[0].keys.push(entry)
     else file[`${resource}s`].push(entry)
   }
@@ -129,24 +148,31 @@ describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at
   const { path, rest, schemas } = tables[resource]
   const shown = typeof value === 'object' && !Array.isArray(value) ? expect.objectContaining(value) : value
   const post = (settings: object) =>
-    admin('POST', path, { ...rest, name: `${resource} by API, ${name}`, ...settings })
+    admin('POST', path, { ...rest, ...called(resource, `${resource} by API, ${name}`), ...settings })
 
   test('is written by the API, read back, kept by a change of another, and put back to its default', async () => {
-    const plain = await admin('POST', path, { ...rest, name: `plain ${resource}, ${name}` })
+    const plain = await admin('POST', path, {
+      ...rest,
+      ...called(resource, `plain ${resource}, ${name}`),
+    })
     const made = await post({ [name]: value })
     expect(made.status, made.text).toBe(201)
     expect(made.body[name]).toEqual(shown)
     expect(made.body[name]).not.toEqual(plain.body[name])
-    const { body } = await admin('GET', `${path}/${made.body.id}`)
+    const own = `${path}/${encodeURIComponent(String(made.body.id))}`
+    const { body } = await admin('GET', own)
     expect(body[name]).toEqual(made.body[name])
-    const renamed = await admin('PATCH', `${path}/${made.body.id}`, { name: `${resource}, ${name}, renamed` })
-    expect(renamed.body[name]).toEqual(made.body[name])
-    const reset = await admin('PATCH', `${path}/${made.body.id}`, { [name]: null })
+    const another =
+      resource === 'model' ? { traits: { tools: true } } : { name: `${resource}, ${name}, renamed` }
+    const changed = await admin('PATCH', own, another)
+    expect(changed.status, changed.text).toBe(200)
+    expect(changed.body[name]).toEqual(made.body[name])
+    const reset = await admin('PATCH', own, { [name]: null })
     expect(reset.body[name]).toEqual(plain.body[name])
   })
 
   test('is refused outside its bounds, by its name', async () => {
-    const refused = await post({ [name]: wrong })
+    const refused = await post({ ...called(resource, 'refused'), [name]: wrong })
     expect(refused).toMatchObject({
       status: 400,
       body: { errors: [{ pointer: `#/${[name, at].filter((part) => part !== undefined).join('/')}` }] },
@@ -160,11 +186,13 @@ describe.each(cases)('$name of a $resource', ({ resource, name, value, wrong, at
       group: rows.groups.map((row) => groupWords(row)),
       tenant: rows.tenants.map(({ tenant }) => tenantOut(tenant, undefined)),
       channel: rows.channels.map((row) => channelOut(row, [])),
+      model: rows.models.map((row) => modelWords(row, undefined)),
     }[resource]
-    const entry = words.find((one) => one.name === nameOf(resource, name))
+    const find = (setting: string) => words.find((one) => (one.name ?? one.id) === nameOf(resource, setting))
+    const entry = find(name)
     expect(entry?.[name]).toEqual(value)
-    const named = Object.keys(tables[resource].table).filter((one) => one !== name)
-    const other = words.find((one) => named.some((setting) => one.name === nameOf(resource, setting)))
+    const others = Object.keys(tables[resource].table).filter((one) => one !== name)
+    const other = others.map(find).find((one) => one !== undefined)
     expect(other).toBeDefined()
     // Groups always state these, for their readers.
     if (!['models', 'channels', 'client_gone'].includes(name)) expect(other).not.toHaveProperty([name])

@@ -11,6 +11,8 @@ import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queri
 import { referrersOfModel } from '../../catalog/referrers.ts'
 import type { Snapshot } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
+import { settingsOfModels } from '../../db/settings/model-settings.ts'
+import { jsonOf, membersOf } from '../../db/settings/setting.ts'
 import { oneOfWords, text } from '../parameter.ts'
 import { managedBy } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
@@ -36,14 +38,7 @@ const modelAnswer = z
     id: z.string(),
     state: z.enum(['enabled', 'disabled']),
     managed_by: managedBy,
-    aliases: z.array(z.string()),
-    fallbacks: z.array(z.string()),
-    plain_members: z
-      .array(z.string())
-      .describe('Request members for which no vendor adds input beyond what the body contains.'),
-    context_length: z.int().nullable(),
-    max_output_tokens: z.int().nullable(),
-    images: words.nullable(),
+    ...membersOf(settingsOfModels, 'shown'),
     traits: words.nullable(),
     price: words
       .nullable()
@@ -285,17 +280,12 @@ export function rowOf(rows: AllRows, id: string): AllRows['models'][number] {
 
 function modelJson(row: AllRows['models'][number], rows: AllRows): z.output<typeof modelAnswer> {
   const version = rows.prices.find(({ modelId }) => modelId === row.id)
-  const { price, images, traits } = modelWords(row, version)
+  const { price, traits } = modelWords(row, version)
   return {
     id: row.id,
     state: row.disabledAt === null ? 'enabled' : 'disabled',
     managed_by: row.managedBy,
-    aliases: row.aliases,
-    fallbacks: row.fallbacks,
-    plain_members: row.plainMembers,
-    context_length: row.contextLength,
-    max_output_tokens: row.maxOutputTokens,
-    images: isRecord(images) ? images : null,
+    ...jsonOf(settingsOfModels, row),
     traits: isRecord(traits) ? traits : null,
     price: isRecord(price) ? price : null,
     price_version:

@@ -1,4 +1,3 @@
-import type { ImageTraits } from '../../canonical/image.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import {
   bigint,
@@ -14,22 +13,14 @@ import {
   uuid,
 } from '../drizzle.cjs'
 import { settingsOfChannels } from '../settings/channel-settings.ts'
+import { settingsOfModels } from '../settings/model-settings.ts'
 import { columnsOf } from '../settings/setting.ts'
 import { bytea, managedBy, moment, nano } from './types.ts'
 
 export const models = pgTable('models', {
   /** The public name, or `*` for any model name that a channel passes through. */
   id: text('id').primaryKey(),
-  contextLength: integer('context_length'),
-  maxOutputTokens: integer('max_output_tokens'),
-  /** Other names under which clients can call it. */
-  aliases: text('aliases').array().notNull().default(sql`'{}'`),
-  /** Models to use if none of its channels is available, in this order. */
-  fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
-  /** Paths of request members for which none of its channels adds input. */
-  plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
-  /** The image requests that it accepts; NULL: unknown. */
-  images: jsonb('images').$type<ImageTraits>(),
+  ...columnsOf(settingsOfModels),
   /** The traits of all its offers, if gateway.yaml or an admin states them; NULL: not stated. */
   traits: jsonb('traits').$type<Traits>(),
   disabledAt: moment('disabled_at'),

@@ -136,7 +136,7 @@ export const connectionSettings = {
     entry: pem,
     form: {
       section: tls,
-      label: "Certificate of the gateway's own",
+      label: 'Client certificate',
       kind: 'words',
       about: 'PEM, for a server that asks for one',
       placeholder: '-----BEGIN CERTIFICATE-----',
@@ -146,7 +146,7 @@ export const connectionSettings = {
     entry: pem,
     form: {
       section: tls,
-      label: 'Private key of this certificate',
+      label: 'Private key of the client certificate',
       kind: 'words',
       about: 'PEM, without a passphrase. Stored encrypted, and never shown again. Empty: stays as it is',
     },

@@ -2,6 +2,7 @@ import { channelForm, settingsOfChannels } from './channel-settings.ts'
 import { connectionSettings } from './connection-settings.ts'
 import { groupForm, settingsOfGroups } from './group-settings.ts'
 import { keyForm, settingsOfKeys } from './key-settings.ts'
+import { modelForm, settingsOfModels } from './model-settings.ts'
 import { settingsOfTenants, tenantForm } from './tenant-settings.ts'
 
 /**
@@ -19,5 +20,6 @@ export const forms = {
     ],
     sections: channelForm,
   },
+  model: { names: [...Object.keys(settingsOfModels), 'traits'], sections: modelForm },
   tenant: { names: ['name', ...Object.keys(settingsOfTenants)], sections: tenantForm },
 }

@@ -51,11 +51,12 @@ export interface FieldOfForm {
 
 type Stored<Columns> = {
   [Name in keyof Columns]: Columns[Name] extends { _: { data: infer Data; notNull: infer NotNull } }
-    ? NotNull extends true
-      ? Data
-      : Data | null
+    ? Narrowed<Columns[Name], Data> | (NotNull extends true ? never : null)
     : unknown
 }
+
+/** What `$type` says of a column. */
+type Narrowed<Column, Data> = Column extends { _: { $type: infer Own } } ? Own : Data
 
 /** A setting of one column that holds its value as it is. Absent is NULL. */
 export function setting<

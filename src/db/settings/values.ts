@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readBlock } from '../../canonical/address-blocks.ts'
 import { hiddenInputMax } from '../../canonical/hidden-input.ts'
+import type { Json } from '../../canonical/json.ts'
 import { nanoFromUsd } from '../../canonical/usd.ts'
 
 // Types of values that occur in several places of gateway.yaml or need their own messages.
@@ -13,6 +14,9 @@ export const name = (charactersMax: number) =>
     .string()
     .max(charactersMax)
     .regex(/^[^\p{C}]+$/u, mustBe(`a name of 1 to ${charactersMax} visible characters`))
+
+/** A size or a quality of images, or the like, as written by clients. */
+export const imageWord = name(64)
 
 /** Text for people to read. Postgres cannot store NUL or lone surrogates. */
 export const description = z
@@ -61,3 +65,13 @@ export const expiry = z
     error: mustBe('a date, or a time with a time zone, such as 2027-01-31 or 2027-01-31T12:00:00Z'),
   })
   .transform((text) => new Date(text))
+
+/** Returns settings under their names in gateway.yaml: `imagesMax` becomes `images_max`. */
+export function snakeCased(settings: object): Json {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+}

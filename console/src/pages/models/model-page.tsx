@@ -1,19 +1,20 @@
+import { forms } from 'virtual:settings'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
-import { count } from '../../format/numbers.ts'
+import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
-import { Moment, None } from '../../parts/formatted-values.tsx'
-import { JsonEditor } from '../../parts/json-editor.tsx'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
+import { EditModel, modelGroups } from './edit-model.tsx'
 import { ModelOffers } from './model-offers.tsx'
 import { ModelPrices } from './model-prices.tsx'
 import { modelQuery, useModelEditing } from './model-query.ts'
@@ -36,9 +37,8 @@ export function ModelPage() {
 
 function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
   const model = tagged.data
-  const { aliases, fallbacks, plain_members, context_length, max_output_tokens } = model
   const may = useMay()
-  const queries = useQueryClient()
+  const [isEditing, setEditing] = useState(false)
   const isFile = model.managed_by === 'file'
   const mayChange = may('catalog', 'write') && !isFile
   const why = isFile
@@ -51,16 +51,6 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { model: model.id, limit: 200 } }, signal })),
   })
-  const save = async (patch: Record<string, unknown>, header: IfMatch) => {
-    await ask(
-      api.PATCH('/admin/v1/models/{id}', {
-        params: { path: { id: model.id }, header },
-        body: patch,
-      }),
-    )
-    done('The settings are in force')
-    await queries.invalidateQueries({ queryKey: ['models'] })
-  }
   return (
     <Page
       title={model.id}
@@ -70,23 +60,26 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
           <Link to="/console/log" search={{ model: model.id }}>
             Its requests
           </Link>
-          {mayChange ? <Switches tagged={tagged} /> : null}
+          {mayChange ? (
+            <>
+              <Button variant="default" onClick={() => setEditing(true)}>
+                Edit the model
+              </Button>
+              <Switches tagged={tagged} />
+            </>
+          ) : null}
         </>
       }
     >
-      <Facts
-        facts={[
-          ['Context', context_length === null ? <None key="context" /> : `${count(context_length)} tokens`],
-          [
-            'Most output',
-            max_output_tokens === null ? <None key="output" /> : `${count(max_output_tokens)} tokens`,
-          ],
-          ['Aliases', aliases.join(', ') || <None key="aliases" />],
-          ['Fallbacks', fallbacks.join(', ') || <None key="fallbacks" />],
-          ['Plain members', plain_members.join(', ') || <None key="plain" />],
-          ['Made', <Moment key="made" at={model.created_at} />],
-        ]}
-      />
+      <Facts facts={[['Made', <Moment key="made" at={model.created_at} />]]} />
+      <Section title="Settings">
+        {why === undefined ? null : <span className="tg-quiet">{why}</span>}
+        <SettingsFacts
+          groups={[...modelGroups([]), statedTraits(model.traits)]}
+          names={forms.model.names}
+          of={model}
+        />
+      </Section>
       <ModelPrices tagged={tagged} why={may('catalog', 'write') ? undefined : why} mayChange={mayChange} />
       {offers.error === null ? null : <Problem error={offers.error} onAgain={() => void offers.refetch()} />}
       {offers.data === undefined ? null : (
@@ -95,23 +88,9 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
           <VerdictGrid model={model.id} offers={offers.data.data} />
         </>
       )}
-      <Section title="All settings">
-        <JsonEditor
-          of={tagged}
-          read={() => queries.fetchQuery({ ...modelQuery(model.id), staleTime: 0 })}
-          settingsOf={settingsOf}
-          save={save}
-          why={why}
-        />
-      </Section>
+      {isEditing ? <EditModel of={tagged} onClose={() => setEditing(false)} /> : null}
     </Page>
   )
-}
-
-/** Without its price, which is a version of its own. */
-function settingsOf(model: Schema<'AdminModelDetails'>) {
-  const { aliases, fallbacks, plain_members, context_length, max_output_tokens, images, traits } = model
-  return { aliases, fallbacks, plain_members, context_length, max_output_tokens, images, traits }
 }
 
 function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {

@@ -6,6 +6,7 @@ import { readTenants, type Transaction } from '../catalog/queries.ts'
 import { settingsOfKeys } from '../db/settings/key-settings.ts'
 import { toRow } from '../db/settings/setting.ts'
 import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
+import { carryBlocks, type WrittenKey } from './key-block-queries.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -67,7 +68,8 @@ export async function applyTenants(
   const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
   const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
   await freeSecrets(tx, keyRows, pairs)
-  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper, writing)
+  const { generated, changes: keyChanges, written } = await writeKeys(tx, pairs, pepper, writing)
+  await carryBlocks(tx, written)
   if (writing.managedBy !== 'file')
     return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 
@@ -185,6 +187,7 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
   const generated: GeneratedKey[] = []
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
+  const written: WrittenKey[] = []
   for (const { want, row } of pairs) {
     if (row?.parentId === null && row.revokedAt !== null) {
       throw new Error(
@@ -201,12 +204,15 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
     const shown = shownKey(want.tenant, want.key.name)
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
-      fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      const made = { ...newKey(want, secret, pepper), ...settings }
+      fresh.push(made)
+      written.push({ keyId: made.id, hashes: hashesOf(want) })
       writing.report('keys', shown, 'create', [])
       changes.added.push(shown)
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
+    if (!writing.keepsExisting) written.push({ keyId: row.id, hashes: hashesOf(want) })
     const members = writing.keepsExisting ? [] : differences(row, settings)
     writing.report('keys', shown, members.length === 0 ? 'skip' : 'change', members)
     if (members.length === 0) continue
@@ -216,7 +222,7 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
-  return { generated, changes }
+  return { generated, changes, written }
 }
 
 function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper: Buffer) {

@@ -52,6 +52,7 @@ export function permitCaller(
   clientAddress: string | undefined,
   nowMs: number,
 ): Identity {
+  if (identity.blocked) throw gatewayError('key_blocked', { hint })
   if (identity.disabled) throw gatewayError('key_disabled', { hint })
   if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs)
     throw gatewayError('key_expired', { hint, at: new Date(identity.expiresAt).toISOString() })

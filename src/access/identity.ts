@@ -19,6 +19,8 @@ export interface Identity extends SettingValues<typeof settingsOfParents> {
   /** Milliseconds since the epoch. */
   expiresAt: number | undefined
   disabled: boolean
+  /** A person has blocked the key or its parent. */
+  blocked: boolean
   /** Undefined: the group's limits apply; for a sub-key, only its parent's. */
   limits: RateLimits | undefined
   /** True: the key or its parent has a budget, so its requests need a reservation. */

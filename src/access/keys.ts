@@ -47,13 +47,8 @@ export class Keys {
     if (this.#unknown.get(secret) === true) return undefined
     const reading = this.#reads.get(secret)
     if (reading !== undefined) return await reading
-    const { current, former } = this.#options.peppers
-    // A key created under a former master key is stored with a hash that uses that key's pepper.
-    const possible = [current, ...former.map(({ key }) => key)]
-      .map((pepper) => {
-        const hash = hashKeySecret(secret, pepper)
-        return { hash, state: this.hashes.find(hash) }
-      })
+    const possible = this.hashesOf(secret)
+      .map((hash) => ({ hash, state: this.hashes.find(hash) }))
       .filter(({ state }) => state !== 'none')
     if (possible.length === 0) return undefined
     const isGuess = possible.every(({ state }) => state === 'doubtful')
@@ -67,6 +62,15 @@ export class Keys {
   /** The hash that is stored instead of a new secret. */
   hashOf(secret: string): Buffer {
     return hashKeySecret(secret, this.#options.peppers.current)
+  }
+
+  /**
+   * All hashes with which a key of this secret can be stored, the current one first: a key created under a
+   * former master key has a hash that uses that key's pepper.
+   */
+  hashesOf(secret: string): Buffer[] {
+    const { former } = this.#options.peppers
+    return [this.hashOf(secret), ...former.map(({ key }) => hashKeySecret(secret, key))]
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
 import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
-import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
+import { accounts, entries, keyBlocks, keys, revision, tenants } from '../db/schema.ts'
 import { isBudgeted, ownLimitsFrom } from '../db/settings/bounds.ts'
 import { settingsOfParents } from '../db/settings/key-settings.ts'
 import { columnsOf, fromRow } from '../db/settings/setting.ts'
@@ -20,9 +20,12 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
   lookups.set(db, lookup)
   const [found] = await lookup.execute({ secretHash })
   if (found === undefined) return undefined
-  const { keys: row, parent } = found
+  const { keys: row, parent, key_blocks: block } = found
   const isFormer = !row.secretHash.equals(secretHash)
-  return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
+  return identityOf(row, parent ?? undefined, {
+    until: isFormer ? row.formerSecretUntil : null,
+    blocked: block !== null,
+  })
 }
 
 /**
@@ -38,6 +41,7 @@ function prepareLookup(db: TypedQueries) {
       .select()
       .from(keys)
       .leftJoin(parents, eq(parents.id, keys.parentId))
+      .leftJoin(keyBlocks, or(eq(keyBlocks.keyId, keys.id), eq(keyBlocks.keyId, keys.parentId)))
       .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
       // A key with this as its present secret takes precedence over a key with it as a former secret.
       .orderBy(desc(eq(keys.secretHash, secretHash)))
@@ -52,7 +56,11 @@ const parents = alias(keys, 'parent')
  * Returns the identity of a key. A sub-key can never do more than its parent currently can. `until` is the
  * time at which the secret that was sent expires.
  */
-function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
+function identityOf(
+  row: KeyRow,
+  parent: KeyRow | undefined,
+  { until, blocked }: { until: Date | null; blocked: boolean },
+): Identity {
   return {
     keyId: row.id,
     keyName: row.name,
@@ -64,6 +72,7 @@ function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null)
     allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
     expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
+    blocked,
     disabled: row.disabledAt !== null || (parent !== undefined && parent.disabledAt !== null),
     limits: ownLimitsFrom(row),
     budgeted: isBudgeted(row) || (parent !== undefined && isBudgeted(parent)),

@@ -16,6 +16,7 @@ const key = z.looseObject({
   hint: z.string(),
   disabled: z.boolean(),
   revoked_at: z.string().nullable(),
+  blocked: z.looseObject({ at: z.string(), by: z.string(), reason: z.string() }).nullable(),
   expires_at: z.string().nullable(),
   created_at: z.string(),
 })

@@ -2,6 +2,7 @@ import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { GatewayClient, gatewayOptions } from './gateway.ts'
 import type { Key } from './gateway-answers.ts'
+import { stateOf } from './key-state.ts'
 import { flag, json, value } from './options.ts'
 import { tableText } from './terminal.ts'
 
@@ -49,10 +50,3 @@ export const keysList = command({
     return exitCodes.done
   },
 })
-
-function stateOf({ revoked_at, disabled, expires_at }: Key): string {
-  if (revoked_at !== null) return `revoked ${revoked_at.slice(0, 10)}`
-  if (disabled) return 'disabled'
-  if (expires_at === null) return 'good'
-  return `${new Date(expires_at) < new Date() ? 'expired' : 'valid until'} ${expires_at.slice(0, 10)}`
-}

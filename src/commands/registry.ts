@@ -4,10 +4,13 @@ import type { Command } from './command.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
+import { keysBlock } from './keys-block.ts'
 import { keysCreate } from './keys-create.ts'
+import { keysFind } from './keys-find.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
 import { keysRotate } from './keys-rotate.ts'
+import { keysUnblock } from './keys-unblock.ts'
 import { ledgerInspect } from './ledger-inspect.ts'
 import { ledgerReplay } from './ledger-replay.ts'
 import { ledgerVerify } from './ledger-verify.ts'
@@ -36,9 +39,12 @@ export const commands: readonly Command[] = [
   importCommand,
   completion,
   keysList,
+  keysFind,
   keysCreate,
   keysRotate,
   keysRevoke,
+  keysBlock,
+  keysUnblock,
   topup,
   doctor,
   logsTail,

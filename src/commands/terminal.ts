@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 
 /** The streams and the environment of a command. */
 export interface Streams {
@@ -85,6 +86,22 @@ export class Terminal {
       clearInterval(timer)
       stderr.write(clearLine)
     }
+  }
+
+  /** Reads one line of standard input, which a terminal does not show. Empty at the end of the input. */
+  async secret(prompt: string, signal: AbortSignal): Promise<string> {
+    const { stdin, stderr } = this.#streams
+    const terminal = stdin.isTTY === true
+    if (terminal) stderr.write(`${prompt}: `)
+    const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const lines = createInterface({ input: stdin, output, terminal, signal })
+    // A last line without an end is no answer to `question`.
+    const line = await new Promise<string>((resolve) => {
+      lines.once('line', resolve).once('close', () => resolve(''))
+    })
+    lines.close()
+    if (terminal) stderr.write('\n')
+    return line.trim()
   }
 
   /** Asks the user to confirm. Returns false without a terminal, and on Ctrl-C and Ctrl-D. */

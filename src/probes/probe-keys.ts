@@ -29,6 +29,7 @@ export async function callerOf(db: TypedQueries, keyName: string, costMax: bigin
     limits: undefined,
     budgeted: costMax !== null,
     parent: undefined,
+    blocked: false,
     subKeysMax: 0,
   }
 }

@@ -30,6 +30,7 @@ const anna: Identity = {
   limits: undefined,
   budgeted: false,
   parent: undefined,
+  blocked: false,
   subKeysMax: 0,
 }
 const snapshot: Snapshot = {
@@ -113,6 +114,7 @@ describe('a caller', () => {
   test.each([
     ['an unknown key', {}, 'sk-proj-of-some-provider-0001', 'key_unknown'],
     ['a mistyped key', {}, mistyped, 'key_mistyped'],
+    ['a blocked key', { blocked: true, disabled: true }, secret, 'key_blocked'],
     ['a disabled key', { disabled: true }, secret, 'key_disabled'],
     ['an expired key', { expiresAt: nowMs }, secret, 'key_expired'],
     ['a key of a disabled tenant', { tenantId: 'tenant-2' }, secret, 'tenant_disabled'],

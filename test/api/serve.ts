@@ -33,6 +33,7 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     limits: undefined,
     budgeted: false,
     parent: undefined,
+    blocked: false,
     subKeysMax: 0,
     ...changes,
   }

@@ -317,3 +317,15 @@ test('an answer that cannot be made says why, and no more wait than may', async 
   expect(await apart.row(tried)).toMatchObject({ error_reason: 'workers_lost' })
   expect(await apart.row(keyless)).toMatchObject({ error_reason: 'key_gone' })
 })
+
+test('an answer that waits is not made once its key is blocked', async () => {
+  const apart = await startBackgroundBed({ role: 'api' })
+  onTestFinished(apart.close)
+  apart.upstream.release()
+  const id = await apart.submit('words:1 blocked', ownKey)
+  await apart.database.sql`INSERT INTO key_blocks (key_id, secret_hashes, reason, blocked_at, blocked_by)
+    SELECT id, '{}', 'it leaked', now(), 'ada' FROM keys WHERE name = 'own'`
+  await apart.startWorker()
+  expect(await apart.row(id)).toMatchObject({ error_reason: 'key_blocked' })
+  expect(apart.upstream.calls('words:1 blocked')).toBe(0)
+})

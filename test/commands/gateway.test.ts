@@ -54,6 +54,35 @@ const jsonLines = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
 
 describe('keys', () => {
+  test('one is found by a secret on standard input, blocked and unblocked', async () => {
+    const made = await run('keys', 'create', 'default', 'to-be-blocked')
+    const secret = made.output.trim()
+    const find = (input: string, ...args: string[]) =>
+      runTollgate(['keys', 'find', ...args], environment(), { input })
+    expect(await find(`${secret}\n`)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^default\/to-be-blocked \(good\), id [0-9a-f-]{36}\n$/),
+    })
+    const unknown = await find('no-key-has-this-secret-1')
+    expect(unknown.code).toBe(4)
+    expect(unknown.errors).not.toContain('no-key-has')
+    expect((await find('')).errors).toContain('which is empty')
+
+    expect((await run('keys', 'block', 'default/to-be-blocked')).errors).toContain(
+      '--reason TEXT is required',
+    )
+    const blocked = await run('keys', 'block', 'default/to-be-blocked', '--reason', 'it leaked')
+    expect(blocked.output).toMatch(
+      /^Key default\/to-be-blocked has been blocked since 2\d{3}-.* Running requests can finish\.\n$/,
+    )
+    expect(await ask(secret, 'demo-chat')).toBe(401)
+    expect((await find(secret, '--json')).output).toContain('"reason": "it leaked"')
+    expect((await run('keys', 'list', '--search', 'to-be-blocked')).output).toMatch(/blocked 2\d{3}-/)
+    const lifted = await run('keys', 'unblock', 'default/to-be-blocked')
+    expect(lifted.output).toBe('Key default/to-be-blocked is not blocked.\n')
+    expect(await ask(secret, 'demo-chat')).toBe(200)
+  })
+
   test('one is made, listed, rotated with a grace, and refused permanently; each step is in the audit log', async () => {
     const made = await run(
       'keys',

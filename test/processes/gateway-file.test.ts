@@ -7,6 +7,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { runTollgate } from '../support/run-tollgate.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { openStream, patient, startSeveral, temporary } from './several.ts'
@@ -207,6 +208,30 @@ test('of two processes with two files the higher revision wins at every start an
     .toMatch(
       new RegExp(`"replaced":\\{"revision":2,[^}]*"pid":${second.pid},[^}]*\\}.*has replaced another file`),
     )
+})
+
+test('neither SIGHUP, `tollgate apply` nor a restart lifts the block of a key of the file', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  expect(await statusFor(tollgate, 'first')).toBe(200)
+  const env = { SECRET_KEY: secretKey, DATABASE_URL: bed.databaseUrl, DATA_DIR: temporary() }
+  await bed.database.sql`INSERT INTO key_blocks (key_id, secret_hashes, reason, blocked_at, blocked_by)
+    SELECT id, ARRAY[encode(secret_hash, 'hex')], 'it leaked', now(), 'ada' FROM keys WHERE name = 'main'`
+  await bed.database.sql`UPDATE keys SET disabled_at = now()`
+  await expect.poll(() => statusOf(tollgate, freeKey), patient).toBe(401)
+
+  tollgate.child.kill('SIGHUP')
+  await expect.poll(() => statusOf(tollgate, freeKey), patient).toBe(200)
+  expect(await statusFor(tollgate, 'first')).toBe(401)
+  const renamed = join(temporary(), 'renamed.yaml')
+  writeFileSync(renamed, bed.yaml('first').replace('{ name: main,', '{ name: renamed,'))
+  expect(await runTollgate(['apply', renamed, '--yes'], env)).toMatchObject({ code: 0 })
+  await expect.poll(() => statusOf(tollgate, freeKey), patient).toBe(200)
+  expect(await statusFor(tollgate, 'first')).toBe(401)
+  const restarted = await bed.start(path)
+  expect([await statusFor(restarted, 'first'), await statusOf(restarted, freeKey)]).toEqual([401, 200])
 })
 
 /** A database and an upstream for processes that a test starts. All end with the test. */

@@ -11,6 +11,7 @@ import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminErasuresContext, erasuresEndpoints } from './erasures.ts'
 import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
 import { keyActionsEndpoints } from './key-actions.ts'
+import { keyBlocksEndpoints } from './key-blocks.ts'
 import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
 import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
@@ -62,6 +63,7 @@ export function adminEndpoints(
     ...groupsEndpoints(context),
     ...keysEndpoints(context),
     ...keyActionsEndpoints(context),
+    ...keyBlocksEndpoints(context),
     keyUsageEndpoint(context),
     ...catalogEndpoints(context),
     adminLedgerEndpoint(context),

@@ -34,6 +34,15 @@ export const keyShown = z
       .datetime()
       .nullable()
       .describe('When the key was revoked, which disables it permanently.'),
+    blocked: z
+      .object({
+        at: z.iso.datetime(),
+        by: z.string().describe('The name of the person who blocked it, at that time.'),
+        reason: z.string(),
+        of_parent: z.boolean().describe('True: the parent key is blocked, which blocks its sub-keys too.'),
+      })
+      .nullable()
+      .describe('Set while a person has blocked the key. Only a person can lift it: no file does.'),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),
   })
@@ -54,9 +63,17 @@ export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
     disabled_at: row.disabledAt?.toISOString() ?? null,
     disabled_by: disabledBy(row),
     revoked_at: row.revokedAt?.toISOString() ?? null,
+    blocked: blockJson(row),
     managed_by: row.managedBy,
     created_at: row.createdAt.toISOString(),
   }
+}
+
+function blockJson({ block, parentBlock }: KeyWithNames): z.output<typeof keyShown>['blocked'] {
+  const shown = block ?? parentBlock
+  if (shown === null) return null
+  const { blockedAt, blockedBy, reason } = shown
+  return { at: blockedAt.toISOString(), by: blockedBy, reason, of_parent: block === null }
 }
 
 /** Only in the list: if the last use were part of the ETag, a key in use could not be changed. */

@@ -1,14 +1,43 @@
+import type { KeyBlock } from '../../access/key-block-queries.ts'
 import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
-import { and, eq, exists, getTableColumns, gte, isNotNull, isNull, lt, ne, or } from '../../db/drizzle.cjs'
-import { groups, keyNetworks, keys, keyUses, tenants } from '../../db/schema.ts'
+import {
+  alias,
+  and,
+  desc,
+  eq,
+  exists,
+  getTableColumns,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  not,
+  or,
+  sql,
+} from '../../db/drizzle.cjs'
+import { groups, keyBlocks, keyNetworks, keys, keyUses, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
 import type { PagePosition, SortOrder } from './list.ts'
 
-const columns = { ...getTableColumns(keys), tenant: tenants.name, group: groups.name }
+const parentBlocks = alias(keyBlocks, 'parent_block')
+const columns = {
+  ...getTableColumns(keys),
+  tenant: tenants.name,
+  group: groups.name,
+  block: keyBlocks,
+  parentBlock: parentBlocks,
+}
 
-/** A key with the names of its tenant and its group. */
-export type KeyWithNames = KeyRow & { tenant: string; group: string }
+/** A key with the names of its tenant and its group, and its block and that of its parent. */
+export type KeyWithNames = KeyRow & {
+  tenant: string
+  group: string
+  block: KeyBlock | null
+  parentBlock: KeyBlock | null
+}
 
 /** A key with its last use, which is not part of the ETag. */
 export type ListedKey = KeyWithNames & { use: typeof keyUses.$inferSelect | null }
@@ -26,6 +55,8 @@ export interface KeyFilter {
   managed_by?: 'file' | 'admin' | undefined
   disabled?: boolean | undefined
   revoked?: boolean | undefined
+  /** Includes keys that are blocked through their parent. */
+  blocked?: boolean | undefined
   /** Exclusive. */
   expires_before?: Date | undefined
   /** In the form returned by `networkOf`. */
@@ -38,9 +69,8 @@ export interface KeyFilter {
 }
 
 export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
-  const { tenantId, tenant, group, name, search, hint, managed_by, disabled, revoked, expires_before } =
-    filter
-  const { network, new_network_since } = filter
+  const { tenantId, tenant, group, name, search, hint, managed_by, disabled, revoked, blocked } = filter
+  const { expires_before, network, new_network_since } = filter
   const sorts = {
     name: keys.name,
     expires_at: keys.expiresAt,
@@ -53,6 +83,8 @@ export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
     .from(keys)
     .innerJoin(tenants, eq(tenants.id, keys.tenantId))
     .innerJoin(groups, eq(groups.id, keys.groupId))
+    .leftJoin(keyBlocks, eq(keyBlocks.keyId, keys.id))
+    .leftJoin(parentBlocks, eq(parentBlocks.keyId, keys.parentId))
     .leftJoin(keyUses, eq(keyUses.keyId, keys.id))
     .where(
       and(
@@ -65,6 +97,7 @@ export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
         managed_by === undefined ? undefined : eq(keys.managedBy, managed_by),
         disabled === undefined ? undefined : (disabled ? isNotNull : isNull)(keys.disabledAt),
         revoked === undefined ? undefined : (revoked ? isNotNull : isNull)(keys.revokedAt),
+        blocked === undefined ? undefined : blocked ? isBlocked : not(isBlocked),
         expires_before === undefined ? undefined : lt(keys.expiresAt, expires_before),
         network === undefined ? undefined : wasUsedFrom(db, network),
         new_network_since === undefined ? undefined : gte(keyUses.newNetworkAt, new_network_since),
@@ -74,6 +107,8 @@ export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
     .orderBy(...orderBy)
     .limit(filter.limit)
 }
+
+const isBlocked = sql`(${keyBlocks.keyId} IS NOT NULL OR ${parentBlocks.keyId} IS NOT NULL)`
 
 function wasUsedFrom(db: Queries, network: string) {
   const isOf = and(eq(keyNetworks.keyId, keys.id), eq(keyNetworks.network, network))
@@ -86,12 +121,38 @@ function namedKeys(db: Queries) {
     .from(keys)
     .innerJoin(tenants, eq(tenants.id, keys.tenantId))
     .innerJoin(groups, eq(groups.id, keys.groupId))
+    .leftJoin(keyBlocks, eq(keyBlocks.keyId, keys.id))
+    .leftJoin(parentBlocks, eq(parentBlocks.keyId, keys.parentId))
     .$dynamic()
 }
 
 export async function findKey(db: Queries, id: string): Promise<KeyWithNames | undefined> {
   const [row] = await namedKeys(db).where(eq(keys.id, id))
   return row
+}
+
+/**
+ * Finds a key by the hashes of its present or former secret. With `tenantId`, only finds keys of that tenant.
+ * A key of another tenant takes as long as none: it reads one row of an index more.
+ */
+export async function findKeyBySecret(
+  db: Queries,
+  hashes: Buffer[],
+  tenantId: string | undefined,
+): Promise<KeyWithNames | undefined> {
+  const isPresent = inArray(keys.secretHash, hashes)
+  const [found] = await db
+    .select({ id: keys.id })
+    .from(keys)
+    .where(
+      and(
+        or(isPresent, inArray(keys.formerSecretHash, hashes)),
+        tenantId === undefined ? undefined : eq(keys.tenantId, tenantId),
+      ),
+    )
+    .orderBy(desc(isPresent))
+    .limit(1)
+  return found === undefined ? undefined : await findKey(db, found.id)
 }
 
 /** Like `findKey`, locked until the end of the transaction. */

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
+import { carryBlocks } from '../../access/key-block-queries.ts'
 import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
 import type { Keys } from '../../access/keys.ts'
 import { modelsFor } from '../../access/permitted.ts'
@@ -23,6 +24,7 @@ import { keyJson, keyListed, keySettingsIn, keyShown, listedKeyJson, madeKey } f
 import {
   changeKey,
   findKey,
+  findKeyBySecret,
   findNamesake,
   isSecretTaken,
   type KeyWithNames,
@@ -42,7 +44,7 @@ import { findTenant } from './tenant-queries.ts'
 
 export interface AdminKeysContext extends ManagedContext {
   database: Pick<Database, 'reads'>
-  keys: Pick<Keys, 'hashOf'>
+  keys: Pick<Keys, 'hashOf' | 'hashesOf'>
   catalog: Pick<Catalog, 'snapshot'>
 }
 
@@ -125,6 +127,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       },
     }),
     keyChangeEndpoint(context),
+    keyFindEndpoint(context),
   ]
 }
 
@@ -143,6 +146,7 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
       hint: text.optional().describe('The hint of a key, as shown in the list.'),
       disabled: yesOrNo.optional(),
       revoked: yesOrNo.optional(),
+      blocked: yesOrNo.optional().describe('Whether a person has blocked the key or its parent.'),
       expires_before: moment('first moment').optional(),
       network: networkText.optional(),
       new_network_since: moment('first moment')
@@ -215,6 +219,35 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
   })
 }
 
+/**
+ * Is a POST, so that the secret is in the body and in no address. It changes nothing, so that the secret is
+ * in no audit line and no answer is stored for an Idempotency-Key. A caller who may read keys gains nothing
+ * by guessing, because the list shows the same keys.
+ */
+function keyFindEndpoint({ database, keys }: AdminKeysContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'POST',
+    path: '/admin/v1/keys/find',
+    area: 'keys',
+    verb: 'read',
+    tenants: 'own',
+    summary: 'Find the key that has a secret',
+    description:
+      'Also finds revoked keys, sub-keys, and a key by the secret before its last rotation. The secret is neither logged nor stored.',
+    body: z.strictObject({ secret: z.string().trim().min(16).max(512) }).meta({ id: 'KeySearch' }),
+    answer: keyShown,
+    async handle({ actor, body: { secret }, signal }) {
+      const row = await database.reads.ask(
+        ({ db }) => findKeyBySecret(db, keys.hashesOf(secret), listedTenant(actor)),
+        { owner: 'admin', signal },
+      )
+      if (row === undefined) throw notFound('key with this secret')
+      const shown = keyJson(row)
+      return { body: shown, etag: etagOf(shown) }
+    },
+  })
+}
+
 /** Settings that a sub-key shares with its parent or does not have. */
 const ofParent = ['group', ...Object.keys(settingsOfParents), 'sub_keys']
 
@@ -258,6 +291,7 @@ async function makeKey(
       managedBy: 'admin',
     },
   ])
+  await carryBlocks(tx, [{ keyId: id, hashes: context.keys.hashesOf(secret) }])
   const row = await findKey(tx, id)
   if (row === undefined) throw new Error('a key was not inserted')
   await audit({ ...keyLine(row, action), after: keyJson(row) })
@@ -271,7 +305,7 @@ export function keyLine({ id, name, tenantId }: KeyWithNames, action: string) {
 
 /**
  * Locks a key that the caller is allowed to change. Throws `unknown_path`, `precondition_failed`, or
- * `conflict` if the file manages the key.
+ * `conflict` if the file manages the key, unless `ofFile` allows it.
  */
 export async function lockOwnKey(
   context: ManagedContext,
@@ -280,7 +314,8 @@ export async function lockOwnKey(
     actor,
     requireMatch,
     setsBudget = false,
-  }: Pick<AdminChange, 'tx' | 'actor' | 'requireMatch'> & { setsBudget?: boolean },
+    ofFile = false,
+  }: Pick<AdminChange, 'tx' | 'actor' | 'requireMatch'> & { setsBudget?: boolean; ofFile?: boolean },
   id: string,
 ): Promise<KeyWithNames> {
   await lockRows(tx)
@@ -290,7 +325,7 @@ export async function lockOwnKey(
   if (row === undefined) throw notFound('such key')
   requireOwn(actor, row.tenantId, 'such key')
   requireMatch(etagOf(keyJson(row)))
-  await refuseManaged(tx, context, row, { kind: 'key', name: row.name, tenant: row.tenant })
+  if (!ofFile) await refuseManaged(tx, context, row, { kind: 'key', name: row.name, tenant: row.tenant })
   return row
 }
 

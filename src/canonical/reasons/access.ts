@@ -25,6 +25,14 @@ export const accessReasons = reasonsOf({
       `The API key ${hint} is unknown. Use a key issued by this gateway, not one from a provider.`,
     client: 'use a key that this gateway has issued',
   },
+  key_blocked: {
+    kind: 'unauthenticated',
+    says: ({ hint }: OfKey) =>
+      `The API key ${hint} is blocked. Ask the operator of this gateway what has happened; until then, use another key.`,
+    client: 'ask the operator why the key is blocked, or use another key',
+    operator:
+      'A person has blocked the key or its parent: `blocked` of the key says who, when and why. Only a person can lift it, in the console or with `tollgate keys unblock`.',
+  },
   key_disabled: {
     kind: 'unauthenticated',
     says: ({ hint }: OfKey) => `The API key ${hint} is disabled. Use another key.`,

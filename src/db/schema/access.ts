@@ -93,6 +93,27 @@ export const keys = pgTable(
   ],
 )
 
+/**
+ * Keys that a person has blocked. Neither gateway.yaml nor an import changes these rows, except to let them
+ * follow a secret.
+ */
+export const keyBlocks = pgTable('key_blocks', {
+  /** Its sub-keys are blocked too. */
+  keyId: uuid('key_id')
+    .primaryKey()
+    .references(() => keys.id, { onDelete: 'cascade' }),
+  /**
+   * The hashes, in hex, of secrets that the key had while it was blocked. Another key that gets one of them
+   * is blocked too.
+   */
+  secretHashes: text('secret_hashes').array().notNull(),
+  /** For people; clients never see it. */
+  reason: text('reason').notNull(),
+  blockedAt: moment('blocked_at').notNull(),
+  /** The name of the person at that time. */
+  blockedBy: text('blocked_by').notNull(),
+})
+
 /** One row per POST with an Idempotency-Key, with its answer once there is one. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',

@@ -23,10 +23,11 @@ test('an entry is added to a balance exactly', () => {
 
 test('the state of a key', () => {
   const now = new Date('2026-11-24T12:00:00Z')
-  const key = { disabled: false, revoked_at: null, expires_at: null }
+  const key = { blocked: null, disabled: false, revoked_at: null, expires_at: null }
   expect(stateOfKey(key, now).words).toBe('enabled')
   expect(stateOfKey({ ...key, expires_at: '2026-11-26T12:00:00Z' }, now).words).toBe('expires soon')
   expect(stateOfKey({ ...key, expires_at: '2026-11-24T11:00:00Z' }, now).words).toBe('expired')
+  expect(stateOfKey({ ...key, blocked: { at: '' }, disabled: true }, now).words).toBe('blocked')
   expect(stateOfKey({ ...key, disabled: true, revoked_at: '2026-11-24T11:00:00Z' }, now).words).toBe(
     'revoked',
   )

@@ -80,7 +80,7 @@ test('on a phone the filters of a list wait behind a button, which says whether 
   await page.goto('/console/keys')
   const button = page.getByRole('button', { name: 'Filters', exact: true })
   await button.waitFor()
-  expect(await page.getByLabel('Search names').isVisible()).toBe(true)
+  expect(await page.getByLabel('Search, or paste a secret').isVisible()).toBe(true)
   expect(await page.getByRole('combobox', { name: 'State' }).count()).toBe(0)
   await button.click()
   await page.getByRole('combobox', { name: 'State' }).click()

@@ -14,6 +14,7 @@ export function AskFirst({
   verb,
   name,
   isBad = name !== undefined,
+  isReady = true,
   editing,
   act,
   children,
@@ -23,6 +24,8 @@ export function AskFirst({
   verb: string
   name?: string
   isBad?: boolean
+  /** False: a field of `children` is not filled in yet. */
+  isReady?: boolean
   /** Of what it changes, for the `header` of `act`. A second press goes on from the state at that moment. */
   editing?: Editing<unknown>
   act(header: IfMatch): Promise<void>
@@ -31,7 +34,7 @@ export function AskFirst({
   const [typed, setTyped] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
-  const isRight = name === undefined || typed.trim() === name
+  const isRight = isReady && (name === undefined || typed.trim() === name)
   const close = () => {
     setTyped('')
     setError(undefined)
@@ -70,7 +73,7 @@ export function AskFirst({
         <Button
           disabled={!isRight}
           loading={isBusy}
-          {...(isBad ? { color: 'red' } : {})}
+          {...(isBad ? { color: 'red.9' } : {})}
           {...(name === undefined ? { onClick: () => void go() } : { type: 'submit' })}
         >
           {verb}

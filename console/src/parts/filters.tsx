@@ -39,15 +39,24 @@ export function useFilters(names: readonly string[]): Filters {
   }
 }
 
-/** A search field that writes the address when the reader pauses. `/` leads to it. */
+/**
+ * A search field that writes the address when the reader pauses. `/` leads to it. `keepsOut`: what must not
+ * be in the address. `onText` gets every text, and `note` stands below it.
+ */
 export function SearchField({
   filters,
   label,
   name = 'search',
+  keepsOut,
+  onText,
+  note,
 }: {
   filters: Filters
   label: string
   name?: string
+  keepsOut?(text: string): boolean
+  onText?(text: string): void
+  note?: string | undefined
 }) {
   const stands = filters.get(name)
   const [text, setText] = useState(stands)
@@ -75,9 +84,12 @@ export function SearchField({
       placeholder={label}
       leftSection={<SearchIcon size={14} />}
       value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        write(event.currentTarget.value)
+      description={note}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      onChange={({ currentTarget: { value } }) => {
+        setText(value)
+        onText?.(value)
+        write(keepsOut?.(value) === true ? stands : value)
       }}
     />
   )

@@ -20,7 +20,7 @@ interface Options<Row> extends GridProps<Row> {
 
 /** The keys of a grid. They work on the whole page, unless somebody types or a dialog is open. */
 export function useGridKeys<Row>(options: Options<Row>): GridPlace {
-  const { rows, idOf, openId, onOpen, onFilter, onTouch, shown, scrollTo, focus } = options
+  const { rows, idOf, openId, onOpen, onFilter, onTouch, selection, shown, scrollTo, focus } = options
   const [row, setRow] = useState<number | undefined>(undefined)
   const [column, setColumn] = useState(0)
   useEffect(() => {
@@ -56,6 +56,9 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
       ['PageDown', () => go((here() ?? 0) + pageRows)],
       ['PageUp', () => go((here() ?? 0) - pageRows)],
       ['Enter', () => withRow((there) => onOpen?.(there))],
+      ...(selection === undefined
+        ? []
+        : (['x', ' '] as const).map((key) => [key, () => withRow(selection.toggle)] as const)),
       ['f', () => filter(true)],
       ['F', () => filter(false)],
       ['c', () => withRow((there) => copyId(idOf(there)))],
@@ -65,7 +68,7 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
       if (document.querySelector('[role=dialog][aria-modal=true], [role=menu]') !== null) return
       // A button, a link and what scrolls keep their own keys, but for those that nothing else has.
       const isOnGrid = event.target === document.body || isGrid(event.target)
-      if (!isOnGrid && !/^[jkfFc]$/.test(event.key)) return
+      if (!isOnGrid && !/^[jkxfFc]$/.test(event.key)) return
       const act = keys.get(event.key)
       if (act === undefined) return
       event.preventDefault()
@@ -73,7 +76,7 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [rows, row, column, shown, openId, idOf, onOpen, onFilter, onTouch, scrollTo, focus])
+  }, [rows, row, column, shown, openId, idOf, onOpen, onFilter, onTouch, selection, scrollTo, focus])
   return { row, column, put: setRow }
 }
 

@@ -7,6 +7,8 @@ export interface Column<Row> {
   id: string
   /** With the unit: "first token, ms" has none in its cells. */
   head: string
+  /** What stands in the head instead of it. */
+  headCell?: ReactNode
   /** The same in full, for screen readers and on hover. */
   about?: string
   /** In px; with `grows` the least. */
@@ -26,6 +28,18 @@ export interface Column<Row> {
   sort?: string
 }
 
+/** The rows of a list that the reader has selected. */
+export interface Selection<Row> {
+  /** Those that are in the list now, in its order. */
+  rows: readonly Row[]
+  has(row: Row): boolean
+  toggle(row: Row): void
+  /** Keeps only these. */
+  keep(rows: readonly Row[]): void
+  /** The first column of the grid, with a box for each row and one for all. */
+  column: Column<Row>
+}
+
 export interface GridProps<Row> {
   /** For screen readers: "Requests". */
   label: string
@@ -37,6 +51,8 @@ export interface GridProps<Row> {
   /** The row that is open beside the grid. */
   openId?: string | undefined
   onOpen?(row: Row): void
+  /** Rows that the reader has selected, for what is done with several. `X` and Space select the row. */
+  selection?: Selection<Row>
   /** A row that is an error or a warning. The cells must say it in words too. */
   toneOf?(row: Row): Tone | undefined
   /** Called when the end comes near. */

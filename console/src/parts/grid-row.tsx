@@ -16,6 +16,7 @@ interface GridRowProps<Row> {
   template: string
   cellPrefix: string
   isOpen: boolean
+  isSelected: boolean
   /** The column where the reader is, if this is the row. */
   placedColumn: number | undefined
   tone: Tone | undefined
@@ -39,7 +40,8 @@ function GridRowOf<Row>(props: GridRowProps<Row>) {
     <div
       role="row"
       aria-rowindex={index + 2}
-      aria-selected={isOpen}
+      aria-selected={props.isSelected}
+      data-selected={props.isSelected || undefined}
       data-open={isOpen || undefined}
       data-place={placedColumn !== undefined || undefined}
       data-tone={tone}
@@ -103,6 +105,6 @@ function CellFilter<Row>({ row, column, onFilter }: GridRowProps<Row> & { column
 
 /** A link or a button in a cell does what it says, and opens no row. Selected text stays selected. */
 function isOwnClick(target: EventTarget): boolean {
-  if (target instanceof Element && target.closest('a, button, input') !== null) return true
+  if (target instanceof Element && target.closest('a, button, input, label') !== null) return true
   return (window.getSelection()?.toString() ?? '') !== ''
 }

@@ -14,10 +14,12 @@ const rowsFromEnd = 30
 
 /**
  * Rows by the thousand, of which only those in sight are in the page. Keys: `J`/`K` and arrows move, `Enter`
- * opens, `Esc` leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id.
+ * opens, `Esc` leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id, `X` and Space
+ * select.
  */
 export function Grid<Row>(props: GridProps<Row>) {
   const { label, rows, idOf, openId, onOpen, onMore, onTouch, toneOf, onFilter, sort, onSort, foot } = props
+  const { selection } = props
   const scroller = useRef<HTMLDivElement>(null)
   const prefix = useId()
   const shown = useShownColumns(props)
@@ -58,6 +60,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       role="grid"
       aria-label={label}
       aria-rowcount={-1}
+      aria-multiselectable={selection !== undefined || undefined}
       aria-activedescendant={place.row === undefined ? undefined : cellId(prefix, place.row, place.column)}
       tabIndex={0}
       ref={scroller}
@@ -92,6 +95,7 @@ export function Grid<Row>(props: GridProps<Row>) {
               template={template}
               cellPrefix={prefix}
               isOpen={id === openId}
+              isSelected={selection?.has(row) ?? id === openId}
               placedColumn={place.row === index ? place.column : undefined}
               tone={toneOf?.(row)}
               onPick={onPick}
@@ -107,18 +111,19 @@ export function Grid<Row>(props: GridProps<Row>) {
 }
 
 /** The columns that the reader chose, in that order, without those that a phone has no room for. */
-function useShownColumns<Row>({ columns, choice }: GridProps<Row>): readonly Column<Row>[] {
+function useShownColumns<Row>({ columns, choice, selection }: GridProps<Row>): readonly Column<Row>[] {
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   return useMemo(() => {
     const chosen =
       choice?.shown?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ??
       columns.filter(({ isExtra }) => isExtra !== true)
-    return chosen.filter(({ isWide }) => !(isPhone && isWide === true))
-  }, [columns, choice?.shown, isPhone])
+    const fitting = chosen.filter(({ isWide }) => !(isPhone && isWide === true))
+    return selection === undefined ? fitting : [selection.column, ...fitting]
+  }, [columns, choice?.shown, isPhone, selection])
 }
 
 function Head<Row>({
-  column: { id, head, about, align, sort: name },
+  column: { id, head, headCell = head, about, align, sort: name },
   sort,
   onSort,
 }: {
@@ -140,7 +145,7 @@ function Head<Row>({
       title={about ?? head}
     >
       {name === undefined || onSort === undefined ? (
-        head
+        headCell
       ) : (
         <button type="button" onClick={() => onSort(isBy && isDown ? name : `-${name}`)}>
           {head} {isBy ? isDown ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null}

@@ -6,11 +6,12 @@ const pageKeys = [
   ['/', 'Search on this page'],
   ['J K', 'Next and previous row'],
   ['Enter', 'Open the row'],
+  ['X', 'Select the row'],
   ['Esc', 'Close what is open'],
   ['F', 'Keep only rows with the value of this cell'],
   ['Shift F', 'Leave out rows with the value of this cell'],
   ['C', 'Copy the id of the row'],
-  ['Ctrl K', 'Find pages, tenants, keys, models, channels, requests'],
+  ['Ctrl K', 'Find pages, tenants, keys, models, channels, requests, the key of a secret'],
   ['?', 'Show these keys'],
 ] as const
 

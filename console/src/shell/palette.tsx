@@ -4,16 +4,17 @@ import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlig
 import { SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { api, ask } from '../api/client.ts'
-import { type Area, useMay, useSession } from '../api/session.ts'
+import { useCallback, useEffect, useState } from 'react'
+import { useMay, useSession } from '../api/session.ts'
+import { looksLikeSecret } from '../parts/looks-like-secret.ts'
+import { useKeyOfSecret, wordsOfSecretSearch } from '../parts/use-key-of-secret.ts'
+import { findThings, requestId } from './find-things.ts'
 import { placesOf } from './navigation.ts'
-
-const requestId = /^(?:req_)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
+import { ranked } from './ranked.ts'
 
 /**
  * `asked`: how often it was asked for; it opens each time. Pages at once; tenants, keys, channels and models
- * as somebody types; a pasted request id opens its row.
+ * as somebody types; a pasted request id opens its row, and a pasted secret its key.
  */
 export function Palette({ asked }: { asked: number }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once for each time that it was asked for
@@ -22,11 +23,17 @@ export function Palette({ asked }: { asked: number }) {
   const may = useMay()
   const { role } = useSession()
   const [words, setWords] = useState('')
-  const [looked] = useDebouncedValue(words.trim(), 150)
+  const [paused] = useDebouncedValue(words.trim(), 150)
+  const onFound = useCallback(() => {
+    setWords('')
+    spotlight.close()
+  }, [])
+  const secret = useKeyOfSecret(may('keys') ? words : '', onFound)
+  const looked = looksLikeSecret(paused) ? '' : paused
   const found = useQuery({
     queryKey: ['palette', looked],
     enabled: looked.length > 0,
-    queryFn: ({ signal }) => find(looked, may, signal),
+    queryFn: ({ signal }) => findThings(looked, may, signal),
   })
   const id = requestId.exec(words.trim())?.[1]
   const go =
@@ -43,10 +50,10 @@ export function Palette({ asked }: { asked: number }) {
       leftSection: <Icon size={16} />,
       onClick: go(to),
     }))
-  const things = (found.data ?? []).map(({ kind, name, to }) => ({
+  const things = ranked(found.data ?? [], looked).map(({ about, name, to }) => ({
     id: to,
     label: name,
-    description: kind,
+    description: about,
     onClick: go(to),
   }))
   const row =
@@ -55,7 +62,8 @@ export function Palette({ asked }: { asked: number }) {
       : [{ id, label: `Request ${id}`, description: 'Open its row', onClick: go(`/console/log/${id}`) }]
   return (
     <Spotlight
-      actions={[...row, ...things, ...pages]}
+      // A thing that is found by an id has that id: it is no request.
+      actions={[...things, ...row, ...pages]}
       // Everything here matches already.
       filter={(_query, actions) => actions}
       query={words}
@@ -65,52 +73,20 @@ export function Palette({ asked }: { asked: number }) {
       overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       maxHeight={420}
       nothingFound={
-        found.isError
+        wordsOfSecretSearch[secret] ??
+        (found.isError
           ? 'The gateway could not look for it. Type on to try again.'
-          : found.isFetching || looked !== words.trim()
+          : found.isFetching || paused !== words.trim()
             ? 'Looking…'
-            : 'Nothing has this name'
+            : 'Nothing has this name')
       }
       searchProps={{
         leftSection: <SearchIcon size={16} />,
-        placeholder: 'A page, tenant, key, channel or model, or a request id',
+        placeholder: 'A page, tenant, key, channel or model, a request id, or the secret of a key',
         'aria-label': 'Find anything',
       }}
     />
   )
-}
-
-interface Found {
-  kind: string
-  name: string
-  to: string
-}
-
-/** Of each kind. Typing more letters shows the others. */
-const most = 5
-
-async function find(words: string, may: (area: Area) => boolean, signal: AbortSignal): Promise<Found[]> {
-  const options = { params: { query: { search: words, limit: most } }, signal }
-  const [tenants, keys, channels, models] = await Promise.all([
-    may('tenants') ? ask(api.GET('/admin/v1/tenants', options)) : undefined,
-    may('keys') ? ask(api.GET('/admin/v1/keys', options)) : undefined,
-    may('catalog') ? ask(api.GET('/admin/v1/channels', options)) : undefined,
-    may('catalog') ? ask(api.GET('/admin/v1/models', options)) : undefined,
-  ])
-  return [
-    ...(tenants?.data ?? []).map(({ id, name }) => ({ kind: 'tenant', name, to: `/console/tenants/${id}` })),
-    ...(keys?.data ?? []).map(({ id, name }) => ({ kind: 'key', name, to: `/console/keys/${id}` })),
-    ...(channels?.data ?? []).map(({ id, name }) => ({
-      kind: 'channel',
-      name,
-      to: `/console/channels/${id}`,
-    })),
-    ...(models?.data ?? []).map(({ id }) => ({
-      kind: 'model',
-      name: id,
-      to: `/console/models/${encodeURIComponent(id)}`,
-    })),
-  ]
 }
 
 function matches(name: string, words: string): boolean {

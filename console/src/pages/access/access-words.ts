@@ -41,6 +41,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 }
 
 interface KeyTimes {
+  blocked: unknown
   disabled: boolean
   revoked_at: string | null
   expires_at: string | null
@@ -54,6 +55,7 @@ export function stateOfKey(
   now: Date,
 ): { tone: 'good' | 'warning' | 'bad' | 'quiet'; words: string } {
   if (key.revoked_at !== null) return { tone: 'bad', words: 'revoked' }
+  if (key.blocked !== null) return { tone: 'bad', words: 'blocked' }
   if (key.disabled) return { tone: 'quiet', words: 'disabled' }
   const left = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now.getTime()
   if (left <= 0) return { tone: 'bad', words: 'expired' }

@@ -1,4 +1,4 @@
-import { Select, Stack } from '@mantine/core'
+import { Select, Stack, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/access-queries.ts'
@@ -99,6 +99,74 @@ export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDo
           <UsedBy of={of} />
         </>
       )}
+    </AskFirst>
+  )
+}
+
+/** Stops a key at once, also one of gateway.yaml, until somebody unblocks it. */
+export function BlockKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
+  const editing = useEditingOf(keyQuery(newest.data.id), newest, opened)
+  const of = editing.base
+  const [reason, setReason] = useState('')
+  return (
+    <AskFirst
+      opened={opened}
+      onClose={onClose}
+      verb="Block key"
+      isBad
+      isReady={reason.trim() !== ''}
+      editing={editing}
+      act={async (header) => {
+        await ask(
+          api.POST('/admin/v1/keys/{id}/block', {
+            params: { path: { id: of.id }, header },
+            body: { reason },
+          }),
+        )
+        setReason('')
+        await onDone()
+        done(`Key ${of.name} is blocked`)
+      }}
+    >
+      <Stack gap={12}>
+        <div>
+          The gateway refuses this key and its sub-keys within a second, until somebody unblocks it here. No
+          file lifts the block. Running requests can finish. <UsedBy of={of} />
+        </div>
+        <BlockReason value={reason} onChange={setReason} />
+      </Stack>
+    </AskFirst>
+  )
+}
+
+export function BlockReason({ value, onChange }: { value: string; onChange(reason: string): void }) {
+  return (
+    <Textarea
+      label="Why, for your colleagues"
+      value={value}
+      maxLength={1_000}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+export function UnblockKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
+  const editing = useEditingOf(keyQuery(newest.data.id), newest, opened)
+  const of = editing.base
+  return (
+    <AskFirst
+      opened={opened}
+      onClose={onClose}
+      verb="Unblock key"
+      editing={editing}
+      act={async (header) => {
+        await ask(api.POST('/admin/v1/keys/{id}/unblock', { params: { path: { id: of.id }, header } }))
+        await onDone()
+        done(`Key ${of.name} is unblocked`)
+      }}
+    >
+      The gateway takes requests with this key and its sub-keys again, within a second. If its secret has
+      leaked, give it a new one first.
     </AskFirst>
   )
 }

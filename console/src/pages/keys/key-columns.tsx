@@ -53,7 +53,7 @@ export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
 const tenantColumn: Column<ListedKey> = {
   id: 'tenant',
   head: 'Tenant',
-  width: 120,
+  width: 104,
   grows: true,
   isWide: true,
   cell: ({ tenant }) => tenant,
@@ -64,7 +64,7 @@ const usageColumns: readonly Column<ListedKey>[] = [
   {
     id: 'last_use',
     head: 'Last use',
-    width: 144,
+    width: 136,
     sort: 'last_used_at',
     isWide: true,
     cell: ({ last_used_at }) => <Moment at={last_used_at} none="none known" />,

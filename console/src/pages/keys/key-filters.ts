@@ -27,6 +27,7 @@ export function keyFilters(get: (name: string) => string, now: Date = new Date()
     ...textOf(get, 'tenant'),
     ...textOf(get, 'group'),
     ...textOf(get, 'hint'),
+    ...(state === 'blocked' ? { revoked: 'false' as const, blocked: 'true' as const } : {}),
     ...(state === 'revoked' ? { revoked: 'true' as const } : {}),
     ...(state === 'disabled' ? { revoked: 'false' as const, disabled: 'true' as const } : {}),
     ...(state === 'enabled' ? { revoked: 'false' as const, disabled: 'false' as const } : {}),

@@ -15,13 +15,14 @@ import { budgetInWords, callersOf, limitsInWords } from '../access/access-words.
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
-import { DisableKey, RevokeKey, RotateKey } from './key-acts.tsx'
+import { BlockKey, DisableKey, RevokeKey, RotateKey, UnblockKey } from './key-acts.tsx'
+import { KeyBlocked } from './key-blocked.tsx'
 import { KeyState } from './key-cells.tsx'
 import { EditKeyForm } from './key-form.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { WhatIsLeft } from './what-is-left.tsx'
 
-type Dialog = 'edit' | 'rotate' | 'disable' | 'revoke' | undefined
+type Dialog = 'edit' | 'rotate' | 'disable' | 'block' | 'unblock' | 'revoke' | undefined
 
 /** One key: what it may, what is left of its limits, who uses it, and what it cost. */
 export function KeyPage() {
@@ -42,33 +43,45 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
   const close = () => setDialog(undefined)
   const reread = () => queryClient.invalidateQueries({ queryKey: ['keys'] })
   const isFile = of.managed_by === 'file'
-  const mayChange = may('keys', 'write') && !isFile && of.revoked_at === null
+  const mayWrite = may('keys', 'write') && of.revoked_at === null
+  const mayChange = mayWrite && !isFile
+  const mayBlock = mayWrite && !isMember
   const mayEnable = !of.disabled || !isMember || of.disabled_by === 'member'
   return (
     <Page
       title={of.name}
       lead={<KeyState of={of} />}
       actions={
-        mayChange ? (
-          <>
-            <Button variant="default" onClick={() => setDialog('edit')}>
-              Edit key
-            </Button>
-            <Button variant="default" onClick={() => setDialog('rotate')}>
-              Rotate secret
-            </Button>
-            {mayEnable ? (
-              <Button variant="default" onClick={() => setDialog('disable')}>
-                {of.disabled ? 'Enable key' : 'Disable key'}
+        <>
+          {mayChange ? (
+            <>
+              <Button variant="default" onClick={() => setDialog('edit')}>
+                Edit key
               </Button>
-            ) : null}
+              <Button variant="default" onClick={() => setDialog('rotate')}>
+                Rotate secret
+              </Button>
+              {mayEnable ? (
+                <Button variant="default" onClick={() => setDialog('disable')}>
+                  {of.disabled ? 'Enable key' : 'Disable key'}
+                </Button>
+              ) : null}
+            </>
+          ) : null}
+          {mayBlock && of.blocked === null ? (
+            <Button color="var(--tg-bad)" variant="outline" onClick={() => setDialog('block')}>
+              Block key
+            </Button>
+          ) : null}
+          {mayChange ? (
             <Button color="var(--tg-bad)" variant="outline" onClick={() => setDialog('revoke')}>
               Revoke key
             </Button>
-          </>
-        ) : undefined
+          ) : null}
+        </>
       }
     >
+      <KeyBlocked of={of} {...(mayBlock ? { onUnblock: () => setDialog('unblock') } : {})} />
       {isFile ? <ManagedByFile what="key" name={of.name} /> : null}
       {of.disabled && of.disabled_by === 'admin' && isMember ? (
         <p className="tg-quiet">An admin has disabled this key. Only an admin can enable it again.</p>
@@ -101,6 +114,8 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
         }}
       />
       <DisableKey of={tagged} opened={dialog === 'disable'} onClose={close} onDone={reread} />
+      <BlockKey of={tagged} opened={dialog === 'block'} onClose={close} onDone={reread} />
+      <UnblockKey of={tagged} opened={dialog === 'unblock'} onClose={close} onDone={reread} />
       <RevokeKey of={tagged} opened={dialog === 'revoke'} onClose={close} onDone={reread} />
       <Modal
         opened={made !== undefined}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { groupNamesQuery, type ListedKey, tenantNamesQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
@@ -11,16 +11,21 @@ import { ColumnsMenu } from '../../parts/columns-menu.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { looksLikeSecret } from '../../parts/looks-like-secret.ts'
 import { Page } from '../../parts/page.tsx'
+import { useSelection } from '../../parts/selection.tsx'
+import { useKeyOfSecret, wordsOfSecretSearch } from '../../parts/use-key-of-secret.ts'
 import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
 import { keyColumnIds, useKeyColumns } from './key-columns.tsx'
 import { keyFilters } from './key-filters.ts'
 import { ImportKey, MakeKey } from './make-key.tsx'
+import { SeveralKeys } from './several-keys.tsx'
 
 const states = [
   { value: '', label: 'Any state' },
   { value: 'enabled', label: 'Enabled' },
   { value: 'disabled', label: 'Disabled' },
+  { value: 'blocked', label: 'Blocked' },
   { value: 'revoked', label: 'Revoked' },
 ]
 const expiries = [
@@ -54,6 +59,7 @@ export function KeysPage() {
     readPage: (page, signal) =>
       ask(api.GET('/admin/v1/keys', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
   })
+  const selection = useSelection(list.rows, selecting)
   const mayChange = may('keys', 'write')
   const make = <Button onClick={() => setMaking(true)}>Make key</Button>
   return (
@@ -73,13 +79,15 @@ export function KeysPage() {
       }
     >
       <KeyFilters filters={filters} isMember={isMember} />
+      <SeveralKeys selection={selection} isMember={isMember} />
       <ListGrid
+        {...(mayChange ? { selection } : {})}
         label="Keys"
         things="keys"
         list={list}
         columns={columns}
         choice={choice}
-        idOf={({ id }) => id}
+        idOf={selecting.idOf}
         onOpen={({ id }) => void navigate({ to: '/console/keys/$id', params: { id } })}
         sort={filters.get('sort') || '-created_at'}
         onSort={(sort) => filters.set({ sort })}
@@ -100,11 +108,33 @@ export function KeysPage() {
   )
 }
 
+const selecting = {
+  things: 'keys',
+  idOf: ({ id }: ListedKey) => id,
+  nameOf: ({ tenant, name }: ListedKey) => `${tenant}/${name}`,
+}
+
+/** Searches names. A secret that is pasted here opens its key, and never enters the address. */
+function KeySearch({ filters }: { filters: Filters }) {
+  const [text, setText] = useState('')
+  const clear = useCallback(() => setText(''), [])
+  const secret = useKeyOfSecret(text, clear)
+  return (
+    <SearchField
+      filters={filters}
+      label="Search, or paste a secret"
+      keepsOut={looksLikeSecret}
+      onText={setText}
+      note={wordsOfSecretSearch[secret]}
+    />
+  )
+}
+
 function KeyFilters({ filters, isMember }: { filters: Filters; isMember: boolean }) {
   const tenants = useQuery({ ...tenantNamesQuery, enabled: !isMember })
   const groups = useQuery({ ...groupNamesQuery, enabled: !isMember })
   return (
-    <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
+    <FilterBar filters={filters} first={<KeySearch filters={filters} />}>
       {isMember ? null : (
         <>
           <ChoiceFilter

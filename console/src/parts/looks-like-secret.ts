@@ -1,0 +1,17 @@
+/** A start that our own secrets and those of most other gateways have. */
+const prefix = /^(tg[a-z]?|sk)[-_]/
+/** The longest text that a list may be asked for: what "Secret begins" shows of a key is no longer. */
+const hintCharacters = 8
+const randomCharacters = 32
+
+/**
+ * Whether a text may be the secret of a key. It must then be in no address, and so in no search: names and
+ * ids of models have spaces or slashes, are shorter, or have no capitals.
+ */
+export function looksLikeSecret(text: string): boolean {
+  const word = text.trim()
+  if (/[\s/]/.test(word)) return false
+  if (prefix.test(word)) return word.length > hintCharacters
+  if (word.length < randomCharacters) return false
+  return /^[0-9a-f]+$/.test(word) || (/[A-Z]/.test(word) && /[a-z]/.test(word) && /\d/.test(word))
+}

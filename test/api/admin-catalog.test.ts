@@ -84,6 +84,9 @@ test('no secret is in an answer or in the audit log', async () => {
     timeouts: { connect_ms: 1000 },
   })
   await admin('PATCH', `/channels/${id}`, { weight: 5 })
+  // What is shown in place of the proxy's password must not replace it.
+  const echoed = await admin('PATCH', `/channels/${id}`, { proxy: body.proxy })
+  expect(echoed).toMatchObject({ status: 400, body: { detail: expect.stringContaining('to keep them') } })
   const all = [
     await admin('GET', '/channels?limit=200'),
     await admin('GET', `/channels/${id}`),

@@ -4,6 +4,7 @@ import { FilterIcon, SearchIcon } from '@primer/octicons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Texts } from '../console-search.ts'
+import { looksLikeSecret } from './looks-like-secret.ts'
 import { isTyping } from './typing.ts'
 
 /** The filters of a list, which are in the address of the page. */
@@ -39,22 +40,22 @@ export function useFilters(names: readonly string[]): Filters {
   }
 }
 
+const secretElsewhere = 'This looks like a secret. Paste it into "Find anything" to open its key.'
+
 /**
- * A search field that writes the address when the reader pauses. `/` leads to it. `keepsOut`: what must not
- * be in the address. `onText` gets every text, and `note` stands below it.
+ * A search field that writes the address when the reader pauses, unless the text looks like the secret of a
+ * key. `/` leads to it. `onText` gets every text, and `note` is shown below it.
  */
 export function SearchField({
   filters,
   label,
   name = 'search',
-  keepsOut,
   onText,
   note,
 }: {
   filters: Filters
   label: string
   name?: string
-  keepsOut?(text: string): boolean
   onText?(text: string): void
   note?: string | undefined
 }) {
@@ -84,12 +85,12 @@ export function SearchField({
       placeholder={label}
       leftSection={<SearchIcon size={14} />}
       value={text}
-      description={note}
+      description={note ?? (onText === undefined && looksLikeSecret(text) ? secretElsewhere : undefined)}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={({ currentTarget: { value } }) => {
         setText(value)
         onText?.(value)
-        write(keepsOut?.(value) === true ? stands : value)
+        write(looksLikeSecret(value) ? stands : value)
       }}
     />
   )

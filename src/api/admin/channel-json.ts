@@ -3,6 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
 import { settingsOfChannels } from '../../db/settings/channel-settings.ts'
+import { hidden } from '../../db/settings/connection-settings.ts'
 import { jsonOf, membersOf } from '../../db/settings/setting.ts'
 import { credentialNameOf } from '../../routing/credentials.ts'
 import { etagOf } from './etag.ts'
@@ -103,8 +104,8 @@ function lastFour(secret: string): string | null {
 
 function withoutCredentials(text: string): string {
   const url = new URL(text)
-  if (url.username !== '') url.username = '***'
-  if (url.password !== '') url.password = '***'
+  if (url.username !== '') url.username = hidden
+  if (url.password !== '') url.password = hidden
   return url.href
 }
 

@@ -5,9 +5,20 @@ import { mustBe, wholeNumber } from './values.ts'
 const section = 'How it is called'
 const tls = 'Certificates'
 
+/** What the admin API shows in place of a stored user or password. */
+export const hidden = '***'
+
 const proxyUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash === ''
+  // The admin API shows this in place of a stored user or password.
+  if (url?.username === hidden || url?.password === hidden) {
+    context.addIssue({
+      code: 'custom',
+      message: `${hidden} stands for a stored value: send the real user and password, or leave proxy out to keep them`,
+    })
+    return z.NEVER
+  }
   if (isPlain && url.pathname === '/' && isDecodable(url.username) && isDecodable(url.password))
     return url.href
   const message = mustBe('the URL of a proxy, such as http://user:password@proxy.internal:3128')

@@ -11,7 +11,6 @@ import { ColumnsMenu } from '../../parts/columns-menu.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
-import { looksLikeSecret } from '../../parts/looks-like-secret.ts'
 import { Page } from '../../parts/page.tsx'
 import { useSelection } from '../../parts/selection.tsx'
 import { useKeyOfSecret, wordsOfSecretSearch } from '../../parts/use-key-of-secret.ts'
@@ -123,7 +122,6 @@ function KeySearch({ filters }: { filters: Filters }) {
     <SearchField
       filters={filters}
       label="Search, or paste a secret"
-      keepsOut={looksLikeSecret}
       onText={setText}
       note={wordsOfSecretSearch[secret]}
     />

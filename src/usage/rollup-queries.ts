@@ -14,7 +14,8 @@ import {
   type TimeRange,
 } from './summary-range.ts'
 
-export type SummarySort = 'requests' | 'errors' | 'cost' | 'uncharged' | 'tokens' | 'latency'
+/** `at` needs a step. */
+export type SummarySort = 'requests' | 'errors' | 'cost' | 'uncharged' | 'tokens' | 'latency' | 'at'
 
 export interface SummaryQuestion extends TimeRange {
   parts: readonly Part[]
@@ -247,6 +248,7 @@ const sortKeys: Readonly<Record<SummarySort, string>> = {
   uncharged: 'uncharged_nano',
   tokens: 'input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens',
   latency: 'latency_bucket_at(total_latency, 0.95)',
+  at: 'at',
 }
 
 interface GroupRow extends Omit<Sums, 'total' | 'firstToken'> {

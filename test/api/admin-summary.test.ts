@@ -62,6 +62,72 @@ test('the sums by tenant, page by page, with the total of all and the rest', asy
     expect(group.requests).toBe(requestsOf(rows.filter(({ tenant_id }) => tenant_id === group.tenant_id)))
 })
 
+test('groups have the names of their tenants and keys; an id that nothing has ever had has none', async () => {
+  const [named] = rows.flatMap(({ tenant_id, key_id }) =>
+    tenant_id && key_id ? [{ tenant_id, key_id }] : [],
+  )
+  if (named === undefined) throw new Error('no row has a key')
+  await bed.database.sql`insert into names ${bed.database.sql([
+    { kind: 'tenant', id: named.tenant_id, name: 'acme', since: new Date(0) },
+    { kind: 'key', id: named.key_id, name: 'before', since: new Date(0) },
+    { kind: 'key', id: named.key_id, name: '=now', since: new Date(end - 60_000) },
+  ])}`
+  const { body } = await ask(`?${days}&group_by=tenant,key&limit=200`)
+  const groups = z.array(z.looseObject({ key_id: z.string().nullable() })).parse(body.data)
+  expect(groups.find(({ key_id }) => key_id === named.key_id)).toMatchObject({ tenant: 'acme', key: '=now' })
+  expect(groups.find(({ key_id }) => key_id !== null && key_id !== named.key_id)).toMatchObject({ key: null })
+})
+
+test('groups of days can be in the order of their time, and without a step that is refused', async () => {
+  const atOf = async (sort: string) => {
+    const { body } = await ask(`?${days}&group_by=day&sort=${sort}`)
+    return z
+      .array(z.object({ at: z.string() }))
+      .parse(body.data)
+      .map(({ at }) => Date.parse(at))
+  }
+  expect(await atOf('-at')).toEqual([end - dayMs, end - 2 * dayMs])
+  expect(await atOf('at')).toEqual([end - 2 * dayMs, end - dayMs])
+  const { status, body } = await ask(`?${days}&group_by=model&sort=at`)
+  expect(status).toBe(400)
+  expect(JSON.stringify(body)).toContain('expected minute, hour or day')
+})
+
+test('the CSV has all groups that the pages have, with decimal dollars, and no cost where none is known', async () => {
+  const answer = await fetch(`${server.url}/admin/v1/summary/export?${days}&group_by=tenant,key&sort=-cost`)
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="sums-tenant-key.csv"')
+  const [head = '', ...lines] = (await answer.text()).trimEnd().split('\r\n')
+  const columns = head.split(',')
+  expect(columns.slice(0, 6)).toEqual(['tenant', 'tenant_id', 'key', 'key_id', 'requests', 'errors'])
+  const { body } = await ask(`?${days}&group_by=tenant,key&limit=200&sort=-cost`)
+  const groups = z
+    .array(
+      z.object({
+        key: z.string().nullable(),
+        key_id: z.string().nullable(),
+        requests: z.number(),
+        errors: z.number(),
+        cost_nano_usd: z.string(),
+        unpriced_requests: z.number(),
+      }),
+    )
+    .parse(body.data)
+  expect(lines).toHaveLength(groups.length)
+  for (const [at, group] of groups.entries()) {
+    const cells = (lines[at] ?? '').split(',')
+    const cell = (name: string) => cells[columns.indexOf(name)]
+    const isUnknown = group.unpriced_requests === group.requests && group.cost_nano_usd === '0'
+    const [whole = '', decimals = ''] = (cell('cost_usd') ?? '').split('.')
+    expect(isUnknown ? cell('cost_usd') : String(BigInt(whole + decimals.padEnd(9, '0')))).toBe(
+      isUnknown ? '' : group.cost_nano_usd,
+    )
+    expect(cells.slice(3, 6)).toEqual([group.key_id ?? '', String(group.requests), String(group.errors)])
+    // What a spreadsheet would run is text.
+    expect(cell('key')).toBe(group.key === '=now' ? "'=now" : '')
+  }
+  expect((await fetch(`${server.url}/admin/v1/summary/export?${days}&group_by=user`)).status).toBe(400)
+})
+
 test('a timeline has one series for each of the highest, and one for the others', async () => {
   const { body } = await ask(`/timeline?${days}&by=key&top=2`)
   const { series, step } = z
@@ -94,6 +160,7 @@ test('a member sees its own tenant, and no channels', async () => {
       `?${days}&group_by=model,channel`,
       `?${days}&channel=eu`,
       `/timeline?${days}&by=channel`,
+      `/export?${days}&group_by=channel`,
     ])
       expect(await ask(query), query).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
     const { body } = await ask(`/timeline?${days}&step=day`)

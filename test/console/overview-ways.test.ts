@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { errorFilter, errorWords } from '../../console/src/pages/overview/error-words.ts'
-import { barInLog, inLog, tableOf, withTable } from '../../console/src/pages/overview/overview-address.ts'
+import {
+  barInLog,
+  inLog,
+  nextSort,
+  tableOf,
+  withTable,
+} from '../../console/src/pages/overview/overview-address.ts'
 import { seriesAt, stepTo } from '../../console/src/parts/chart-pick.ts'
 
 describe('the address of the overview', () => {
@@ -22,12 +28,26 @@ describe('the address of the overview', () => {
   })
 })
 
+test('a column sorts by the highest first, and then by the lowest; days begin with the newest', () => {
+  expect(nextSort('-requests', 'cost')).toBe('-cost')
+  expect(nextSort('-cost', 'cost')).toBe('cost')
+  expect(nextSort('cost', 'cost')).toBe('-cost')
+  expect(tableOf({ tab: 'days' }, false).sort).toBe('-at')
+  expect(tableOf({ sort: 'at' }, false).sort).toBe('-requests')
+})
+
 describe('a way into the log', () => {
   test('keeps the time and the tenant of the page, and nothing of its table', () => {
     expect(inLog({ last: '7d', tenant_id: 'a', tab: 'keys', sort: '-cost' }, { outcome: 'failed' })).toEqual({
       tenant_id: 'a',
       outcome: 'failed',
       last: '7d',
+    })
+    // The log has the model that was asked for by another name.
+    expect(inLog({ model: 'm', channel: 'c', key_id: 'k' })).toEqual({
+      requested_model: 'm',
+      channel: 'c',
+      key_id: 'k',
     })
     // A row of the table of tenants says which one.
     expect(inLog({ tenant_id: 'a' }, { tenant_id: 'b' })).toEqual({ tenant_id: 'b' })

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminClient, join } from '../support/admin-client.ts'
@@ -78,6 +79,12 @@ async function open(address: string, options: Parameters<BrowserBed['page']>[0] 
   return page
 }
 
+/** The names of the rows of the table. */
+async function rowsOf(page: Page): Promise<string[]> {
+  const heads = page.getByRole('region', { name: /^Sums by/ }).getByRole('rowheader')
+  return (await heads.allInnerTexts()).map((text) => text.replace(/\s+(filter)?\s*(log)?$/, ''))
+}
+
 /** The filters of the address, by name. */
 function filtersOf(page: Page): Record<string, string[]> {
   const { searchParams } = new URL(page.url())
@@ -112,16 +119,27 @@ test('tab and order of the table are the address: back, forward and a second pag
 test('each tab shows its own rows and no others, whichever was open before and however slow the answer is', async () => {
   const own: Record<string, string[]> = {
     Models: ['main'],
-    Channels: ['scripted', 'no channel'],
+    Channels: ['scripted', 'No channel'],
     Tenants: ['free', 'paid'],
-    Keys: ['unknown callers'],
+    Keys: ['free / no key', 'paid / no key'],
+    Groups: ['No group'],
+    Days: [at(busy).slice(0, 10)],
   }
   const page = await open(`/console?${range}`)
-  const table = page.getByRole('region', { name: /^Sums by/ })
-  const shown = async () =>
-    (await table.getByRole('rowheader').allInnerTexts()).map((text) => text.replace(/\s*log$/, ''))
+  const shown = () => rowsOf(page)
   await expect.poll(shown).toEqual(own.Models)
-  for (const title of ['Channels', 'Tenants', 'Keys', 'Models', 'Keys', 'Channels', 'Tenants', 'Models']) {
+  for (const title of [
+    'Channels',
+    'Tenants',
+    'Keys',
+    'Groups',
+    'Models',
+    'Days',
+    'Keys',
+    'Channels',
+    'Tenants',
+    'Models',
+  ]) {
     let release = () => {}
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -147,11 +165,11 @@ test('the numbers, and the rows of the table, lead to just their requests in the
   await page.getByText('5 requests match').waitFor()
   await page.goBack()
   await page.getByRole('tab', { name: 'Tenants' }).click()
-  await page.getByRole('link', { name: 'The log of paid' }).click()
+  await page.getByRole('link', { name: 'Log of paid' }).click()
   await page.getByText('1 request matches').waitFor()
   expect(filtersOf(page)).toMatchObject({ tenant_id: [tenants.paid] })
   await page.goBack()
-  await page.getByRole('link', { name: 'the errors of free' }).click()
+  await page.getByRole('link', { name: 'errors of free' }).click()
   await page.getByText('4 requests match').waitFor()
 })
 
@@ -160,8 +178,8 @@ test('a click on a part of a bar leads to its requests, above the bar to all of 
   const plot = page.locator('section[aria-label="Requests by outcome"] .u-over')
   const clickAt = async (height: number) => {
     const { width, height: whole } = (await plot.boundingBox()) ?? { width: 0, height: 0 }
-    // 20 minutes; the highest bar, of 10 requests, leaves a tenth free above it.
-    await plot.click({ position: { x: (width * 10.5) / 20, y: whole * (1 - height / 11) } })
+    // 20 minutes; the highest bar, of 10 requests, leaves a little free above it.
+    await plot.click({ position: { x: (width * 10.5) / 20, y: whole * (1 - height / 10.8) } })
     await page.waitForURL('**/console/log?*')
   }
   await clickAt(8.5)
@@ -171,7 +189,7 @@ test('a click on a part of a bar leads to its requests, above the bar to all of 
   await clickAt(3)
   expect(filtersOf(page)).toEqual({ outcome: ['succeeded'], ...minute })
   await page.goBack()
-  await clickAt(10.6)
+  await clickAt(10.5)
   expect(filtersOf(page)).toEqual(minute)
   await page.getByText('10 requests match').waitFor()
   await page.goBack()
@@ -195,9 +213,12 @@ test('without a mouse: the arrow keys tell each bar, Enter opens its requests, a
   for (let step = 0; step < 10; step++) await page.keyboard.press('ArrowRight')
   await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('succeeded 6, refused 1, failed 3')
   await axe(page)
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('chosen: refused')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/console/log?*')
-  expect(filtersOf(page)).toEqual(minute)
+  expect(filtersOf(page)).toEqual({ outcome: ['refused'], ...minute })
   await page.goBack()
   await page
     .getByRole('region', { name: 'Requests by outcome' })
@@ -248,28 +269,233 @@ test('a member sees the errors of its own tenant, without channels', async () =>
   await page.getByText('40% of 10 requests were refused or failed.').waitFor()
   for (const calm of ['All well', 'No alert is open', 'No problem now'])
     expect(await page.getByText(calm).count(), calm).toBe(0)
-  expect(await page.getByRole('button', { name: 'All tenants' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  expect(await page.getByRole('radiogroup', { name: 'Part' }).textContent()).toBe('ModelKeyGroup')
+  await page.keyboard.press('Escape')
   await errors.getByRole('link', { name: 'upstream_error', exact: true }).click()
   await page.getByText('3 requests match').waitFor()
 })
 
-test('an operator chooses the tenant of all numbers, which is in the address', async () => {
+/** Chooses in the menu of filters. */
+async function filterBy(page: Page, part: string, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('radiogroup', { name: 'Part' }).getByText(part, { exact: true }).click()
+  const words = page.getByRole('textbox', { name: `Search by name: ${part.toLowerCase()}` })
+  await words.fill(name.slice(0, 3))
+  await page.getByRole('button', { name: new RegExp(`^${name}\\b`) }).click()
+}
+
+test('a filter narrows cards, charts, tables and ways into the log; it is in the address, and can be taken out', async () => {
   const page = await open(`/console?${range}`)
   await page.getByRole('link', { name: 'Requests: 11.' }).waitFor()
-  await page.getByRole('button', { name: 'All tenants' }).click()
-  await page.getByRole('textbox', { name: 'Search tenants' }).fill('pai')
-  await page.getByRole('button', { name: 'paid' }).click()
+  await filterBy(page, 'Tenant', 'paid')
   await page.waitForURL(`**/console?*tenant_id=${tenants.paid}`)
   await page.getByRole('link', { name: 'Requests: 1.' }).waitFor()
+  await filterBy(page, 'Channel', 'scripted')
+  await page.getByRole('list', { name: 'Filters' }).getByText('Channel: scripted').waitFor()
   await page.getByRole('tab', { name: 'Channels' }).click()
-  await page.getByRole('rowheader', { name: /^scripted/ }).waitFor()
+  await expect.poll(() => rowsOf(page)).toEqual(['scripted'])
+  const chart = page.getByRole('region', { name: 'Requests by outcome' })
+  await expect.poll(() => chart.getByRole('link').allInnerTexts()).toEqual(['failed'])
+  expect(await page.getByRole('region', { name: 'Errors by kind' }).getByRole('rowheader').count()).toBe(1)
+  // No minutes are kept by tenant: the page says why its bars are hours.
+  await page.getByText('Bars are hours: minutes are kept by channel alone.').waitFor()
   await axe(page)
   const second = await open(page.url())
-  await second.getByRole('link', { name: 'Requests: 1.' }).waitFor()
-  await second.getByRole('button', { name: 'paid' }).click()
-  await second.getByRole('button', { name: 'All tenants' }).click()
-  await second.getByRole('link', { name: 'Requests: 11.' }).waitFor()
-  expect(filtersOf(second)).not.toHaveProperty('tenant_id')
+  await second.getByRole('link', { name: 'Requests: 1.' }).click()
+  await second.getByText('1 request matches').waitFor()
+  expect(filtersOf(second)).toMatchObject({ channel: ['scripted'], tenant_id: [tenants.paid] })
+  await page.getByRole('button', { name: 'Remove the filter Tenant: paid' }).click()
+  await page.getByRole('link', { name: 'Requests: 10.' }).waitFor()
+  await page.getByRole('button', { name: 'Remove the filter Channel: scripted' }).click()
+  await page.getByRole('link', { name: 'Requests: 11.' }).waitFor()
+  expect(filtersOf(page)).not.toHaveProperty('tenant_id')
+})
+
+test('what is filtered by a row of the table or by the model is what the API answers', async () => {
+  const page = await open(`/console?${range}`)
+  await page.getByRole('button', { name: 'Filter by main' }).click()
+  await page.waitForURL(/[?&]model=main/)
+  await page.getByRole('list', { name: 'Filters' }).getByText('Model: main').waitFor()
+  const { body } = await owner.call('GET', `summary?${range}&model=main&limit=1`)
+  await page.getByRole('link', { name: `Requests: ${body.total.requests}.` }).click()
+  await page.getByText(`${body.total.requests} requests match`).waitFor()
+  expect(filtersOf(page)).toMatchObject({ requested_model: ['main'] })
+})
+
+test('every tab in every order shows what the API answers, and exports just that', async () => {
+  const page = await open(`/console?${range}`)
+  const orders = {
+    Requests: 'requests',
+    Errors: 'errors',
+    'Total, p95': 'latency',
+    Tokens: 'tokens',
+    Spend: 'cost',
+  }
+  const tabs = {
+    Models: 'model',
+    Channels: 'channel',
+    Tenants: 'tenant',
+    Keys: 'tenant,key',
+    Groups: 'group',
+    Days: 'day',
+  }
+  for (const [title, by] of Object.entries(tabs)) {
+    await page.getByRole('tab', { name: title }).click()
+    for (const [order, key] of Object.entries(orders)) {
+      const table = page.getByRole('region', { name: /^Sums by/ })
+      const head = table.getByRole('columnheader', { name: new RegExp(`^${order}( [↓↑])?$`) })
+      const isSorted = async () => (await head.getAttribute('aria-sort')) ?? 'none'
+      // Requests are the usual order; another tab keeps the order of the one before it.
+      const isUsual = order === 'Requests' && title === 'Models'
+      const turns = isUsual ? ['ascending', 'descending'] : ['descending', 'ascending']
+      for (const turn of turns) {
+        await head.getByRole('button').click()
+        await expect.poll(isSorted).toBe(turn)
+        const sort = `${turn === 'descending' ? '-' : ''}${key}`
+        const { body } = await owner.call('GET', `summary?${range}&group_by=${by}&sort=${sort}&limit=20`)
+        const requests = body.data.map((row: { requests: number }) => String(row.requests))
+        const cells = page.getByRole('region', { name: /^Sums by/ }).locator('tbody tr td:nth-of-type(1)')
+        await expect.poll(() => cells.allInnerTexts()).toEqual(requests)
+      }
+    }
+    const file = page.waitForEvent('download')
+    await page.getByRole('link', { name: `Export CSV: ${title}` }).click()
+    const lines = (await readFile(await (await file).path(), 'utf8')).trimEnd().split('\r\n')
+    const { body } = await owner.call('GET', `summary?${range}&group_by=${by}`)
+    expect(lines.length - 1).toBe(body.data.length)
+    expect(lines[0]?.split(',')).toContain('cost_usd')
+  }
+})
+
+test.each([
+  { name: 'on a screen', viewport: { width: 1280, height: 800 } },
+  { name: 'on a phone', viewport: { width: 390, height: 844 } },
+])('nothing moves while the page loads, whichever answer comes last: $name', async ({ viewport }) => {
+  const page = await bed.page({ viewport })
+  await bed.signIn(page)
+  await page.addInitScript(
+    `window.moved = 0
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) moved += value
+    }).observe({ type: 'layout-shift', buffered: true })`,
+  )
+  for (const last of [/summary\?/, /timeline\?/, /requests\/errors/, /health/, /nothing/]) {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(last, async (route) => {
+      await held
+      await route.continue().catch(() => {})
+    })
+    await page.goto(`/console?${range}`)
+    const hasCome = last.source.startsWith('summary') ? 'Compared with' : 'Errors'
+    await page.getByText(hasCome).first().waitFor()
+    release()
+    await page.getByText('45.5% of 11 requests').first().waitFor()
+    await page.locator('canvas').nth(2).waitFor()
+    await page.getByRole('rowheader', { name: /^main/ }).waitFor()
+    await page.getByRole('region', { name: 'Errors by kind' }).getByRole('rowheader').first().waitFor()
+    expect(await page.evaluate('moved'), last.source).toBeLessThan(0.05)
+    await page.unroute(last)
+  }
+})
+
+test('channels that are down are one line with the requests that they hit, each once, and the way to them', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  const { body: health } = await owner.call('GET', 'health')
+  const [first] = health.channels
+  const down = ['eu', 'us', 'asia'].map((name) => ({
+    ...first,
+    id: `01998d20-0000-7000-8000-0000000000${name === 'eu' ? '01' : name === 'us' ? '02' : '03'}`,
+    name: `openai-${name}`,
+  }))
+  const problems = down.map(({ name }) => ({
+    severity: 'bad',
+    what: 'The breaker of the channel is open: upstream_overloaded 529',
+    where: `channel ${name}`,
+    since: at(busy),
+  }))
+  await page.route('**/admin/v1/health', (route) =>
+    route.fulfill({
+      json: { ...health, status: 'problems', channels: [...health.channels, ...down], problems },
+    }),
+  )
+  await page.route('**/admin/v1/alerts/episodes?*', (route) =>
+    route.fulfill({
+      json: {
+        data: ['openai-eu', 'openai-us', 'main'].map((name, n) => episodeOf(name, n)),
+        next_cursor: null,
+      },
+    }),
+  )
+  await page.route(/summary\?group_by=channel/, (route) =>
+    route.fulfill({
+      json: {
+        data: down.map(({ name }, n) => ({ channel: name, errors: n + 1, requests: 9 })),
+        total: {},
+        other: null,
+      },
+    }),
+  )
+  await page.goto(`/console?${range}`)
+  const wrong = page.getByRole('region', { name: 'What is wrong' })
+  await wrong.getByText('3 channels are down: openai-eu, openai-us, openai-asia.').waitFor()
+  await wrong.getByText('6 requests failed in the last 15 minutes.').waitFor()
+  expect(await wrong.getByRole('alert').count()).toBe(1)
+  expect(await wrong.getByRole('status').count()).toBe(0)
+  await axe(page)
+  await wrong.getByRole('button', { name: '2 more' }).click()
+  expect(
+    (await wrong.getByRole('listitem').allInnerTexts()).filter((text) => text.startsWith('openai-')),
+  ).toHaveLength(3)
+  await wrong.getByText('Alert rule main: model main fails.').first().waitFor()
+  await wrong.getByRole('link', { name: 'Alert rule openai-eu of openai-eu' }).waitFor()
+  expect(await wrong.getByRole('link', { name: 'Health of openai-eu' }).count()).toBe(1)
+  await axe(page)
+  await wrong.getByRole('link', { name: 'Errors of these 3' }).click()
+  await page.waitForURL('**/console/log?*')
+  expect(filtersOf(page)).toMatchObject({ channel: ['openai-eu', 'openai-us', 'openai-asia'], last: ['15m'] })
+})
+
+function episodeOf(name: string, n: number) {
+  return {
+    id: `01998d20-0000-7000-8000-00000000001${n}`,
+    rule: { id: `01998d20-0000-7000-8000-00000000002${n}`, name: `rule ${name}`, kind: 'channel_down' },
+    name: name.startsWith('openai') ? `channel ${name}` : `model ${name}`,
+    state: 'open',
+    opened_at: at(busy),
+    summary: name.startsWith('openai') ? `channel ${name}: its breaker is open` : `model ${name} fails.`,
+    acknowledged: null,
+    deliveries: [],
+  }
+}
+
+test('the cards are one row on a screen, with a scroll bar too, and few stops of the tab key are before the tables', async () => {
+  const page = await open(`/console?${range}`)
+  // A classic scroll bar takes 17 px at most.
+  await page.evaluate(`document.querySelector('main').style.paddingRight = '17px'`)
+  await page.getByRole('link', { name: 'Requests: 11.' }).waitFor()
+  await page.locator('canvas').nth(2).waitFor()
+  const tops = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('main dl > div')].map((card) => Math.round(card.getBoundingClientRect().top))`,
+  )
+  expect(tops).toHaveLength(6)
+  expect(new Set(tops).size).toBe(1)
+  const plots = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('main .u-over')].map((plot) => { const { top, height } = plot.getBoundingClientRect(); return [top, height].join() })`,
+  )
+  expect(plots).toHaveLength(3)
+  expect(new Set(plots).size).toBe(1)
+  const stops = await page.evaluate<number>(
+    `(() => {
+      const table = document.querySelector('main table')
+      return [...document.querySelectorAll('main :is(a, button, input, [tabindex])')].filter((each) => each.tabIndex >= 0 && each.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING && !each.contains(table)).length
+    })()`,
+  )
+  expect(stops).toBeLessThanOrEqual(15)
 })
 
 test('the banner is green only where an alert rule would say otherwise and the errors are few', async () => {
@@ -279,7 +505,7 @@ test('the banner is green only where an alert rule would say otherwise and the e
   await erring.getByRole('link', { name: 'Errors in the log' }).click()
   await erring.getByText('5 requests match').waitFor()
   const page = await open(`/console?${calm}`)
-  await page.getByText('No problem now. No alert rule is enabled').waitFor()
+  await page.getByText('No problem now. No alert rule watches.').waitFor()
   expect(await page.getByText('All well').count()).toBe(0)
   const rule = { name: 'down', condition: { kind: 'channel_down' } }
   expect((await owner.call('POST', 'alerts', rule)).status).toBe(201)

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { causesOf } from '../../console/src/pages/overview/causes.ts'
+import { changeOf, spanWords } from '../../console/src/pages/overview/comparison.ts'
 import { alignedTo, isFailing, measuredIn, termsOf } from '../../console/src/pages/overview/overview-query.ts'
+import { restColor, seriesColor } from '../../console/src/parts/chart-colors.ts'
+import { ticksOf } from '../../console/src/parts/chart-ticks.ts'
 
 const hour = {
   from: '2026-11-24T10:30:00.000Z',
@@ -46,6 +50,8 @@ test('bars are minutes only where the gateway has sums of minutes: of two days, 
   const stepOf = (search: Record<string, string>, isMember = false) => termsOf(search, now, isMember).step
   expect(stepOf({ last: '1h' })).toBe('minute')
   expect(stepOf({ last: '1h', tenant_id: 'a' })).toBe('hour')
+  expect(stepOf({ last: '1h', model: 'a' })).toBe('hour')
+  expect(stepOf({ last: '1h', channel: 'a' })).toBe('minute')
   expect(stepOf({ last: '1h' }, true)).toBe('hour')
   expect(stepOf({ from: '2026-11-23T10:00:00Z', to: '2026-11-23T11:00:00Z' })).toBe('minute')
   expect(stepOf({ from: '2026-11-20T10:00:00Z', to: '2026-11-20T11:00:00Z' })).toBe('hour')
@@ -70,4 +76,57 @@ test('a time is failing by its share of errors, also against the time before it'
     [of(10, 2000), of(0, 2000), false],
   ] as const)
     expect(isFailing(now, before), JSON.stringify([now, before])).toBe(expected)
+})
+
+test('ticks are whole for whole values, few, and reach over the highest one', () => {
+  expect(ticksOf(0, true)).toEqual([0])
+  expect(ticksOf(1, true)).toEqual([0, 1])
+  expect(ticksOf(3, true)).toEqual([0, 1, 2, 3])
+  expect(ticksOf(10, true)).toEqual([0, 5, 10])
+  expect(ticksOf(28_572, true)).toEqual([0, 10_000, 20_000, 30_000])
+  expect(ticksOf(0.3, false)).toEqual([0, 0.1, 0.2, 0.3])
+  for (const most of [1, 2, 5, 7, 41, 99, 100, 101, 12_345]) {
+    const ticks = ticksOf(most, true)
+    expect(ticks.at(-1)).toBeGreaterThanOrEqual(most)
+    expect(ticks.length).toBeLessThanOrEqual(5)
+    expect(ticks.every(Number.isInteger)).toBe(true)
+  }
+})
+
+test('each of eight series and all others have a colour of their own', () => {
+  for (const scheme of ['light', 'dark'] as const) {
+    const colors = [...Array.from({ length: 8 }, (_, at) => seriesColor(scheme, at)), restColor(scheme)]
+    expect(new Set(colors).size).toBe(9)
+  }
+})
+
+test('a change is against the time before, which is named', () => {
+  const spanOf = (ms: number) =>
+    spanWords({ from: new Date(0).toISOString(), to: new Date(ms).toISOString() })
+  expect([900_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(spanOf)).toEqual([
+    '15 min',
+    '1 h',
+    '24 h',
+    '7 days',
+  ])
+  expect(changeOf(103, 100, '24 h')).toEqual({ more: '+3%', before: 'vs previous 24 h' })
+  expect(changeOf(3, 0, '24 h').before).toBe('none in previous 24 h')
+})
+
+test('a problem that is none of a channel has a line of its own, after what is worse', () => {
+  const problem = (severity: 'bad' | 'warning', where: string) => ({
+    severity,
+    where,
+    what: 'It broke',
+    since: null,
+  })
+  const health = {
+    channels: [],
+    problems: [problem('warning', 'ledger'), problem('warning', 'channel a'), problem('bad', 'channel b')],
+  }
+  expect(causesOf(health, [], undefined).map(({ title, tone }) => [tone, title])).toEqual([
+    ['bad', 'Channel b is down.'],
+    ['warning', 'Ledger: It broke.'],
+    ['warning', 'Channel a is failing.'],
+  ])
 })

@@ -68,7 +68,7 @@ test('charts wait in their own shape: an axis with nothing on it would say that 
   })
   await page.goto('/console')
   await page.getByRole('heading', { name: 'Requests by outcome' }).waitFor()
-  await page.getByText('First token, p50 / p95').waitFor()
+  await page.getByText('First token, median').waitFor()
   expect(await page.locator('canvas').count()).toBe(0)
   answer()
   await page.locator('canvas').nth(2).waitFor()

@@ -3,9 +3,12 @@
  * too.
  */
 const series = {
-  light: ['#0b7370', '#d08a1d', '#5b5bd6', '#c2477f', '#4f8f2f', '#8a6d3b', '#2f7fb8', '#7b8794'],
-  dark: ['#5fccc4', '#e9b45c', '#9a9af5', '#ee86b3', '#94cf6f', '#c9a877', '#74b8ea', '#8b99a6'],
+  light: ['#0b7370', '#e0962a', '#5b5bd6', '#d0568f', '#5fa83a', '#2f8fd0', '#9a3fc4', '#b8561b'],
+  dark: ['#5fccc4', '#f0bd66', '#9a9af5', '#f08fba', '#9bd67a', '#74b8ea', '#cd94f5', '#e8976a'],
 } as const
+
+/** Of what has no colour of its own: the series of all others. */
+const rest = { light: '#a3adb6', dark: '#66737f' } as const
 
 /** How requests end has the same colour on all pages. */
 const outcomes = {
@@ -29,6 +32,10 @@ export type Scheme = 'light' | 'dark'
 
 export function seriesColor(scheme: Scheme, at: number): string {
   return series[scheme][at % series[scheme].length] ?? series[scheme][0]
+}
+
+export function restColor(scheme: Scheme): string {
+  return rest[scheme]
 }
 
 export const outcomeNames = ['succeeded', 'refused', 'failed', 'cancelled', 'orphaned'] as const

@@ -2,6 +2,7 @@ import uPlot from 'uplot'
 import { clock, day } from '../format/moments.ts'
 import { palette } from '../theme-colors.ts'
 import type { Scheme } from './chart-colors.ts'
+import { ticksOf } from './chart-ticks.ts'
 
 export interface ChartSeries {
   name: string
@@ -64,6 +65,43 @@ function lonelyPoints(chart: uPlot, at: number): number[] {
   )
 }
 
+/** How much of the height is free above the highest tick, so that a click above a bar finds a place. */
+const headroom = 1.08
+
+/** The scale and the ticks of the axis of values, for the highest bar or point. */
+export function valuesAxis(data: uPlot.AlignedData): { most: number; ticks: number[]; top: number } {
+  const values = data.slice(1).flatMap((each) => Array.from(each ?? []).map((value) => value ?? 0))
+  const most = values.reduce((highest, value) => Math.max(highest, value), 0)
+  const ticks = ticksOf(most, values.every(Number.isInteger))
+  return { most, ticks, top: (ticks.at(-1) || 1) * headroom }
+}
+
+/** Hatches a part of the plot, in seconds: its bars are not whole. */
+export function hatch(chart: uPlot, scheme: Scheme, [from, to]: readonly [number, number]): void {
+  const { ctx, bbox } = chart
+  const left = Math.max(bbox.left, chart.valToPos(from, 'x', true))
+  const width = Math.min(bbox.left + bbox.width, chart.valToPos(to, 'x', true)) - left
+  if (width <= 0) return
+  const gap = 5 * devicePixelRatio
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(left, bbox.top, width, bbox.height)
+  ctx.clip()
+  ctx.globalAlpha = 0.12
+  ctx.fillStyle = palette[scheme].quiet
+  ctx.fillRect(left, bbox.top, width, bbox.height)
+  ctx.globalAlpha = 1
+  ctx.strokeStyle = palette[scheme].ground
+  ctx.lineWidth = 2 * devicePixelRatio
+  ctx.beginPath()
+  for (let at = left - bbox.height; at < left + width; at += gap) {
+    ctx.moveTo(at, bbox.top + bbox.height)
+    ctx.lineTo(at + bbox.height, bbox.top)
+  }
+  ctx.stroke()
+  ctx.restore()
+}
+
 /** `14:00`; the day where it begins, or where the steps are days. */
 export function timeLabels(seconds: readonly number[]): string[] {
   const step = (seconds[1] ?? 0) - (seconds[0] ?? 0)
@@ -84,5 +122,18 @@ export function axisOf(scheme: Scheme): uPlot.Axis {
     ticks: { show: false },
     gap: 4,
     size: 24,
+  }
+}
+
+export function valuesAxisOf(
+  scheme: Scheme,
+  ticks: readonly number[],
+  format: (value: number) => string,
+): uPlot.Axis {
+  return {
+    ...axisOf(scheme),
+    size: 56,
+    splits: () => [...ticks],
+    values: (_chart, values) => values.map(format),
   }
 }

@@ -34,3 +34,18 @@ export function stepTo(key: string, bucket: number | undefined, buckets: number)
       return undefined
   }
 }
+
+/**
+ * The part of a bar that a key chooses, from the lowest one up; undefined: all of the bar. Parts without a
+ * value are passed over.
+ */
+export function partStep(
+  key: 'ArrowUp' | 'ArrowDown',
+  series: readonly Stacked[],
+  bucket: number,
+  part: string | undefined,
+): string | undefined {
+  const names = series.filter(({ values }) => (values[bucket] ?? 0) > 0).map(({ name }) => name)
+  const at = part === undefined ? (key === 'ArrowUp' ? -1 : names.length) : names.indexOf(part)
+  return names[key === 'ArrowUp' ? at + 1 : at - 1]
+}

@@ -13,8 +13,18 @@ import {
 import uPlot from 'uplot'
 import { clock, day } from '../format/moments.ts'
 import type { Scheme } from './chart-colors.ts'
-import { axisOf, type ChartSeries, dataOf, seriesOf, spanOf, timeLabels } from './chart-drawing.ts'
-import { seriesAt, stepTo } from './chart-pick.ts'
+import {
+  axisOf,
+  type ChartSeries,
+  dataOf,
+  hatch,
+  seriesOf,
+  spanOf,
+  timeLabels,
+  valuesAxis,
+  valuesAxisOf,
+} from './chart-drawing.ts'
+import { partStep, seriesAt, stepTo } from './chart-pick.ts'
 import classes from './time-chart.module.css'
 
 interface ChartRange {
@@ -42,9 +52,20 @@ interface TimeChartProps {
   picks?: string
   /** A name in the legend, such as a link. Default: the name itself. */
   nameOf?(name: string): ReactNode
+  /**
+   * What the values are of, in ms: bars that begin before it or end after it are hatched and said to be not
+   * whole. Default: up to now.
+   */
+  whole?: { from: number; to: number }
+  /** Lines that the legend takes, whatever it has: charts side by side are then equally high. */
+  legendLines?: number
 }
 
 const usualHeight = 136
+/** As the style sheet has it. */
+const legendLine = 24
+/** An end that is nearer than this to the clock is now. */
+const nowMs = 60_000
 
 /**
  * Values over time, drawn on a canvas. The bucket under the pointer, or the one that the arrow keys chose,
@@ -60,14 +81,21 @@ export function TimeChart(props: TimeChartProps) {
     height = usualHeight,
     picks = 'this time alone',
     nameOf = (name) => name,
+    legendLines,
   } = props
-  const { box, hovered, show, pick, isChoosable } = useDrawnChart(props)
+  const { box, hovered, show, pick, isChoosable, most, cutOf } = useDrawnChart(props)
+  const [part, setPart] = useState<string>()
   const hintId = useId()
   const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    const { key } = event
     if (event.altKey || event.ctrlKey || event.metaKey) return
-    const next = stepTo(event.key, hovered, at.length)
-    if (next !== undefined) show(next)
-    else if (event.key === 'Enter' && hovered !== undefined) pick(hovered)
+    const next = stepTo(key, hovered, at.length)
+    if (next !== undefined) {
+      setPart(undefined)
+      show(next)
+    } else if ((key === 'ArrowUp' || key === 'ArrowDown') && hovered !== undefined && kind === 'stacked')
+      setPart(partStep(key, series, hovered, part))
+    else if (key === 'Enter' && hovered !== undefined) pick(hovered, part)
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -75,7 +103,8 @@ export function TimeChart(props: TimeChartProps) {
 
   const timeOf = (bucket: number) => {
     const start = new Date(at[bucket] ?? 0)
-    return `${day(start)}, ${clock(start, false)}`
+    const cut = cutOf(bucket)
+    return `${day(start)}, ${clock(start, false)}${cut === undefined ? '' : ` (${cut})`}`
   }
   const valuesOf = (bucket: number) =>
     series.map(({ name, values }) => `${name} ${legendOf(values, bucket, kind, format)}`).join(', ')
@@ -89,7 +118,9 @@ export function TimeChart(props: TimeChartProps) {
         'aria-valuemax': Math.max(0, at.length - 1),
         'aria-valuenow': hovered ?? Math.max(0, at.length - 1),
         'aria-valuetext':
-          hovered === undefined ? 'no time is chosen' : `${timeOf(hovered)}: ${valuesOf(hovered)}`,
+          hovered === undefined
+            ? 'no time is chosen'
+            : `${timeOf(hovered)}: ${valuesOf(hovered)}${part === undefined ? '' : `; chosen: ${part}`}`,
         'aria-describedby': hintId,
         onKeyDown: onKey,
         onBlur: () => show(undefined),
@@ -97,20 +128,25 @@ export function TimeChart(props: TimeChartProps) {
     : { 'aria-hidden': true }
   return (
     <figure className={classes.chart} data-choosable={isChoosable || undefined}>
-      <figcaption className={classes.legend}>
+      <div ref={box} className={classes.canvas} style={{ height }} {...keys} />
+      <figcaption
+        className={classes.legend}
+        style={legendLines === undefined ? undefined : { height: legendLines * legendLine }}
+      >
         <span className="tg-heard">{label}. </span>
         {series.map(({ name, color, values }) => (
-          <span key={name} className={classes.name}>
+          <span key={name} className={classes.name} data-chosen={name === part || undefined}>
             <span className={classes.swatch} style={{ background: color }} aria-hidden />
             {nameOf(name)} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
           </span>
         ))}
-        <span className={classes.at}>{hovered === undefined ? '' : timeOf(hovered)}</span>
+        <span className={classes.at}>
+          {hovered !== undefined ? timeOf(hovered) : most > 0 ? `max. ${format(most)}` : ''}
+        </span>
       </figcaption>
-      <div ref={box} className={classes.canvas} style={{ height }} {...keys} />
       {isChoosable ? (
         <span id={hintId} hidden>
-          The arrow keys choose a bar, Enter opens {picks}.
+          Left and right choose a bar, up and down a part of it, Enter opens {picks}.
         </span>
       ) : null}
     </figure>
@@ -133,6 +169,8 @@ function useDrawnChart(props: TimeChartProps) {
   const chosen = useRef({ onRange, pick })
   chosen.current = { onRange, pick }
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
+  const axis = useMemo(() => valuesAxis(data), [data])
+  const { cutOf, hatchCuts } = useCuts(props)
 
   useEffect(() => {
     const element = box.current
@@ -159,14 +197,15 @@ function useDrawnChart(props: TimeChartProps) {
         },
         scales: {
           x: { time: true, range: () => spanOf(at, stepMs) },
-          y: { range: (_chart, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
+          y: { range: () => [0, axis.top] },
         },
         axes: [
           { ...axisOf(scheme), values: (_chart, seconds) => timeLabels(seconds) },
-          { ...axisOf(scheme), size: 56, values: (_chart, values) => values.map(format) },
+          valuesAxisOf(scheme, axis.ticks, format),
         ],
         series: [{}, ...seriesOf(series, kind)],
         hooks: {
+          draw: [(chart) => hatchCuts.current(chart, scheme)],
           setCursor: [(chart) => setHovered(bucketUnder(chart))],
           setSelect: [
             (chart) => {
@@ -205,8 +244,7 @@ function useDrawnChart(props: TimeChartProps) {
       chart.destroy()
     }
     // The chart is drawn anew for each change: that takes about a millisecond.
-  }, [data, scheme, kind, height, stepMs, at, series, format, isChoosable])
-
+  }, [data, scheme, kind, height, stepMs, at, series, axis, format, isChoosable])
   const show = (bucket: number | undefined) => {
     setHovered(bucket)
     const chart = drawn.current
@@ -214,7 +252,26 @@ function useDrawnChart(props: TimeChartProps) {
     const left = bucket === undefined ? -10 : chart.valToPos((at[bucket] ?? 0) / 1_000, 'x') + 1
     chart.setCursor({ left, top: bucket === undefined ? -10 : 0 }, false)
   }
-  return { box, hovered, show, pick, isChoosable }
+  return { box, hovered, show, pick, isChoosable, most: axis.most, cutOf }
+}
+
+/** Which bars are not whole, in words, and what hatches them. */
+function useCuts({ at, stepMs, whole }: Pick<TimeChartProps, 'at' | 'stepMs' | 'whole'>) {
+  const { from, to } = whole ?? { from: Number.NEGATIVE_INFINITY, to: Date.now() }
+  const cutOf = (bucket: number): string | undefined => {
+    const start = at[bucket] ?? 0
+    if (start + stepMs > to) return to > Date.now() - nowMs ? 'not over yet' : 'cut'
+    return start < from ? 'cut' : undefined
+  }
+  const hatchCuts = useRef<(chart: uPlot, scheme: Scheme) => void>(() => {})
+  hatchCuts.current = (chart, scheme) => {
+    for (const bucket of new Set([0, at.length - 1])) {
+      const start = (at[bucket] ?? 0) / 1_000
+      if (at[bucket] !== undefined && cutOf(bucket) !== undefined)
+        hatch(chart, scheme, [start, start + stepMs / 1_000])
+    }
+  }
+  return { cutOf, hatchCuts }
 }
 
 function bucketRange(startMs: number, stepMs: number): ChartRange {

@@ -15,6 +15,8 @@ import { listParameters, uuidText } from './list.ts'
 
 const steps: readonly Granularity[] = ['minute', 'hour', 'day']
 const sorts = ['-requests', '-errors', '-cost', '-tokens', '-latency'] as const
+/** Groups with a step can also be sorted by it. */
+const summarySorts = [...sorts, '-at'] as const
 
 const range = {
   from: moment('first moment').optional().describe('The start of the period. Default: 24 hours before `to`.'),
@@ -36,7 +38,7 @@ const filters = {
 export const summaryQuery = z.strictObject({
   ...range,
   ...filters,
-  ...listParameters(sorts),
+  ...listParameters(summarySorts),
   group_by: listOf([...allParts, ...steps])
     .refine((names) => steps.filter((step) => names.includes(step)).length < 2, {
       error: 'expected at most one of minute, hour and day',
@@ -46,6 +48,11 @@ export const summaryQuery = z.strictObject({
       'A comma-separated list of any of tenant, key, group, model, channel and outcome, and at most one of minute, hour and day.',
     ),
 })
+
+const { limit: _limit, cursor: _cursor, ...exported } = summaryQuery.shape
+
+/** The parameters of a file of totals: all groups, so no page. */
+export const summaryExportQuery = z.strictObject(exported)
 
 /** The parameters of the totals over time. */
 export const timelineQuery = z.strictObject({

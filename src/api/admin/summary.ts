@@ -2,22 +2,27 @@ import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
+import { namesFor } from '../../usage/log/names-queries.ts'
 import {
   type SummaryGroup,
   SummaryRangeError,
   type SummarySort,
+  type SummaryTimes,
   summarise,
   timeline,
 } from '../../usage/rollup-queries.ts'
 import { partColumns } from '../../usage/summary-pieces.ts'
 import type { Part, TimeRange } from '../../usage/summary-range.ts'
+import { sendExport } from '../export/send-export.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
 import { listedTenant } from './permit.ts'
 import { notAllowed } from './refusals.ts'
+import { batchesOf, summaryColumns } from './summary-csv.ts'
 import { sums, sumsJson, sumsSchema } from './summary-json.ts'
 import {
   granularityOf,
+  summaryExportQuery,
   summaryFilter,
   summaryParts,
   summaryQuery,
@@ -27,7 +32,7 @@ import {
 
 export interface AdminSummaryContext {
   database: Pick<Database, 'reads'>
-  bounds: { rollupHoursDays: number }
+  bounds: { rollupHoursDays: number; exportRowsMax: number; clientStallMs: number }
 }
 
 /** The members selected by `group_by`. A value is null for requests without one. */
@@ -36,6 +41,9 @@ const keys = {
   tenant_id: z.uuid().nullable().optional(),
   key_id: z.uuid().nullable().optional(),
   group_id: z.uuid().nullable().optional(),
+  tenant: nameOf('tenant'),
+  key: nameOf('key'),
+  group: nameOf('group'),
   model: z
     .string()
     .nullable()
@@ -43,6 +51,10 @@ const keys = {
     .describe('The model, as requested. Also null if there was no such model.'),
   channel: z.string().nullable().optional(),
   outcome: z.string().optional(),
+}
+
+function nameOf(kind: string) {
+  return z.string().nullable().optional().describe(`The last name of the ${kind} in this time.`)
 }
 
 const span = {
@@ -74,7 +86,7 @@ const summary = z
   })
   .meta({ id: 'Summary' })
 
-const { at: _, ...seriesKeys } = keys
+const { at: _at, tenant: _tenant, key: _key, group: _group, ...seriesKeys } = keys
 const series = z
   .object({
     ...span,
@@ -96,6 +108,7 @@ const series = z
 /** Totals of the usage log, by any of its parts and over any period. */
 export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext): AdminEndpoint[] {
   const times = () => ({ nowMs: Date.now(), hoursDays: bounds.rollupHoursDays })
+  const ask = groupsAsked(database, times)
   return [
     adminEndpoint({
       method: 'GET',
@@ -106,35 +119,14 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
       query: summaryQuery,
       answer: summary,
       async handle({ actor, query, signal }) {
-        const { parts, step } = summaryParts(query.group_by)
-        keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
-        const { by, descending } = orderOf(query.sort)
         const skip = skipAt(query.sort, query.cursor)
-        const found = await answered(
-          database.reads.ask(
-            ({ sql }) =>
-              summarise(
-                sql,
-                {
-                  ...summaryRange(query, Date.now()),
-                  parts,
-                  step,
-                  filter: summaryFilter(query, listedTenant(actor, query.tenant_id)),
-                  sort: sortOf(by),
-                  descending,
-                  limit: query.limit,
-                  skip,
-                },
-                times(),
-              ),
-            { owner: 'admin', signal },
-          ),
-        )
+        const { found, parts, step, names } = await ask(actor, query, { limit: query.limit, skip }, signal)
         return {
           body: {
             ...spanJson(found),
             data: found.groups.map((group) => ({
               ...keysJson(group, parts, step !== undefined),
+              ...names(group),
               ...sumsJson(group),
             })),
             other:
@@ -146,6 +138,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
         }
       },
     }),
+    exportEndpoint(bounds, ask),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/summary/timeline',
@@ -192,6 +185,74 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
   ]
 }
 
+function exportEndpoint(
+  { exportRowsMax: rowsMax, clientStallMs: stallMs }: AdminSummaryContext['bounds'],
+  ask: ReturnType<typeof groupsAsked>,
+): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/summary/export',
+    area: 'log',
+    tenants: 'own',
+    summary: 'Export totals as CSV, grouped as requested',
+    description:
+      'Contains all groups, up to EXPORT_ROWS_MAX. Costs are decimal US dollars; the cell is empty if the cost of no request of the group is known.',
+    query: summaryExportQuery,
+    media: 'text/csv',
+    async handle({ actor, query, response, signal }) {
+      // One more, so that the answer can say that there are more.
+      const { found, parts, step, names } = await ask(actor, query, { limit: rowsMax + 1, skip: 0 }, signal)
+      const columns = summaryColumns(parts, step !== undefined)
+      const rows = found.groups.map((group) =>
+        columns.map(({ of }) =>
+          of({ ...keysJson(group, parts, step !== undefined), ...names(group) }, group),
+        ),
+      )
+      await sendExport(response, batchesOf(rows), {
+        ...{ columns, rowsMax, stallMs, signal },
+        format: 'csv',
+        name: ['sums', ...(query.group_by ?? [])].join('-'),
+      })
+      return undefined
+    },
+  })
+}
+
+/** Asks for groups of sums as the actor may see them, with the last names of their ids. */
+function groupsAsked(database: AdminSummaryContext['database'], times: () => SummaryTimes) {
+  return async (
+    actor: Actor,
+    query: z.output<typeof summaryExportQuery>,
+    page: { limit: number; skip: number },
+    signal: AbortSignal,
+  ) => {
+    const { parts, step } = summaryParts(query.group_by)
+    keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
+    const { by, descending } = orderOf(query.sort)
+    if (by === 'at' && step === undefined)
+      throw invalid('sort', 'expected minute, hour or day in "group_by" to sort by "at"')
+    const question = {
+      ...summaryRange(query, Date.now()),
+      ...{ parts, step, descending, ...page },
+      filter: summaryFilter(query, listedTenant(actor, query.tenant_id)),
+      sort: sortOf(by),
+    }
+    const owner = { owner: 'admin', signal }
+    const found = await answered(database.reads.ask(({ sql }) => summarise(sql, question, times()), owner))
+    const named = parts.filter((part) => part === 'tenant' || part === 'key' || part === 'group')
+    const names =
+      named.length === 0
+        ? undefined
+        : await database.reads.ask(({ sql }) => namesFor(sql, found.groups), owner)
+    const until = new Date(found.to)
+    return {
+      ...{ found, parts, step },
+      names: (group: SummaryGroup): Partial<Record<'tenant' | 'key' | 'group', string | null>> =>
+        Object.fromEntries(named.map((part) => [part, names?.of(part, group[`${part}_id`], until) ?? null])),
+    }
+  }
+}
+
 /** Only operators can see channels. */
 function keepFromChannels({ tenantId }: Actor, parts: readonly Part[]): void {
   if (tenantId !== null && parts.includes('channel'))
@@ -216,7 +277,9 @@ async function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
 }
 
 function sortOf(name: string): SummarySort {
-  return name === 'errors' || name === 'cost' || name === 'tokens' || name === 'latency' ? name : 'requests'
+  return name === 'errors' || name === 'cost' || name === 'tokens' || name === 'latency' || name === 'at'
+    ? name
+    : 'requests'
 }
 
 function spanJson(found: TimeRange & { exact: boolean; waitingDays: number }) {

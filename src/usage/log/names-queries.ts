@@ -65,8 +65,11 @@ export interface NamesOf {
   of(kind: NamedKind, id: string | null, at: Date): string | null
 }
 
-/** All names of the tenants, keys and groups of these rows. */
-export async function namesFor(sql: postgres.Sql, rows: readonly LogRow[]): Promise<NamesOf> {
+/** All names of the tenants, keys and groups of these rows, or of other things that have these ids. */
+export async function namesFor(
+  sql: postgres.Sql,
+  rows: readonly Pick<LogRow, 'tenant_id' | 'key_id' | 'group_id'>[],
+): Promise<NamesOf> {
   const ids = new Set(rows.flatMap((row) => [row.tenant_id, row.key_id, row.group_id]))
   ids.delete(null)
   const found =

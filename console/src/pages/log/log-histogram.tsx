@@ -22,12 +22,12 @@ export function LogHistogram({
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(() => {
     if (data === undefined) return undefined
-    const { at, stepMs, outcomes } = bucketsOf(data.data, data.from, data.to)
+    const { at, stepMs, outcomes } = bucketsOf(data.data, terms.from, terms.to)
     const series = outcomeNames
       .filter((name) => outcomes[name] !== undefined)
       .map((name) => ({ name, color: outcomeColor(scheme, name), values: outcomes[name] ?? [] }))
     return { at, stepMs, series }
-  }, [data, scheme])
+  }, [data, scheme, terms])
   if (error !== null) return <Problem error={error} onAgain={() => void refetch()} doing="The histogram" />
   if (data === undefined || chart === undefined)
     return <Skeleton height={132} radius={6} className={classes.waiting ?? ''} />

@@ -1,37 +1,63 @@
-import { Skeleton, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Skeleton, Tabs } from '@mantine/core'
+import { DownloadIcon } from '@primer/octicons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { useSession } from '../../api/session.ts'
-import type { Texts } from '../../console-search.ts'
+import { type ReactNode, useState } from 'react'
+import type { Schema } from '../../api/client.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { stringifySearch, type Texts } from '../../console-search.ts'
 import { count, share } from '../../format/numbers.ts'
 import { Duration, Money, None, Tokens } from '../../parts/formatted-values.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
-import { tokensOf } from './numbers-row.tsx'
+import { hasUnknownCost, tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
-import { errorOutcomes, inLog, sorts, tableOf, tabs, withTable } from './overview-address.ts'
+import {
+  errorOutcomes,
+  filterParts,
+  inLog,
+  nameIn,
+  nextSort,
+  sorts,
+  tableOf,
+  tabs,
+  withTable,
+} from './overview-address.ts'
 import {
   alignedTo,
   type BreakdownSort,
   type By,
+  breakdownQuery,
   isFailing,
+  type PageFilter,
+  type SortKey,
   type Terms,
   useBreakdown,
   useTimeline,
 } from './overview-query.ts'
 
-/** Who and what the numbers come from, the highest first. */
-export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
+const few = 20
+const most = 200
+
+/** Who and what the numbers come from. */
+export function Breakdown({
+  terms,
+  search,
+  onFilter,
+}: {
+  terms: Terms
+  search: Texts
+  onFilter(name: keyof PageFilter, value: string): void
+}) {
   const { role } = useSession()
+  const may = useMay()
   const navigate = useNavigate()
   const { tab, sort } = tableOf(search, role === 'member')
   const { by } = tab
-  const query = useBreakdown(terms, by, sort)
+  // Of one tab: another one begins with few again.
+  const [wholeOf, setWholeOf] = useState<By>()
+  const query = useBreakdown(terms, by, sort, by === 'day' || wholeOf === by ? most : few)
   const { data } = query
   const trendOf = useTrends(terms, by)
-  const nameOf = useNames(by, data?.data ?? [])
   const go = (next: Parameters<typeof withTable>[1]) =>
     void navigate({ to: '/console', search: withTable(search, next), resetScroll: false })
   const problem = usePart('the table', query)
@@ -39,77 +65,117 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
   return (
     <div>
       <Tabs value={tab.tab} onChange={(next) => go({ tab: next })}>
-        <Tabs.List>
-          {tabs
-            .filter(({ notForMembers }) => role !== 'member' || notForMembers !== true)
-            .map(({ tab, title }) => (
-              <Tabs.Tab key={tab} value={tab}>
-                {title}
-              </Tabs.Tab>
-            ))}
-        </Tabs.List>
+        <div className={classes.tableHead}>
+          <Tabs.List>
+            {tabs
+              .filter(({ notForMembers }) => role !== 'member' || notForMembers !== true)
+              .map(({ tab, title }) => (
+                <Tabs.Tab key={tab} value={tab}>
+                  {title}
+                </Tabs.Tab>
+              ))}
+          </Tabs.List>
+          <Button
+            component="a"
+            variant="default"
+            leftSection={<DownloadIcon size={14} />}
+            href={`/admin/v1/summary/export${stringifySearch(breakdownQuery(terms, by, sort))}`}
+            download
+            aria-label={`Export CSV: ${tab.title}`}
+          >
+            Export CSV
+          </Button>
+        </div>
       </Tabs>
       {problem !== undefined ? (
         problem
       ) : data === undefined ? (
         <Skeleton height={200} mt={8} />
       ) : data.data.length === 0 ? (
-        <p className="tg-quiet">No request in this time.</p>
+        <p className="tg-quiet">
+          No request in this time.{' '}
+          {may('playground', 'write') ? (
+            <Link to="/console/playground">Send one from the playground</Link>
+          ) : null}
+        </p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable
         <section className={classes.scrolls} tabIndex={0} aria-label={`Sums by ${by}`}>
           <table className={classes.table}>
-            <Heads one={tab.one} sort={sort} onSort={(next) => go({ sort: next })} />
+            <Heads one={tab.one} by={by} sort={sort} onSort={(key) => go({ sort: nextSort(sort, key) })} />
             <tbody>
               {data.data.map((row) => (
                 <BreakdownRow
-                  key={JSON.stringify([by, row[fieldOf(by)] ?? null])}
-                  row={row}
-                  named={nameOf(row)}
+                  key={JSON.stringify([by, row.tenant_id, nameIn(row, by).id])}
+                  {...{ row, by, search, onFilter }}
                   trend={trendOf(row)}
-                  search={search}
                 />
               ))}
             </tbody>
           </table>
-          {data.other === null || data.other.groups === 0 ? null : (
-            <p className="tg-quiet">
-              {count(data.other.groups)} more with {count(data.other.requests)} requests.
-            </p>
-          )}
         </section>
       )}
+      <div className={classes.tableFoot}>
+        {data?.other && data.other.groups > 0 ? (
+          <span>
+            {count(data.other.groups)} more with {count(data.other.requests)} requests
+            {wholeOf === by ? ': export them. ' : '. '}
+          </span>
+        ) : null}
+        {data?.other && wholeOf !== by ? (
+          <Button variant="subtle" onClick={() => setWholeOf(by)}>
+            Show more
+          </Button>
+        ) : null}
+        <span>
+          No sums are kept by end user, session or tag: filter or export{' '}
+          <Link to="/console/log" search={inLog(search)}>
+            the log
+          </Link>{' '}
+          for these.
+        </span>
+      </div>
     </div>
   )
 }
 
 function Heads({
   one,
+  by,
   sort,
   onSort,
 }: {
   one: string
+  by: By
   sort: BreakdownSort
-  onSort(sort: BreakdownSort): void
+  onSort(key: SortKey): void
 }) {
+  const head = (title: string, key: SortKey | undefined) => {
+    const isHere = key !== undefined && sort.replace('-', '') === key
+    const isFalling = sort.startsWith('-')
+    return (
+      <th
+        key={title}
+        scope="col"
+        data-number={title === one ? undefined : true}
+        aria-sort={isHere ? (isFalling ? 'descending' : 'ascending') : undefined}
+      >
+        {key === undefined ? (
+          title
+        ) : (
+          <button type="button" onClick={() => onSort(key)}>
+            {title} {isHere ? (isFalling ? '↓' : '↑') : ''}
+          </button>
+        )}
+      </th>
+    )
+  }
   return (
     <thead>
       <tr>
-        <th scope="col">{one}</th>
-        {sorts.map(({ sort: name, title }) => (
-          <th key={title} scope="col" data-number aria-sort={sort === name ? 'descending' : undefined}>
-            {name === undefined ? (
-              title
-            ) : (
-              <button type="button" onClick={() => onSort(name)}>
-                {title} {sort === name ? '↓' : ''}
-              </button>
-            )}
-          </th>
-        ))}
-        <th scope="col" data-number>
-          Requests over time
-        </th>
+        {head(one, by === 'day' ? 'at' : undefined)}
+        {sorts.map(({ sort: key, title }) => head(title, key))}
+        {by === 'day' ? null : head('Requests over time', undefined)}
       </tr>
     </thead>
   )
@@ -117,42 +183,49 @@ function Heads({
 
 function BreakdownRow({
   row,
-  named: { name, to, filter },
+  by,
   trend,
   search,
+  onFilter,
 }: {
   row: Group
-  named: Named
+  by: By
   trend: readonly number[] | undefined
   search: Texts
+  onFilter(name: keyof PageFilter, value: string): void
 }) {
+  const { id, name } = nameIn(row, by)
+  const filter = filterParts.find(({ part }) => part === by)
+  const log = logOf(row, by, search)
   return (
     <tr>
       <th scope="row">
-        <Name to={to}>{name}</Name>{' '}
-        {filter === undefined ? null : (
-          <Link
-            to="/console/log"
-            search={inLog(search, filter)}
-            className={classes.toLog}
-            aria-label={`The log of ${name}`}
+        <Name to={addressOf(by, id)}>{name}</Name>{' '}
+        {filter === undefined || id === '' ? null : (
+          <button
+            type="button"
+            className={classes.only}
+            aria-label={`Filter by ${name}`}
+            title="Narrow this page to it"
+            onClick={() => onFilter(filter.name, id)}
           >
+            filter
+          </button>
+        )}
+        {log === undefined ? null : (
+          <Link to="/console/log" search={log({})} className={classes.toLog} aria-label={`Log of ${name}`}>
             log
           </Link>
         )}
       </th>
       <td>{count(row.requests)}</td>
       <td title={count(row.errors)} data-bad={isFailing(row) || undefined}>
-        {row.errors === 0 || filter === undefined ? (
+        {row.errors === 0 || log === undefined ? (
           share(row.errors, row.requests)
         ) : (
-          <Link
-            to="/console/log"
-            search={inLog(search, { ...filter, outcome: errorOutcomes })}
-            className={classes.plain}
-          >
+          <Link to="/console/log" search={log({ outcome: errorOutcomes })} className={classes.plain}>
             {share(row.errors, row.requests)}
-            <span className="tg-heard">: the errors of {name}</span>
+            <span className="tg-heard">: errors of {name}</span>
           </Link>
         )}
       </td>
@@ -166,15 +239,17 @@ function BreakdownRow({
         <Tokens value={tokensOf(row)} />
       </td>
       <td>
-        {row.unpriced_requests === row.requests && row.cost_nano_usd === '0' ? (
+        {hasUnknownCost(row) ? (
           <None why="The cost of these requests is unknown." />
         ) : (
           <Money nanoUsd={row.cost_nano_usd} />
         )}
       </td>
-      <td>
-        <Trend values={trend} />
-      </td>
+      {by === 'day' ? null : (
+        <td>
+          <Trend values={trend} />
+        </td>
+      )}
     </tr>
   )
 }
@@ -191,12 +266,14 @@ function Trend({ values }: { values: readonly number[] | undefined }) {
 
 /** Requests over the time of the page, by row. Sums of minutes are kept by channel alone. */
 function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | undefined {
-  const isAllowed = terms.step !== 'minute' || by === 'channel'
-  const { data } = useTimeline(terms, by, '-requests', { top: 20, isAllowed })
-  const field = fieldOf(by)
+  const part = by === 'day' ? undefined : by
+  const isAllowed = part !== undefined && (terms.step !== 'minute' || part === 'channel')
+  const { data } = useTimeline(terms, part, '-requests', { top: 20, isAllowed })
   return (row) => {
-    const found = data?.series.find((one) => !one.other && one[field] === row[field])
-    if (!isAllowed || found === undefined) return undefined
+    // Requests without a key are of several tenants: the series of keys does not tell them apart.
+    if (part === undefined || !isAllowed || (part === 'key' && !row.key_id)) return undefined
+    const found = data?.series.find((one) => !one.other && nameIn(one, part).id === nameIn(row, part).id)
+    if (found === undefined) return undefined
     return alignedTo(
       terms,
       found.points.map(({ at, requests }) => ({ at, value: requests })),
@@ -204,69 +281,29 @@ function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | un
   }
 }
 
-function fieldOf(by: By) {
-  return by === 'tenant' ? 'tenant_id' : by === 'key' ? 'key_id' : by
-}
-
 type Group = Schema<'Summary'>['data'][number]
 
-interface Named {
-  name: string
-  to: string | undefined
-  /** What finds its requests in the log; undefined: nothing finds just these. */
-  filter: Texts | undefined
+/** The page of what a row is of. */
+function addressOf(by: By, id: string): string | undefined {
+  return id === '' || by === 'day' ? undefined : `/console/${by}s/${encodeURIComponent(id)}`
 }
 
-/** Sums have ids of tenants and keys: their names are asked for once. */
-function useNames(by: By, rows: readonly Group[]): (row: Group) => Named {
-  const ids = rows.flatMap((row) =>
-    by === 'tenant' ? (row.tenant_id ?? []) : by === 'key' ? (row.key_id ?? []) : [],
-  )
-  const names = useQuery({
-    queryKey: ['names', by, ...ids],
-    enabled: ids.length > 0,
-    staleTime: 60_000,
-    queryFn: async ({ signal }) => new Map(await Promise.all(ids.map((id) => named(by, id, signal)))),
-  })
-  return (row) => {
-    if (by === 'model') {
-      const { model } = row
-      // Sums count names that no model has as one.
-      if (model === null || model === undefined)
-        return { name: 'unknown models', to: undefined, filter: undefined }
-      return {
-        name: model,
-        to: `/console/models/${encodeURIComponent(model)}`,
-        filter: { requested_model: model },
-      }
-    }
-    if (by === 'channel') {
-      const { channel } = row
-      return {
-        name: channel ?? 'no channel',
-        to: channel ? `/console/channels/${encodeURIComponent(channel)}` : undefined,
-        filter: { channel: channel ?? '' },
-      }
-    }
-    const id = (by === 'tenant' ? row.tenant_id : row.key_id) ?? ''
-    return {
-      name: id === '' ? 'unknown callers' : (names.data?.get(id) ?? id),
-      to: id === '' ? undefined : `/console/${by}s/${id}`,
-      filter: by === 'tenant' ? { tenant_id: id } : { key_id: id },
+/** The log of just the requests of a row, and `filters`; undefined: nothing finds just these. */
+function logOf(row: Group, by: By, search: Texts): ((filters: Texts) => Texts) | undefined {
+  const { id } = nameIn(row, by)
+  if (by === 'day') {
+    const to = new Date(new Date(id).getTime() + dayMs).toISOString()
+    return (filters) => {
+      const { last: _last, ...rest } = inLog(search, filters)
+      return { ...rest, from: id, to }
     }
   }
+  if (by === 'model')
+    return id === '' ? undefined : (filters) => inLog(search, { requested_model: id, ...filters })
+  if (by === 'key')
+    return (filters) => inLog(search, { tenant_id: row.tenant_id ?? '', key_id: id, ...filters })
+  const name = by === 'channel' ? 'channel' : `${by}_id`
+  return (filters) => inLog(search, { [name]: id, ...filters })
 }
 
-async function named(by: By, id: string, signal: AbortSignal): Promise<[string, string]> {
-  const params = { path: { id } }
-  try {
-    const { name } =
-      by === 'tenant'
-        ? await ask(api.GET('/admin/v1/tenants/{id}', { params, signal }))
-        : await ask(api.GET('/admin/v1/keys/{id}', { params, signal }))
-    return [id, name]
-  } catch {
-    // One that is gone keeps its id.
-    return [id, id]
-  }
-}
+const dayMs = 86_400_000

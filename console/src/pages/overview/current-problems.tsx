@@ -1,22 +1,29 @@
+import { AlertIcon, ChevronDownIcon, ChevronUpIcon, XCircleIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
+import { type ReactNode, useId, useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
-import { count, share } from '../../format/numbers.ts'
+import { count } from '../../format/numbers.ts'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Notice } from '../../parts/state.tsx'
+import { type Cause, causesOf, type Detail, errorCause } from './causes.ts'
 import classes from './overview.module.css'
 import { errorOutcomes, inLog } from './overview-address.ts'
 import {
   isFailing,
   type Terms,
   useHealth,
+  useHits,
   useIsWatched,
   useOpenEpisodes,
   useTotals,
 } from './overview-query.ts'
 
-/** Is anything wrong? In words, the worst first, each with the way to it. */
+/**
+ * Is anything wrong? The worst cause in a line of a height that is kept free for it; the others, and what
+ * each is made of, fold out.
+ */
 export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts }) {
   const may = useMay()
   const health = useHealth(may('health'))
@@ -24,6 +31,8 @@ export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts
   const watched = useIsWatched(may('alerts'))
   const totals = useTotals(terms, { from: terms.from, to: terms.to })
   const totalsBefore = useTotals(terms, terms.before)
+  const hasChannels = health.data?.problems.some(({ where }) => where.startsWith('channel ')) === true
+  const hits = useHits(hasChannels && may('log'))
   const healthProblem = usePart('the health', health)
   const alertsProblem = usePart('the alerts', episodes)
   if (healthProblem !== undefined || alertsProblem !== undefined)
@@ -38,59 +47,157 @@ export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts
     !totalsBefore.isPending &&
     (!may('health') || health.data !== undefined) &&
     (!may('alerts') || (episodes.data !== undefined && !watched.isPending))
-  if (!isKnown) return <div className={classes.wrongWaiting} />
-  const problems = health.data?.problems ?? []
-  const open = episodes.data?.data ?? []
   const now = totals.data?.total
   const before = totalsBefore.data?.total
+  const causes = causesOf(health.data, episodes.data?.data ?? [], hits.data?.data)
   const isErring = now !== undefined && isFailing(now, before)
-  if (problems.length === 0 && open.length === 0 && !isErring)
-    return now === undefined ? null : <NothingWrong isWatched={watched.data === true} />
+  const all = isErring ? [...causes, errorCause(now, before)] : causes
   return (
     <div className={classes.wrong}>
-      {problems.map(({ severity, what, where, since }) => (
-        <Notice
-          key={`${where} ${what}`}
-          tone={severity}
-          action={<Way where={where} channels={health.data?.channels ?? []} />}
-        >
-          <strong>{where}</strong>: {sentence(what)}{' '}
-          {since === null ? null : (
-            <>
-              Since <Moment at={since} />.
-            </>
-          )}
-        </Notice>
-      ))}
-      {open.map(({ id, rule, summary, opened_at, acknowledged }) => (
-        <Notice
-          key={id}
-          tone="warning"
-          action={
-            <Link to="/console/alerts/$id" params={{ id }}>
-              Its episode
-            </Link>
-          }
-        >
-          <strong>Alert {rule.name}</strong>: {sentence(summary)} Since <Moment at={opened_at} />
-          {acknowledged === null ? '' : `, acknowledged by ${acknowledged.by}`}.
-        </Notice>
-      ))}
-      {isErring ? (
-        <Notice
-          tone="warning"
-          action={
-            <Link to="/console/log" search={inLog(search, { outcome: errorOutcomes })}>
-              Errors in the log
-            </Link>
-          }
-        >
-          <strong>Errors</strong>: {share(now.errors, now.requests)} of {count(now.requests)} requests were
-          refused or failed. {before === undefined ? '' : previously(before)}
-        </Notice>
-      ) : null}
+      {!isKnown ? null : all.length > 0 ? (
+        <Causes causes={all} search={search} />
+      ) : now === undefined ? null : (
+        <NothingWrong isWatched={watched.data === true} />
+      )}
     </div>
   )
+}
+
+function Causes({ causes, search }: { causes: readonly Cause[]; search: Texts }) {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const [worst, ...others] = causes
+  if (worst === undefined) return null
+  const folds = others.length > 0 || worst.details.length > 0
+  return (
+    <section className={classes.causes} data-tone={worst.tone} aria-label="What is wrong">
+      <Line
+        cause={worst}
+        search={search}
+        fold={
+          folds ? (
+            <button
+              type="button"
+              className={classes.fold}
+              aria-expanded={isOpen}
+              aria-controls={id}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {others.length === 0 ? 'Details' : `${count(others.length)} more`}
+              {isOpen ? <ChevronUpIcon size={14} /> : <ChevronDownIcon size={14} />}
+            </button>
+          ) : undefined
+        }
+      />
+      {isOpen ? (
+        <div id={id}>
+          <Details details={worst.details} />
+          {others.map((cause) => (
+            <div key={cause.id} className={classes.cause}>
+              <Line cause={cause} search={search} />
+              <Details details={cause.details} />
+            </div>
+          ))}
+        </div>
+      ) : null}
+    </section>
+  )
+}
+
+function Line({ cause, search, fold }: { cause: Cause; search: Texts; fold?: ReactNode }) {
+  const { tone, title, effect } = cause
+  const Shape = tone === 'bad' ? XCircleIcon : AlertIcon
+  return (
+    <div className={classes.line} data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
+      <Shape size={16} aria-hidden />
+      <div className={classes.lineWords} title={`${title} ${effect}`}>
+        <strong>{title}</strong> <span>{effect}</span>
+      </div>
+      <div className={classes.ways}>
+        <CauseWays cause={cause} search={search} />
+        {fold}
+      </div>
+    </div>
+  )
+}
+
+/** Where the requests that it hits are found, and where it is looked at and mended. */
+function CauseWays({ cause: { id, channels, details }, search }: { cause: Cause; search: Texts }) {
+  const [first] = details
+  if (id === 'errors')
+    return (
+      <Link to="/console/log" search={inLog(search, { outcome: errorOutcomes })}>
+        Errors in the log
+      </Link>
+    )
+  if (channels.length > 0)
+    return (
+      <>
+        <Link to="/console/log" search={{ channel: [...channels], outcome: errorOutcomes, last: '15m' }}>
+          Errors of {channels.length === 1 ? channels[0] : `these ${channels.length}`}
+        </Link>
+        {channels.length === 1 && first !== undefined ? (
+          <DetailWay detail={first} />
+        ) : (
+          <Link to="/console/channels">All channels</Link>
+        )}
+      </>
+    )
+  if (id === 'alerts' && details.length > 1) return <Link to="/console/alerts">Open alerts</Link>
+  return first === undefined ? null : <DetailWay detail={first} />
+}
+
+function Details({ details }: { details: readonly Detail[] }) {
+  if (details.length === 0) return null
+  return (
+    <ul className={classes.details}>
+      {details.map((detail) => (
+        <li key={detail.id}>
+          <span>
+            {detail.name === '' ? null : <strong>{detail.name}:</strong>} {detail.words}{' '}
+            {detail.since === null ? null : (
+              <>
+                Since <Moment at={detail.since} />.
+              </>
+            )}
+          </span>
+          <span className={classes.detailWays}>
+            {detail.alerts.map(({ id, name }) => (
+              <Link key={id} to="/console/alerts/$id" params={{ id }}>
+                Alert {name}
+                <span className="tg-heard"> of {detail.name}</span>
+              </Link>
+            ))}
+            <DetailWay detail={detail} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Where a detail is looked at and mended. */
+function DetailWay({ detail: { name, way } }: { detail: Detail }) {
+  switch (way?.to) {
+    case undefined:
+      return null
+    case 'channel':
+      return (
+        <Link to="/console/channels/$id" params={{ id: way.id }}>
+          Health of {name}
+        </Link>
+      )
+    case 'episode':
+      return (
+        <Link to="/console/alerts/$id" params={{ id: way.id }}>
+          {name}
+        </Link>
+      )
+    case 'jobs':
+      return <Link to="/console/jobs">Jobs</Link>
+    default:
+      return <Link to="/console/ledger">Ledger</Link>
+  }
 }
 
 /** Without a rule that could say so, that no alert is open means nothing. */
@@ -107,38 +214,7 @@ function NothingWrong({ isWatched }: { isWatched: boolean }) {
         </Link>
       }
     >
-      {may('health') ? 'No problem now. ' : ''}No alert rule is enabled, so a problem would not be reported.
+      {may('health') ? 'No problem now. ' : ''}No alert rule watches.
     </Notice>
   )
-}
-
-function previously({ requests, errors }: { requests: number; errors: number }): string {
-  return requests === 0
-    ? 'There were none in the time before.'
-    : `In the time before: ${share(errors, requests)}.`
-}
-
-/** With the full stop that words of an upstream may lack. */
-function sentence(words: string): string {
-  return /[.!?]$/.test(words) ? words : `${words}.`
-}
-
-/** Where a problem is looked at and mended. */
-function Way({ where, channels }: { where: string; channels: readonly { id: string; name: string }[] }) {
-  const name = /^channel (.*)$/.exec(where)?.[1]
-  const channel = channels.find((one) => one.name === name)
-  if (channel !== undefined) {
-    return (
-      <span className={classes.ways}>
-        <Link to="/console/log" search={{ channel: channel.name, not_outcome: 'succeeded', last: '1h' }}>
-          Its errors
-        </Link>
-        <Link to="/console/channels/$id" params={{ id: channel.id }}>
-          The channel
-        </Link>
-      </span>
-    )
-  }
-  if (where === 'queues') return <Link to="/console/jobs">The jobs</Link>
-  return <Link to="/console/ledger">The ledger</Link>
 }

@@ -14,10 +14,13 @@ import classes from './overview.module.css'
 import { inLog } from './overview-address.ts'
 import { type Terms, useErrors } from './overview-query.ts'
 
-const few = 6
+const few = 3
 
-/** Which errors there are, the most frequent first: since when, the last one, and the way to all of them. */
-export function ErrorGroups({ terms, search }: { terms: Terms; search: Texts }) {
+/**
+ * Which errors there are, the most frequent first: since when, the last one, and the way to all of them.
+ * `isAny`: as the numbers of the page say, which are there earlier; so its place is kept.
+ */
+export function ErrorGroups({ terms, search, isAny }: { terms: Terms; search: Texts; isAny: boolean }) {
   const { role } = useSession()
   const isMember = role === 'member'
   const [isWhole, setWhole] = useState(false)
@@ -26,7 +29,7 @@ export function ErrorGroups({ terms, search }: { terms: Terms; search: Texts }) 
   if (problem === null) return null
   const { data } = errors
   return (
-    <section aria-label="Errors by kind">
+    <section aria-label="Errors by kind" className={isAny ? classes.errorsPlace : undefined}>
       <div className={classes.errorsHead}>
         <h2>Errors by kind</h2>
         {data === undefined || data.exact ? null : (
@@ -38,7 +41,7 @@ export function ErrorGroups({ terms, search }: { terms: Terms; search: Texts }) 
       {problem !== undefined ? (
         problem
       ) : data === undefined ? (
-        <Skeleton height={120} radius={6} />
+        <Skeleton height={isAny ? 160 : 20} radius={6} />
       ) : data.data.length === 0 ? (
         <p className="tg-quiet">No request failed or was refused in this time.</p>
       ) : (
@@ -98,12 +101,7 @@ function Row({
       </th>
       <td>{endpoint ?? <None why="Very many paths, each with few errors" />}</td>
       {isMember ? null : <td>{channel ?? <None why="No channel was asked" />}</td>}
-      <td data-number>
-        <Link to="/console/log" search={address}>
-          {count(requests)}
-          <span className="tg-heard"> with {words}</span>
-        </Link>
-      </td>
+      <td data-number>{count(requests)}</td>
       <td>
         <Moment at={first_at} />
       </td>

@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import type { Texts } from '../../console-search.ts'
 import { money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
-import { outcomeColor, outcomeNames, seriesColor } from '../../parts/chart-colors.ts'
+import { outcomeColor, outcomeNames, restColor, seriesColor } from '../../parts/chart-colors.ts'
 import type { ChartSeries } from '../../parts/chart-drawing.ts'
 import { usePart } from '../../parts/page-parts.tsx'
 import { TimeChart } from '../../parts/time-chart.tsx'
@@ -68,7 +68,7 @@ function SpendChart(props: ChartsProps) {
     () =>
       (data?.series ?? []).map(({ model, channel, other, points }, at) => ({
         name: other ? 'all others' : ((by === 'model' ? model : channel) ?? `no ${by}`),
-        color: seriesColor(scheme, other ? 7 : at),
+        color: other ? restColor(scheme) : seriesColor(scheme, at),
         filter: other ? undefined : by === 'channel' ? { channel: channel ?? '' } : modelFilter(model),
         ...alignedTo(
           terms,
@@ -149,7 +149,8 @@ function Chart({
     return filter === undefined ? (
       name
     ) : (
-      <Link to="/console/log" search={inLog(search, filter)}>
+      // The arrow keys of the chart lead there too: a stop for each name would be many before the tables.
+      <Link to="/console/log" search={inLog(search, filter)} tabIndex={-1}>
         {name}
       </Link>
     )
@@ -160,7 +161,7 @@ function Chart({
       {problem !== undefined ? (
         problem
       ) : timeline.isPending ? (
-        <Skeleton height={136} radius={6} />
+        <Skeleton height={208} radius={6} />
       ) : (
         <TimeChart
           label={title}
@@ -170,6 +171,8 @@ function Chart({
           kind={kind}
           format={format}
           nameOf={nameOf}
+          whole={{ from: new Date(terms.from).getTime(), to: new Date(terms.to).getTime() }}
+          legendLines={3}
           onRange={onRange}
           picks="its requests"
           onPick={(bar, name) =>

@@ -11,9 +11,10 @@ import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { CurrentProblems } from './current-problems.tsx'
+import { ChosenFilters, FilterChoice, type FilterName } from './filter-choice.tsx'
 import { NumbersRow } from './numbers-row.tsx'
-import { useTerms } from './overview-query.ts'
-import { TenantChoice } from './tenant-choice.tsx'
+import classes from './overview.module.css'
+import { useTerms, useTotals } from './overview-query.ts'
 
 /** The numbers come first: what draws charts is loaded after them. */
 const Charts = lazy(async () => ({ default: (await import('./overview-charts.tsx')).OverviewCharts }))
@@ -44,13 +45,12 @@ export function OverviewPage() {
     setAsOf(new Date())
     void navigate({ to: '/console', search: { ...rest, ...chosen } })
   }
-  const choose = (tenant_id: string | undefined) => {
-    const { tenant_id: _former, ...rest } = search
-    void navigate({
-      to: '/console',
-      search: { ...rest, ...(tenant_id === undefined ? {} : { tenant_id }) },
-    })
+  const choose = (name: FilterName, value: string | undefined) => {
+    const { [name]: _former, ...rest } = search
+    void navigate({ to: '/console', search: { ...rest, ...(value === undefined ? {} : { [name]: value }) } })
   }
+  const { data: totals, isError } = useTotals(terms, { from: terms.from, to: terms.to })
+  const filters = { terms, isMember, onChange: choose }
   return (
     <Page
       title="Overview"
@@ -58,9 +58,10 @@ export function OverviewPage() {
       actions={
         <>
           <RangePicker range={range} fallback="Last 24 hours" onChange={go} />
-          {isMember ? null : <TenantChoice id={terms.tenant_id} onChange={choose} />}
-          <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={() => setAsOf(new Date())}>
-            Read again
+          <FilterChoice {...filters} />
+          <Button variant="default" aria-label="Refresh" onClick={() => setAsOf(new Date())}>
+            <SyncIcon size={14} />
+            <span className={classes.refresh}>Refresh</span>
           </Button>
           <Switch
             size="xs"
@@ -71,15 +72,32 @@ export function OverviewPage() {
         </>
       }
     >
+      <ChosenFilters {...filters} />
       <CurrentProblems terms={terms} search={search} />
       <NumbersRow terms={terms} search={search} />
-      <Suspense fallback={<Skeleton height={192} radius={6} />}>
+      <Suspense fallback={<ChartsWaiting />}>
         <Charts terms={terms} search={search} onRange={go} />
       </Suspense>
-      <Suspense fallback={<Skeleton height={120} radius={6} />}>
-        <ErrorGroups terms={terms} search={search} />
-      </Suspense>
-      <Breakdown terms={terms} search={search} />
+      {/* What is below has its place when it is known whether there are errors: nothing moves then. */}
+      {totals === undefined && !isError ? null : (
+        <>
+          <Suspense fallback={<Skeleton height={200} radius={6} />}>
+            <ErrorGroups terms={terms} search={search} isAny={(totals?.total.errors ?? 0) > 0} />
+          </Suspense>
+          <Breakdown terms={terms} search={search} onFilter={choose} />
+        </>
+      )}
     </Page>
+  )
+}
+
+/** As high as the charts. */
+function ChartsWaiting() {
+  return (
+    <div className={classes.charts}>
+      {['outcomes', 'spend', 'times'].map((chart) => (
+        <Skeleton key={chart} height={232} radius={6} />
+      ))}
+    </div>
   )
 }

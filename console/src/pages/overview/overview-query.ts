@@ -11,10 +11,19 @@ export type Sums = Schema<'SummarySums'>
 export type Step = Schema<'SummaryTimeline'>['step']
 
 /** What a breakdown is by. */
-export type By = 'model' | 'channel' | 'tenant' | 'key'
+export type By = SumsPart | 'day'
 
-/** Orders that a breakdown is read in. */
-export type BreakdownSort = '-requests' | '-errors' | '-latency' | '-tokens' | '-cost'
+/** What the sums can be narrowed to, one value of each. */
+export type SumsPart = 'model' | 'channel' | 'tenant' | 'key' | 'group'
+
+/** What a breakdown is sorted by; `at`: of days alone. */
+export type SortKey = 'requests' | 'errors' | 'latency' | 'tokens' | 'cost' | 'at'
+
+/** A minus: the highest first. */
+export type BreakdownSort = SortKey | `-${SortKey}`
+
+/** The filters of the page, by their names in its address and in the API of sums. */
+export type PageFilter = Partial<Record<'tenant_id' | 'key_id' | 'group_id' | 'model' | 'channel', string>>
 
 export const usualLast = '24h'
 const liveMs = 5_000
@@ -33,7 +42,20 @@ export interface Terms {
   before: { from: string; to: string }
   step: Step
   stepMs: number
-  tenant_id: string | undefined
+  filter: PageFilter
+}
+
+const filterNames = ['model', 'channel', 'tenant_id', 'key_id', 'group_id'] as const
+
+/** The filters of an address; the first value of each. Members see no channels and no other tenants. */
+export function filterOf(search: Texts, isMember: boolean): PageFilter {
+  const allowed = filterNames.filter((name) => !isMember || (name !== 'channel' && name !== 'tenant_id'))
+  return Object.fromEntries(
+    allowed.flatMap((name) => {
+      const value = [search[name] ?? []].flat()[0]
+      return value === undefined || value === '' ? [] : [[name, value]]
+    }),
+  )
 }
 
 /** `asOf` moves while the page is live. */
@@ -47,9 +69,12 @@ export function termsOf(search: Texts, asOf: Date, isMember: boolean): Terms {
   const moments = momentsOf(chosen, asOf) ?? momentsOf({ last: usualLast }, asOf)
   const [from, to] = [new Date(moments?.from ?? asOf), new Date(moments?.to ?? asOf)]
   const ms = to.getTime() - from.getTime()
-  const { tenant_id } = search
-  // Sums of minutes know no tenant, and are kept for two days.
-  const hasMinutes = !isMember && tenant_id === undefined && asOf.getTime() - from.getTime() < minutesKeptMs
+  const filter = filterOf(search, isMember)
+  // Sums of minutes know channels alone, and are kept for two days.
+  const hasMinutes =
+    !isMember &&
+    Object.keys(filter).every((name) => name === 'channel') &&
+    asOf.getTime() - from.getTime() < minutesKeptMs
   const step: Step = ms <= 3 * hourMs && hasMinutes ? 'minute' : ms <= 8 * 24 * hourMs ? 'hour' : 'day'
   return {
     from: from.toISOString(),
@@ -58,12 +83,14 @@ export function termsOf(search: Texts, asOf: Date, isMember: boolean): Terms {
     before: { from: new Date(from.getTime() - ms).toISOString(), to: from.toISOString() },
     step,
     stepMs: stepMs[step],
-    tenant_id: typeof tenant_id === 'string' ? tenant_id : undefined,
+    filter,
   }
 }
 
-function filters({ tenant_id }: Terms) {
-  return tenant_id === undefined ? {} : { tenant_id }
+/** Bars of hours where bars of minutes would fit: no minutes are kept for these filters. */
+export function hasCoarseBars({ from, to, step, filter }: Terms): boolean {
+  const ms = new Date(to).getTime() - new Date(from).getTime()
+  return step === 'hour' && ms <= 3 * hourMs && Object.keys(filter).some((name) => name !== 'channel')
 }
 
 /**
@@ -80,11 +107,11 @@ function common(question: QueryKey, ...moving: readonly string[]) {
 
 export function useTotals(terms: Terms, range: { from: string; to: string }) {
   return useQuery({
-    ...common(['totals', terms.tenant_id ?? null, terms.chosen], range.from, range.to),
+    ...common(['totals', terms.filter, terms.chosen], range.from, range.to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary', {
-          params: { query: { ...filters(terms), ...range, limit: 1 } },
+          params: { query: { ...terms.filter, ...range, limit: 1 } },
           signal,
         }),
       ),
@@ -94,20 +121,20 @@ export function useTotals(terms: Terms, range: { from: string; to: string }) {
 /** `by` undefined: one series of everything. */
 export function useTimeline(
   terms: Terms,
-  by: 'outcome' | By | undefined,
+  by: 'outcome' | SumsPart | undefined,
   sort: '-requests' | '-cost',
   { top = 8, isAllowed = true }: { top?: number; isAllowed?: boolean } = {},
 ) {
   const { from, to, step } = terms
   return useQuery({
-    ...common(['timeline', terms.tenant_id ?? null, terms.chosen, step, by ?? null, sort, top], from, to),
+    ...common(['timeline', terms.filter, terms.chosen, step, by ?? null, sort, top], from, to),
     enabled: isAllowed,
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary/timeline', {
           params: {
             query: {
-              ...filters(terms),
+              ...terms.filter,
               from,
               to,
               step,
@@ -122,16 +149,18 @@ export function useTimeline(
   })
 }
 
-export function useBreakdown(terms: Terms, by: By, sort: BreakdownSort) {
-  const { from, to } = terms
+/** The sums by one part as the API takes them. A key stands beside its tenant, of which it has one. */
+export function breakdownQuery({ from, to, filter }: Terms, by: By, sort: BreakdownSort) {
+  return { ...filter, from, to, group_by: by === 'key' ? 'tenant,key' : by, sort }
+}
+
+export function useBreakdown(terms: Terms, by: By, sort: BreakdownSort, limit: number) {
   return useQuery({
-    ...common(['breakdown', terms.tenant_id ?? null, terms.chosen, by], sort, from, to),
+    ...common(['breakdown', terms.filter, terms.chosen, by], sort, String(limit), terms.from, terms.to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary', {
-          params: {
-            query: { ...filters(terms), from, to, group_by: by, sort, limit: 20 },
-          },
+          params: { query: { ...breakdownQuery(terms, by, sort), limit } },
           signal,
         }),
       ),
@@ -139,18 +168,42 @@ export function useBreakdown(terms: Terms, by: By, sort: BreakdownSort) {
 }
 
 /** Groups of errors, the largest first. */
-export function useErrors({ from, to, tenant_id, chosen }: Terms) {
+export function useErrors({ from, to, filter, chosen }: Terms) {
   return useQuery({
-    ...common(['error-groups', tenant_id ?? null, chosen], from, to),
+    ...common(['error-groups', filter, chosen], from, to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/requests/errors', {
-          params: {
-            query: { ...(tenant_id === undefined ? {} : { tenant_id: [tenant_id] }), from, to, limit: 100 },
-          },
+          params: { query: { ...inLogNames(filter), from, to, limit: 100 } },
           signal,
         }),
       ),
+  })
+}
+
+/** The filters of the page as the log has them. */
+export function inLogNames({ model, ...rest }: PageFilter): Record<string, string[]> {
+  const named = { ...rest, ...(model === undefined ? {} : { requested_model: model }) }
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, [value]]))
+}
+
+const hitMs = 15 * 60_000
+
+/** Requests of the last 15 minutes by the last channel that was asked, of all tenants. */
+export function useHits(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['hits'],
+    enabled: isAllowed,
+    refetchInterval: every(15_000),
+    queryFn: ({ signal }) => {
+      const from = new Date(Date.now() - hitMs).toISOString()
+      return ask(
+        api.GET('/admin/v1/summary', {
+          params: { query: { group_by: 'channel', from, to: new Date().toISOString(), limit: 200 } },
+          signal,
+        }),
+      )
+    },
   })
 }
 

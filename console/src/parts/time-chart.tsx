@@ -166,11 +166,11 @@ function useDrawnChart(props: TimeChartProps) {
     if (onPick !== undefined) onPick(range, name)
     else onRange?.(range)
   }
-  const chosen = useRef({ onRange, pick })
-  chosen.current = { onRange, pick }
+  const { cutOf, hatchCuts } = cutsOf(props)
+  const latest = useRef({ onRange, pick, hatchCuts })
+  latest.current = { onRange, pick, hatchCuts }
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
   const axis = useMemo(() => valuesAxis(data), [data])
-  const { cutOf, hatchCuts } = useCuts(props)
 
   useEffect(() => {
     const element = box.current
@@ -205,7 +205,7 @@ function useDrawnChart(props: TimeChartProps) {
         ],
         series: [{}, ...seriesOf(series, kind)],
         hooks: {
-          draw: [(chart) => hatchCuts.current(chart, scheme)],
+          draw: [(chart) => latest.current.hatchCuts(chart, scheme)],
           setCursor: [(chart) => setHovered(bucketUnder(chart))],
           setSelect: [
             (chart) => {
@@ -224,7 +224,7 @@ function useDrawnChart(props: TimeChartProps) {
       const step = stepMs / 1_000
       const start = Math.floor(from / step) * step
       const end = Math.max(Math.ceil(to / step) * step, start + step)
-      chosen.current.onRange?.({
+      latest.current.onRange?.({
         from: new Date(start * 1_000).toISOString(),
         to: new Date(end * 1_000).toISOString(),
       })
@@ -233,7 +233,7 @@ function useDrawnChart(props: TimeChartProps) {
       const bucket = bucketUnder(chart)
       if (bucket === undefined) return
       const height = chart.posToVal(chart.cursor.top ?? 0, 'y')
-      chosen.current.pick(bucket, kind === 'stacked' ? seriesAt(series, bucket, height) : undefined)
+      latest.current.pick(bucket, kind === 'stacked' ? seriesAt(series, bucket, height) : undefined)
     }
     if (isChoosable) chart.over.addEventListener('click', onClick)
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
@@ -256,15 +256,14 @@ function useDrawnChart(props: TimeChartProps) {
 }
 
 /** Which bars are not whole, in words, and what hatches them. */
-function useCuts({ at, stepMs, whole }: Pick<TimeChartProps, 'at' | 'stepMs' | 'whole'>) {
+function cutsOf({ at, stepMs, whole }: Pick<TimeChartProps, 'at' | 'stepMs' | 'whole'>) {
   const { from, to } = whole ?? { from: Number.NEGATIVE_INFINITY, to: Date.now() }
   const cutOf = (bucket: number): string | undefined => {
     const start = at[bucket] ?? 0
     if (start + stepMs > to) return to > Date.now() - nowMs ? 'not over yet' : 'cut'
     return start < from ? 'cut' : undefined
   }
-  const hatchCuts = useRef<(chart: uPlot, scheme: Scheme) => void>(() => {})
-  hatchCuts.current = (chart, scheme) => {
+  const hatchCuts = (chart: uPlot, scheme: Scheme) => {
     for (const bucket of new Set([0, at.length - 1])) {
       const start = (at[bucket] ?? 0) / 1_000
       if (at[bucket] !== undefined && cutOf(bucket) !== undefined)

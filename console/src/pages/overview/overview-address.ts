@@ -7,8 +7,8 @@ import {
   filterOf,
   inLogNames,
   type PageFilter,
-  type SumsPart,
   type SortKey,
+  type SumsPart,
   type Terms,
 } from './overview-query.ts'
 

@@ -22,8 +22,14 @@ interface Options<Row> extends GridProps<Row> {
 export function useGridKeys<Row>(options: Options<Row>): GridPlace {
   const { rows, idOf, openId, onOpen, onFilter, onTouch, selection, shown, scrollTo, focus } = options
   const [row, setRow] = useState<number | undefined>(undefined)
-  const [column, setColumn] = useState(0)
+  // The columns can change under it: beside an open row there are fewer.
+  const [columnId, setColumnId] = useState<string | undefined>(undefined)
+  const column = Math.max(
+    0,
+    shown.findIndex(({ id }) => id === columnId),
+  )
   useEffect(() => {
+    const putColumn = (to: number) => setColumnId(shown[to]?.id ?? columnId)
     const go = (to: number) => {
       const next = Math.max(0, Math.min(to, rows.length - 1))
       const there = rows[next]
@@ -49,8 +55,8 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
       ['k', () => go((here() ?? 1) - 1)],
       ['ArrowDown', () => go((here() ?? -1) + 1)],
       ['ArrowUp', () => go((here() ?? 1) - 1)],
-      ['ArrowRight', () => setColumn((at) => Math.min(at + 1, shown.length - 1))],
-      ['ArrowLeft', () => setColumn((at) => Math.max(at - 1, 0))],
+      ['ArrowRight', () => putColumn(column + 1)],
+      ['ArrowLeft', () => putColumn(column - 1)],
       ['Home', () => go(0)],
       ['End', () => go(rows.length - 1)],
       ['PageDown', () => go((here() ?? 0) + pageRows)],
@@ -76,7 +82,21 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [rows, row, column, shown, openId, idOf, onOpen, onFilter, onTouch, selection, scrollTo, focus])
+  }, [
+    rows,
+    row,
+    column,
+    columnId,
+    shown,
+    openId,
+    idOf,
+    onOpen,
+    onFilter,
+    onTouch,
+    selection,
+    scrollTo,
+    focus,
+  ])
   return { row, column, put: setRow }
 }
 

@@ -22,6 +22,8 @@ export interface Column<Row> {
   isExtra?: boolean
   /** Left out on a phone. */
   isWide?: boolean
+  /** Its width beside an open row, in px. If any column has one, the others are left out there. */
+  beside?: number
   /** What the rows can be filtered by; undefined: nothing. */
   value?(row: Row): string | undefined
   /** The name that the API sorts by. */
@@ -57,6 +59,8 @@ export interface GridProps<Row> {
   toneOf?(row: Row): Tone | undefined
   /** Called when the end comes near. */
   onMore?(): void
+  /** There is no row after the last one. */
+  isWhole?: boolean
   /** As the API takes it: a minus before the name turns the order round. */
   sort?: string
   onSort?(sort: string): void

@@ -18,9 +18,10 @@ const rowsFromEnd = 30
  * select.
  */
 export function Grid<Row>(props: GridProps<Row>) {
-  const { label, rows, idOf, openId, onOpen, onMore, onTouch, toneOf, onFilter, sort, onSort, foot } = props
-  const { selection } = props
+  const { label, rows, idOf, openId, onOpen, onMore, isWhole, onTouch, toneOf, onFilter } = props
+  const { sort, onSort, foot, selection } = props
   const scroller = useRef<HTMLDivElement>(null)
+  const grid = useRef<HTMLDivElement>(null)
   const prefix = useId()
   const shown = useShownColumns(props)
   const virtual = useVirtualizer({
@@ -39,7 +40,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     ...props,
     shown,
     scrollTo: (index) => virtual.scrollToIndex(index),
-    focus: () => scroller.current?.focus({ preventScroll: true }),
+    focus: () => grid.current?.focus({ preventScroll: true }),
   })
   const template = shown
     .map(({ width, grows }) => (grows === true ? `minmax(${width}px, 1fr)` : `${width}px`))
@@ -54,72 +55,86 @@ export function Grid<Row>(props: GridProps<Row>) {
     [put, onOpen],
   )
   return (
-    // As high as its rows, at most as high as its place.
-    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by hand
+    // As high as its rows, at most as high as its place. The foot is no row, and so not in the grid.
     <div
-      role="grid"
-      aria-label={label}
-      aria-rowcount={-1}
-      aria-multiselectable={selection !== undefined || undefined}
-      aria-activedescendant={place.row === undefined ? undefined : cellId(prefix, place.row, place.column)}
-      tabIndex={0}
       ref={scroller}
-      className={classes.grid}
+      className={classes.scroller}
       style={{ flexBasis: virtual.getTotalSize() + headHeight + (foot === undefined ? 0 : footHeight) }}
       onScroll={(event) => onTouch?.(event.currentTarget.scrollTop < rowHeight)}
     >
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}
-      {/* biome-ignore lint/a11y/useSemanticElements: see above */}
-      <div role="row" className={classes.head} style={{ gridTemplateColumns: template, minWidth: least }}>
-        {shown.map((column) => (
-          <Head key={column.id} column={column} sort={sort} onSort={onSort} />
-        ))}
-      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by hand */}
       <div
-        className={classes.body}
-        role="presentation"
-        style={{ height: virtual.getTotalSize(), minWidth: least }}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={isWhole === true ? rows.length + 1 : -1}
+        aria-multiselectable={selection !== undefined || undefined}
+        aria-activedescendant={place.row === undefined ? undefined : cellId(prefix, place.row, place.column)}
+        tabIndex={0}
+        ref={grid}
+        className={classes.grid}
       >
-        {items.map(({ index, start }) => {
-          const row = rows[index]
-          if (row === undefined) return null
-          const id = idOf(row)
-          return (
-            <GridRow
-              key={id}
-              row={row}
-              above={rows[index - 1]}
-              index={index}
-              start={start}
-              columns={shown}
-              template={template}
-              cellPrefix={prefix}
-              isOpen={id === openId}
-              isSelected={selection?.has(row) ?? id === openId}
-              placedColumn={place.row === index ? place.column : undefined}
-              tone={toneOf?.(row)}
-              onPick={onPick}
-              opens={onOpen !== undefined}
-              onFilter={onFilter}
-            />
-          )
-        })}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}
+        {/* biome-ignore lint/a11y/useSemanticElements: see above */}
+        <div role="row" className={classes.head} style={{ gridTemplateColumns: template, minWidth: least }}>
+          {shown.map((column) => (
+            <Head key={column.id} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </div>
+        <div
+          className={classes.body}
+          role="presentation"
+          style={{ height: virtual.getTotalSize(), minWidth: least }}
+        >
+          {items.map(({ index, start }) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            const id = idOf(row)
+            return (
+              <GridRow
+                key={id}
+                row={row}
+                above={rows[index - 1]}
+                index={index}
+                start={start}
+                columns={shown}
+                template={template}
+                cellPrefix={prefix}
+                isOpen={id === openId}
+                isSelected={selection?.has(row) ?? id === openId}
+                placedColumn={place.row === index ? place.column : undefined}
+                tone={toneOf?.(row)}
+                onPick={onPick}
+                opens={onOpen !== undefined}
+                onFilter={onFilter}
+              />
+            )
+          })}
+        </div>
       </div>
       {foot === undefined ? null : <div className={classes.foot}>{foot}</div>}
     </div>
   )
 }
 
-/** The columns that the reader chose, in that order, without those that a phone has no room for. */
-function useShownColumns<Row>({ columns, choice, selection }: GridProps<Row>): readonly Column<Row>[] {
+/**
+ * The columns that the reader chose, in that order, without those that a phone has no room for. Beside an open
+ * row, those that are made for it.
+ */
+function useShownColumns<Row>({ columns, choice, openId }: GridProps<Row>): readonly Column<Row>[] {
+  const isBeside = openId !== undefined
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   return useMemo(() => {
+    const beside = isBeside
+      ? columns.flatMap((column) =>
+          column.beside === undefined ? [] : [{ ...column, width: column.beside }],
+        )
+      : []
+    if (beside.length > 0) return beside
     const chosen =
       choice?.shown?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ??
       columns.filter(({ isExtra }) => isExtra !== true)
-    const fitting = chosen.filter(({ isWide }) => !(isPhone && isWide === true))
-    return selection === undefined ? fitting : [selection.column, ...fitting]
-  }, [columns, choice?.shown, isPhone, selection])
+    return chosen.filter(({ isWide }) => !(isPhone && isWide === true))
+  }, [columns, choice?.shown, isPhone, isBeside])
 }
 
 function Head<Row>({

@@ -11,7 +11,7 @@ interface ListGridProps<Row> extends Omit<GridProps<Row>, 'rows' | 'onMore' | 'f
   list: List<Row>
   /** Where there is no row at all. */
   empty: ReactNode
-  /** "keys": in "All 12 keys". */
+  /** "keys": in "All 12 keys" and "1 key". */
   things: string
 }
 
@@ -27,21 +27,27 @@ export function ListGrid<Row>({ list, empty, things, ...grid }: ListGridProps<Ro
       {...grid}
       rows={rows}
       onMore={more}
+      isWhole={isWhole}
       foot={
         error !== null && error !== undefined ? (
           <Problem error={error} onAgain={again} />
         ) : isMoreComing ? (
           'Reading more…'
         ) : isWhole ? (
-          rows.length === 1 ? (
-            'No more'
-          ) : (
-            `All ${count(rows.length)} ${things}`
-          )
+          allOf(rows.length, things)
         ) : undefined
       }
     />
   )
+}
+
+/** At the end of a list that was read whole: "1 key", "All 12 keys". `things` is a plural. */
+export function allOf(rows: number, things: string): string {
+  return rows === 1 ? `1 ${singular(things)}` : `All ${count(rows)} ${things}`
+}
+
+function singular(things: string): string {
+  return things.replace(/ies$/, 'y').replace(/s$/, '')
 }
 
 const lines = Array.from({ length: 12 }, (_, line) => `line ${line}`)

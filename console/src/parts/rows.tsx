@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { List } from '../api/list.ts'
 import { count } from '../format/numbers.ts'
-import { WaitingRows } from './list-grid.tsx'
+import { allOf, WaitingRows } from './list-grid.tsx'
 import { Problem } from './problem.tsx'
 import classes from './rows.module.css'
 
@@ -87,11 +87,7 @@ export function ListRows<Row>({
         hasFailed ? (
           <Problem error={error} onAgain={again} />
         ) : isWhole ? (
-          rows.length === 1 ? (
-            'No more'
-          ) : (
-            `All ${count(rows.length)} ${things}`
-          )
+          allOf(rows.length, things)
         ) : (
           <>
             <span>

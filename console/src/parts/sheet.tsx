@@ -1,6 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './sheet.module.css'
 import { isTyping } from './typing.ts'
 
@@ -46,11 +46,21 @@ export function Sheet({
   )
 }
 
-/** A grid with a sheet at its side. */
+/** A grid with a sheet at its side. A sheet that closes with the keyboard in it gives it back to the grid. */
 export function WithSheet({ children, sheet }: { children: ReactNode; sheet: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null)
+  const isOpen = sheet !== null && sheet !== undefined
+  const wasOpen = useRef(isOpen)
+  useEffect(() => {
+    if (wasOpen.current && !isOpen && document.activeElement === document.body)
+      place.current?.querySelector<HTMLElement>('[role=grid]')?.focus({ preventScroll: true })
+    wasOpen.current = isOpen
+  }, [isOpen])
   return (
     <div className={classes.split}>
-      <div className={classes.grid}>{children}</div>
+      <div className={classes.grid} ref={place}>
+        {children}
+      </div>
       {sheet}
     </div>
   )

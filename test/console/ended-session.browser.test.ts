@@ -35,10 +35,10 @@ test('a page whose session has ended leads to the sign-in and back, and lets its
   const page = await bed.page()
   await page.goto('/console/log?outcome=failed')
   await signIn(page, email)
-  await page.getByRole('button', { name: 'Read again' }).waitFor()
+  await page.getByRole('button', { name: 'Refresh' }).waitFor()
   await end()
   // What the page reads by itself may have noticed before.
-  const again = page.getByRole('button', { name: 'Read again' })
+  const again = page.getByRole('button', { name: 'Refresh' })
   const atSignIn = page.getByRole('heading', { name: 'Sign in' })
   await Promise.any([again.click(), atSignIn.waitFor()])
   await atSignIn.waitFor()
@@ -46,7 +46,7 @@ test('a page whose session has ended leads to the sign-in and back, and lets its
   expect(new URL(page.url()).search).toBe('?outcome=failed')
 
   // Nothing on the page can notice that it ended before the sign-out: what it reads by itself waits.
-  await page.getByRole('button', { name: 'Read again' }).waitFor()
+  await page.getByRole('button', { name: 'Refresh' }).waitFor()
   const signedOut = Promise.withResolvers<void>()
   await page.route('**/admin/v1/**', async (route) => {
     if (route.request().method() === 'DELETE') signedOut.resolve()

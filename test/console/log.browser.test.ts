@@ -252,7 +252,7 @@ test('three clicks from the log to the costliest request of yesterday', async ()
   await expect.poll(() => rowsOf(page).count()).toBe(3)
   await page.getByRole('button', { name: 'Cost', exact: true }).click()
   await page.waitForURL('**/console/log?last=yesterday&sort=-cost')
-  await page.getByText('All 3 rows with a cost').waitFor()
+  await page.getByText('All 3 requests with a cost').waitFor()
   await expect.poll(() => rowsOf(page).first().textContent()).toContain('$2.50')
   expect(await page.getByRole('switch', { name: 'Live' }).isDisabled()).toBe(true)
 

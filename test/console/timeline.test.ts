@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { passedOver } from '../../console/src/pages/log/timeline.ts'
+import { passedOver, timelineOf } from '../../console/src/pages/log/timeline.ts'
 
 const candidate = {
   channel: 'spare',
@@ -25,4 +25,37 @@ test('a candidate that could not take the request was passed over for what its e
     { channel: 'spare', reason: 'breaker open' },
   ])
   expect(passedOver({ attempts: [{ ...candidate, passed_over: false }] })).toEqual([])
+})
+
+test('a channel that was called although it should rest says why, and is not also said to be passed over', () => {
+  const whole = {
+    latency_ms: { queue: 1, first_token: null, total: 9 },
+    stream: false,
+    channel: 'eu',
+    attempts: [
+      { ...candidate, channel: 'eu', reason: 'breaker open for 4 s: 5 failures in a row' },
+      {
+        ...candidate,
+        channel: 'eu',
+        passed_over: false,
+        reason: 'last resort (breaker open for 4 s: 5 failures in a row), only candidate',
+        status: 200,
+        latency_ms: { first_byte: 3, total: 8 },
+      },
+    ],
+  }
+  expect(passedOver(whole)).toEqual([])
+  const words = timelineOf(whole).map((span) => span.words)
+  expect(words[1]).toContain(
+    'eu was tried although its breaker is open: no other channel has this model (5 failures in a row)',
+  )
+  const [, called] = whole.attempts
+  const limited = {
+    ...candidate,
+    ...called,
+    reason: 'last resort (rate limit: cooling down for 10 s), priority 1',
+  }
+  expect(timelineOf({ ...whole, attempts: [limited] })[1]?.words).toContain(
+    'eu was tried although it is to rest: no other was left (rate limit: cooling down for 10 s)',
+  )
 })

@@ -12,11 +12,14 @@ export function LogHistogram({
   terms,
   onRange,
   onBack,
+  isSilent,
 }: {
   terms: LogTerms
   onRange(range: { from: string; to: string }): void
   /** To the time before the last drag; undefined: there is none. */
   onBack: (() => void) | undefined
+  /** The list of the page has failed too, and says why. */
+  isSilent: boolean
 }) {
   const { data, error, refetch, isFetching } = useHistogram(terms)
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
@@ -28,6 +31,7 @@ export function LogHistogram({
       .map((name) => ({ name, color: outcomeColor(scheme, name), values: outcomes[name] ?? [] }))
     return { at, stepMs, series }
   }, [data, scheme, terms])
+  if (error !== null && isSilent) return null
   if (error !== null) return <Problem error={error} onAgain={() => void refetch()} doing="The histogram" />
   if (data === undefined || chart === undefined)
     return <Skeleton height={132} radius={6} className={classes.waiting ?? ''} />

@@ -1,6 +1,7 @@
 import { Button, Switch } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { SyncIcon } from '@primer/octicons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useSession } from '../../api/session.ts'
@@ -53,6 +54,13 @@ export function LogPage() {
   const rows = useRows(live.shown, list.rows)
   const { columns, choice } = useColumns()
   const { go, open, close, openRow, filter, order, drag, chooseTime, back } = useLogNavigation(search, openId)
+  const queries = useQueryClient()
+  const refresh = () => {
+    live.release()
+    setAsOf(new Date())
+    // Where the address names both moments, these stay the same, and so do the keys of what was read.
+    for (const part of ['log', 'log-histogram']) void queries.resetQueries({ queryKey: [part] })
+  }
   const isFolded = isPhone && !showsTools
   return (
     <Page
@@ -79,15 +87,8 @@ export function LogPage() {
               <ViewsMenu search={search} onOpen={go} />
               <ColumnsMenu columns={columns} choice={choice} />
               <ExportMenu terms={terms} />
-              <Button
-                variant="default"
-                leftSection={<SyncIcon size={14} />}
-                onClick={() => {
-                  setAsOf(new Date())
-                  live.release()
-                }}
-              >
-                Read again
+              <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={refresh}>
+                Refresh
               </Button>
               <LiveSwitch
                 isOn={isLive && sort === undefined}
@@ -103,7 +104,7 @@ export function LogPage() {
       }
     >
       {isFolded ? null : <FilterBar search={search} onChange={go} onOpen={open} />}
-      <LogHistogram terms={terms} onRange={drag} onBack={back} />
+      <LogHistogram terms={terms} onRange={drag} onBack={back} isSilent={hasFailed(list.error)} />
       <LiveState live={live} />
       <WithSheet
         sheet={
@@ -112,8 +113,8 @@ export function LogPage() {
       >
         {list.isPending ? (
           <WaitingRows />
-        ) : rows.length === 0 && list.error !== null && list.error !== undefined ? (
-          <Problem error={list.error} onAgain={list.again} />
+        ) : rows.length === 0 && hasFailed(list.error) ? (
+          <Problem error={list.error} onAgain={refresh} />
         ) : rows.length === 0 && list.isWhole ? (
           <LogEmpty search={search} onChange={go} />
         ) : (
@@ -127,6 +128,7 @@ export function LogPage() {
             onOpen={openRow}
             onFilter={filter}
             onMore={list.more}
+            isWhole={list.isWhole}
             onTouch={setAtTop}
             toneOf={toneOf}
             sort={sort ?? '-created_at'}
@@ -191,11 +193,15 @@ function LiveState({ live }: { live: LiveTail }) {
       {live.trouble === undefined ? null : <Problem error={new Error(live.trouble)} doing="Live rows" />}
       {live.dropped === 0 ? null : (
         <span className="tg-quiet">
-          {count(live.dropped)} rows came too fast to be shown live. Read again to see all.
+          {count(live.dropped)} rows came too fast to be shown live. Refresh to see all.
         </span>
       )}
     </>
   )
+}
+
+function hasFailed(error: unknown): boolean {
+  return error !== null && error !== undefined
 }
 
 function idOf({ id }: Row): string {
@@ -212,8 +218,7 @@ function Foot({
   rows: number
   sort: Greatest | undefined
 }) {
-  if (list.error !== null && list.error !== undefined)
-    return <Problem error={list.error} onAgain={list.again} />
+  if (hasFailed(list.error)) return <Problem error={list.error} onAgain={list.again} />
   const last: LogPageData | undefined = list.pages.at(-1)
   if (sort !== undefined && last !== undefined) {
     const { most, having } = greatest[sort]
@@ -226,7 +231,7 @@ function Foot({
       )
     return rows < pageRows ? (
       <>
-        All {count(rows)} rows {having}
+        {rows === 1 ? '1 request' : `All ${count(rows)} requests`} {having}
       </>
     ) : (
       <>
@@ -234,7 +239,7 @@ function Foot({
       </>
     )
   }
-  if (list.isWhole) return <>All {count(rows)} rows of this time</>
+  if (list.isWhole) return <>{rows === 1 ? '1 request' : `All ${count(rows)} requests`} of this time</>
   if (list.isMoreComing) return <>Reading more…</>
   if (last !== undefined && !last.progress.done) {
     return (

@@ -1,6 +1,7 @@
 import { Button, Skeleton, Stack, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
@@ -30,21 +31,29 @@ export function LogSheet({
   onFilter(search: Texts): void
   onClose(): void
 }) {
+  // Stays the same while the reader walks through rows.
+  const [tab, setTab] = useState('request')
   const row = useQuery({
     queryKey: ['log-row', id],
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/requests/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (isOnItsWay(id, state.error) ? lookAgainMs : false),
+    refetchInterval: ({ state }) => (isMissing(state.error) ? lookAgainMs(ageOf(id)) : false),
   })
+  const age = ageOf(id)
   return (
     <Sheet
       title={row.data === undefined ? 'Request' : titleOf(row.data)}
       onClose={onClose}
-      actions={<Actions id={id} row={row.data} />}
+      actions={isMissing(row.error) ? undefined : <Actions id={id} row={row.data} />}
     >
-      {isOnItsWay(id, row.error) ? (
-        <Notice tone="info">
-          It has no row yet: it still runs, or its row is on its way. The page looks again.
-        </Notice>
+      {isMissing(row.error) ? (
+        age === 'young' ? (
+          <Notice tone="info">It has no row yet. The page looks again.</Notice>
+        ) : (
+          <Notice tone="warning">
+            There is no such request.
+            {age === 'recent' ? ' One that still runs gets its row when it ends: the page looks again.' : ''}
+          </Notice>
+        )
       ) : row.error !== null ? (
         <Problem error={row.error} onAgain={() => void row.refetch()} />
       ) : row.data === undefined ? (
@@ -54,23 +63,32 @@ export function LogSheet({
           <Skeleton height={200} />
         </Stack>
       ) : (
-        <Row row={row.data} search={search} onFilter={onFilter} />
+        <Row row={row.data} tab={tab} onTab={setTab} search={search} onFilter={onFilter} />
       )}
     </Sheet>
   )
 }
 
-const lookAgainMs = 1_000
-
-/** A request of the last minutes that has no row: a row is written when its request has ended. */
-function isOnItsWay(id: string, error: unknown): boolean {
-  if (!(error instanceof ApiError) || error.status !== 404) return false
-  return Date.now() - startOf(id) < freshMs
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
 }
 
-const freshMs = 10 * 60_000
+/** `young`: its row can be on its way. `recent`: a request of that time can still run. */
+type Age = 'young' | 'recent' | 'old'
 
-/** The moment inside an id: it is a UUID of version 7. https://www.rfc-editor.org/rfc/rfc9562#section-5.7 */
+function lookAgainMs(age: Age): number | false {
+  return age === 'young' ? 1_000 : age === 'recent' ? 10_000 : false
+}
+
+/** How long ago the request began: its id is a UUID of version 7, and other ones are of no request. */
+function ageOf(id: string): Age {
+  const ms = Date.now() - startOf(id)
+  // The clock of the browser may be late.
+  if (id[14] !== '7' || ms < -60_000) return 'old'
+  return ms < 20_000 ? 'young' : ms < 10 * 60_000 ? 'recent' : 'old'
+}
+
+/** In ms. https://www.rfc-editor.org/rfc/rfc9562#section-5.7 */
 function startOf(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }
@@ -117,10 +135,14 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
 
 function Row({
   row,
+  tab,
+  onTab,
   search,
   onFilter,
 }: {
   row: Schema<'LogDetail'>
+  tab: string
+  onTab(tab: string): void
   search: Texts
   onFilter(search: Texts): void
 }) {
@@ -129,11 +151,11 @@ function Row({
       <RowError row={row} />
       <Waterfall row={row} />
       <RowCost row={row} />
-      <RowFacts row={row} search={search} onFilter={onFilter} />
-      <Tabs key={row.id} defaultValue="request" keepMounted={false}>
+      <Tabs key={row.id} value={tab} onChange={(next) => onTab(next ?? 'request')} keepMounted={false}>
         <Tabs.List mb={12}>
           <Tabs.Tab value="request">Request</Tabs.Tab>
           <Tabs.Tab value="answer">Answer</Tabs.Tab>
+          <Tabs.Tab value="properties">Properties</Tabs.Tab>
           <Tabs.Tab value="notes">Notes {row.notes.length === 0 ? '' : `(${row.notes.length})`}</Tabs.Tab>
           <Tabs.Tab value="entries">
             Entries {row.entries.length === 0 ? '' : `(${row.entries.length})`}
@@ -144,6 +166,9 @@ function Row({
         </Tabs.Panel>
         <Tabs.Panel value="answer">
           <AnswerTab row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel value="properties">
+          <RowFacts row={row} search={search} onFilter={onFilter} />
         </Tabs.Panel>
         <Tabs.Panel value="notes">
           <NotesTab row={row} />

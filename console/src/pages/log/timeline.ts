@@ -83,21 +83,39 @@ export function timelineOf({
 }
 
 /** `529 upstream_overloaded: Overloaded`, or the status alone. */
-function wordsOf({ status, error, upstream_model, reason }: Detail['attempts'][number]): string {
+function wordsOf({ status, error, channel, upstream_model, reason }: Detail['attempts'][number]): string {
   const ending =
     error === null ? String(status ?? '') : [status, error.kind].filter((word) => word !== null).join(' ')
   const message = error?.message === null || error === null ? '' : `: ${error.message}`
-  return [ending + message, upstream_model, `chosen as ${reason}`]
+  return [ending + message, upstream_model, choiceOf(channel, reason)]
     .filter((word) => word !== null && word !== '')
     .join(' · ')
 }
 
+/** Why this channel was called. One that should have rested is called where no other can take the request. */
+function choiceOf(channel: string, reason: string): string {
+  const [, why = '', rest = ''] = lastResort.exec(reason) ?? []
+  if (why === '') return `chosen as ${reason}`
+  const [state, facts] = why.startsWith('breaker open')
+    ? ['its breaker is open', why.replace(/^breaker open[^:]*:? ?/, '')]
+    : ['it is to rest', why]
+  const others = rest.includes('only candidate') ? 'no other channel has this model' : 'no other was left'
+  return `${channel} was tried although ${state}: ${others}${facts === '' ? '' : ` (${facts})`}`
+}
+
+const lastResort = /^last resort \((.*)\), (.*)$/
+
 /**
- * Candidates that were not called, and why. `reason` says how one came to be a candidate; where it could not
- * take the request, its error says why.
+ * Candidates that were not called, and why; without those that were called as the last resort after all.
+ * `reason` says how one came to be a candidate; where it could not take the request, its error says why.
  */
 export function passedOver({ attempts }: Pick<Detail, 'attempts'>): { channel: string; reason: string }[] {
+  const resorts = new Set(attempts.flatMap((each) => (isResort(each) ? [each.channel] : [])))
   return attempts
-    .filter(({ passed_over }) => passed_over)
+    .filter(({ passed_over, channel }) => passed_over && !resorts.has(channel))
     .map(({ channel, reason, error }) => ({ channel, reason: error?.message ?? error?.kind ?? reason }))
+}
+
+function isResort({ passed_over, reason }: Detail['attempts'][number]): boolean {
+  return !passed_over && lastResort.test(reason)
 }

@@ -92,6 +92,31 @@ test('only shared views are seen by others, and only by those of the same tenant
   expect((await call(one, 'GET', `/${ofAdmin.body.id}`)).status).toBe(404)
 })
 
+test('an owner changes and deletes what another one shares, which is audited, and nothing else', async () => {
+  const [one, owner] = [userOf(null), { ...userOf(null), role: 'owner' as const }]
+  const own = await call(one, 'POST', '', { ...view, name: 'private' })
+  const shared = await call(one, 'POST', '', { ...view, name: 'shared', shared: true })
+  const path = `/${shared.body.id}`
+  expect((await call(userOf(null), 'GET', path)).body).toMatchObject({ own: false, changeable: false })
+  expect((await call(owner, 'GET', path)).body).toMatchObject({
+    own: false,
+    changeable: true,
+    user: one.name,
+  })
+  expect((await call(owner, 'PATCH', path, { name: 'better' })).body).toMatchObject({ name: 'better' })
+  expect((await call(one, 'GET', path)).body).toMatchObject({ name: 'better', own: true, changeable: true })
+  expect((await call(owner, 'DELETE', path)).status).toBe(200)
+  expect((await call(owner, 'PATCH', `/${own.body.id}`, { name: 'taken' })).status).toBe(404)
+  const lines = await bed.tollgate.context.database.state.ask(
+    ({ sql }) =>
+      sql`select action, actor_name from audit_log where resource_id = ${String(shared.body.id)} order by id`,
+  )
+  expect(lines.slice(1)).toEqual([
+    { action: 'view.change', actor_name: owner.name },
+    { action: 'view.delete', actor_name: owner.name },
+  ])
+})
+
 test('a token for one tenant has no views that its user, or ADMIN_TOKEN, made elsewhere', async () => {
   const [here = '', there = ''] = tenants
   const owner = userOf(null)

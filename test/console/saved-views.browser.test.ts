@@ -25,7 +25,7 @@ test('a view is renamed and deleted, and says when somebody else was quicker', a
   }
   await page.goto('/console/log?status=4xx')
   await open('slow')
-  const dialog = page.getByRole('dialog', { name: 'Your views' })
+  const dialog = page.getByRole('dialog', { name: 'Change a view' })
   await dialog.getByRole('textbox', { name: 'Name' }).fill('refused')
   await dialog.getByLabel(/^Give it the filters/).check()
   expect((await owner.call('PATCH', `views/${id}`, { shared: true })).status).toBe(200)
@@ -42,7 +42,7 @@ test('a view is renamed and deleted, and says when somebody else was quicker', a
   await open('refused')
   await dialog.getByRole('button', { name: 'Delete the view' }).click()
   const sure = page.getByRole('dialog', { name: 'Delete the view?' })
-  await sure.getByText('The others of your tenant lose refused too.').waitFor()
+  await sure.getByText('It is gone for all operators too.', { exact: false }).waitFor()
   expect((await owner.call('PATCH', `views/${id}`, { name: 'kept' })).status).toBe(200)
   await sure.getByRole('button', { name: 'Delete the view' }).click()
   await sure.getByText('Somebody else has changed this since you opened it').waitFor()

@@ -51,7 +51,12 @@ const savedView = z
     id: z.uuid(),
     shared: z.boolean(),
     user: z.string().describe('Who created the view, by the name at that time.'),
-    own: z.boolean().describe('Whether the view is yours. Only then can you change it.'),
+    own: z.boolean().describe('Whether the view is yours.'),
+    changeable: z
+      .boolean()
+      .describe(
+        'Whether you can change and delete the view: it is yours, or it is shared and you are an owner.',
+      ),
     tenant_id: z.uuid().nullable(),
     created_at: z.iso.datetime(),
     changed_at: z.iso.datetime(),
@@ -121,12 +126,13 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       area: 'views',
       ifMatch: 'view',
       tenants: 'own',
-      summary: 'Update one of your saved views',
+      summary: 'Update a saved view',
+      description: 'Others than its user can only change it if they are owners and it is shared.',
       params,
       body: changes.meta({ id: 'SavedViewChanges' }),
       answer: savedView,
       async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
-        const view = await requireOwnView(tx, actor, id)
+        const view = await requireChangeableView(tx, actor, id)
         const before = viewJson(view, actor)
         requireMatch(etagOf(before))
         const changed = { ...view, ...definedOf(body), changedAt: new Date() }
@@ -141,12 +147,13 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       area: 'views',
       ifMatch: 'view',
       tenants: 'own',
-      summary: 'Delete one of your saved views',
-      description: 'Returns the deleted view.',
+      summary: 'Delete a saved view',
+      description:
+        'Returns the deleted view. Others than its user can only delete it if they are owners and it is shared.',
       params,
       answer: savedView,
       async change({ tx, actor, params: { id }, requireMatch, audit }) {
-        const view = await requireOwnView(tx, actor, id)
+        const view = await requireChangeableView(tx, actor, id)
         const before = viewJson(view, actor)
         requireMatch(etagOf(before))
         await deleteView(tx, id)
@@ -164,10 +171,15 @@ async function requireView(db: Queries, actor: Actor, id: string, lock = false):
 }
 
 /** The view is locked until the end of the transaction. */
-async function requireOwnView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
+async function requireChangeableView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
   const view = await requireView(db, actor, id, true)
-  if (view.userId === viewerOf(actor)) return view
+  if (isChangeable(view, actor)) return view
   throw notAllowed(`The view belongs to ${view.userName}. Save your own copy instead.`)
+}
+
+/** The actor can see the view: it is its own, or it is shared. */
+function isChangeable({ userId }: SavedView, actor: Actor): boolean {
+  return userId === viewerOf(actor) || actor.role === 'owner'
 }
 
 function lineOf({ id, name, tenantId }: SavedView) {
@@ -186,6 +198,7 @@ function viewJson(view: SavedView, actor: Actor): z.output<typeof savedView> {
     ...{ id, name, page, query: readQuery.parse(view.query), shared },
     user: view.userName,
     own: view.userId === viewerOf(actor),
+    changeable: isChangeable(view, actor),
     tenant_id: tenantId,
     created_at: view.createdAt.toISOString(),
     changed_at: view.changedAt.toISOString(),

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditing } from '../../api/editing.ts'
+import { useSession } from '../../api/session.ts'
 import { askTagged, type Tagged } from '../../api/tagged.ts'
 import type { Texts } from '../../console-search.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
@@ -14,7 +15,7 @@ import { viewOf } from './view-of.ts'
 
 type View = Schema<'SavedView'>
 
-/** One's own views: each can be changed and deleted. */
+/** One's own views, and shared ones for an owner: each can be changed and deleted. */
 export function OwnViews({
   views,
   search,
@@ -36,9 +37,9 @@ export function OwnViews({
   if (id === undefined)
     return (
       <Stack gap={4}>
-        {views.map(({ id, name }) => (
+        {views.map(({ id, name, own, user }) => (
           <Button key={id} variant="default" justify="flex-start" onClick={() => setId(id)}>
-            {name}
+            {own ? name : `${name}, of ${user}`}
           </Button>
         ))}
       </Stack>
@@ -48,12 +49,18 @@ export function OwnViews({
   return <ChangeView key={id} of={view.data} search={search} onDone={onDone} />
 }
 
+/** Who sees a view that the reader shares, in words. */
+export function useSharing(): string {
+  return useSession().role === 'member' ? 'the others of your tenant' : 'all operators'
+}
+
 function readView(id: string): Promise<Tagged<View>> {
   return askTagged(api.GET('/admin/v1/views/{id}', { params: { path: { id } } }))
 }
 
 function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; onDone(): void }) {
   const queries = useQueryClient()
+  const others = useSharing()
   const editing = useEditing(of, () => readView(of.data.id))
   const { id, name: stands } = editing.base
   const [name, setName] = useState(of.data.name)
@@ -107,7 +114,7 @@ function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; o
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Checkbox
-          label="Share it with the others of your tenant"
+          label={`Share it with ${others}`}
           checked={isShared}
           onChange={(event) => setShared(event.currentTarget.checked)}
         />
@@ -130,8 +137,8 @@ function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; o
           onDone()
         }}
       >
-        {of.data.shared ? `The others of your tenant lose ${stands} too.` : `${stands} goes for good.`} No row
-        of the log is touched.
+        {of.data.shared ? `It is gone for ${others} too.` : `${stands} goes for good.`} No row of the log is
+        touched.
       </AskFirst>
     </>
   )

@@ -7,7 +7,7 @@ import { useMay, useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
-import { OwnViews } from './own-views.tsx'
+import { OwnViews, useSharing } from './own-views.tsx'
 import { viewOf } from './view-of.ts'
 
 /** Filters under a name: one's own, and those that others share. A view is nothing but an address. */
@@ -38,16 +38,19 @@ export function ViewsMenu({ search, onOpen }: { search: Texts; onOpen(search: Te
           {views.data?.data.length === 0 ? (
             <Menu.Label>No saved view yet. Set filters, then save them here.</Menu.Label>
           ) : null}
-          {views.data?.data.map(({ id, name, query, shared }) => (
+          {views.data?.data.map(({ id, name, query, shared, own, user }) => (
             <Menu.Item key={id} onClick={() => onOpen(query)}>
-              {name} {shared ? <span className="tg-quiet">shared</span> : null}
+              {name}{' '}
+              {shared ? (
+                <span className="tg-quiet">{own ? 'shared by you' : `shared by ${user}`}</span>
+              ) : null}
             </Menu.Item>
           ))}
           {may('views', 'write') ? (
             <>
               <Menu.Divider />
               <Menu.Item onClick={() => setDialog('save')}>Save these filters as a view</Menu.Item>
-              {views.data?.data.some(({ own }) => own) ? (
+              {views.data?.data.some(({ changeable }) => changeable) ? (
                 <Menu.Item onClick={() => setDialog('own')}>Change or delete a view</Menu.Item>
               ) : null}
             </>
@@ -57,8 +60,12 @@ export function ViewsMenu({ search, onOpen }: { search: Texts; onOpen(search: Te
       <Modal opened={dialog === 'save'} onClose={close} title="Save a view">
         <SaveView search={search} onDone={close} />
       </Modal>
-      <Modal opened={dialog === 'own'} onClose={close} title="Your views" closeOnClickOutside={false}>
-        <OwnViews views={(views.data?.data ?? []).filter(({ own }) => own)} search={search} onDone={close} />
+      <Modal opened={dialog === 'own'} onClose={close} title="Change a view" closeOnClickOutside={false}>
+        <OwnViews
+          views={(views.data?.data ?? []).filter(({ changeable }) => changeable)}
+          search={search}
+          onDone={close}
+        />
       </Modal>
     </>
   )
@@ -94,7 +101,7 @@ function SaveView({ search, onDone }: { search: Texts; onDone(): void }) {
           data-autofocus
         />
         <Checkbox
-          label="Share it with the others of your tenant"
+          label={`Share it with ${useSharing()}`}
           checked={isShared}
           onChange={(event) => setShared(event.currentTarget.checked)}
         />

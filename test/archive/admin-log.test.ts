@@ -6,6 +6,7 @@ import { askLogFor } from '../../src/usage/log/ask.ts'
 import { countRequests } from '../../src/usage/log/count.ts'
 import { groupErrors } from '../../src/usage/log/error-groups.ts'
 import type { ErrorsBy } from '../../src/usage/log/error-rows.ts'
+import { countFacets, facetColumns } from '../../src/usage/log/facets.ts'
 import { firstRows } from '../../src/usage/log/first-rows.ts'
 import { greatestRows } from '../../src/usage/log/greatest.ts'
 import { withIds } from '../../src/usage/log/names-queries.ts'
@@ -58,6 +59,14 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
       const walk = { filter: await read(query), ...(await span()) }
       const { requests, done, buckets } = await countRequests(ask, walk, { bucketMs, withinMs: 60_000 })
       return { requests, done, buckets }
+    },
+    async facets(query: Record<string, string | string[]>) {
+      const walk = { filter: await read(query), ...(await span()) }
+      const { requests, done, values } = await countFacets(ask, walk, {
+        columns: facetColumns,
+        withinMs: 60_000,
+      })
+      return { requests, done, values }
     },
     async errors(query: Record<string, string | string[]>, by: ErrorsBy) {
       const walk = { filter: await read(query), ...(await span()) }
@@ -113,6 +122,7 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
         newest: await log.pages(query, 'newest', 1_000),
         oldest: index % 6 === 0 ? await log.pages(query, 'oldest', 100) : [],
         hours: await log.counts(query, 3_600_000),
+        facets: await log.facets(query),
       })
     const { rows: costliest, done } = await log.greatest({}, 'cost_nano', 40)
     expect(done).toBe(true)
@@ -292,7 +302,7 @@ test('a client that leaves ends the query of older days', async () => {
         .then(() => []),
     parts: bed.archive.parts.bind(bed.archive),
     counts: bed.archive.counts.bind(bed.archive),
-    errors: bed.archive.errors.bind(bed.archive),
+    groups: bed.archive.groups.bind(bed.archive),
   })
   const asked = older.rows(
     { filter: await log.read({}), slice, order: 'newest', most: 5 },

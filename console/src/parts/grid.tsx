@@ -11,6 +11,8 @@ const rowHeight = 32
 const headHeight = 34
 const footHeight = 44
 const rowsFromEnd = 30
+/** So that three columns have room on a phone. */
+const phoneWidthMax = 140
 
 /**
  * Rows by the thousand, of which only those in sight are in the page. Keys: `J`/`K` and arrows move, `Enter`
@@ -117,8 +119,8 @@ export function Grid<Row>(props: GridProps<Row>) {
 }
 
 /**
- * The columns that the reader chose, in that order, without those that a phone has no room for. Beside an open
- * row, those that are made for it.
+ * The columns that the reader chose, in that order, without those that a phone has no room for. Beside an
+ * open row, those that are made for it.
  */
 function useShownColumns<Row>({ columns, choice, openId }: GridProps<Row>): readonly Column<Row>[] {
   const isBeside = openId !== undefined
@@ -133,7 +135,10 @@ function useShownColumns<Row>({ columns, choice, openId }: GridProps<Row>): read
     const chosen =
       choice?.shown?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ??
       columns.filter(({ isExtra }) => isExtra !== true)
-    return chosen.filter(({ isWide }) => !(isPhone && isWide === true))
+    if (isPhone !== true) return chosen
+    return chosen.flatMap((column) =>
+      column.isWide === true ? [] : [{ ...column, width: Math.min(column.width, phoneWidthMax) }],
+    )
   }, [columns, choice?.shown, isPhone, isBeside])
 }
 

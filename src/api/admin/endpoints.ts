@@ -23,6 +23,7 @@ import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { adminRequestErrorsEndpoint } from './request-errors.ts'
 import { adminExportEndpoint, type RequestExportContext } from './request-export.ts'
+import { adminRequestFacetsEndpoint } from './request-facets.ts'
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
@@ -72,6 +73,7 @@ export function adminEndpoints(
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
     adminRequestErrorsEndpoint(context),
+    adminRequestFacetsEndpoint(context),
     adminExportEndpoint(context),
     adminTailEndpoint(context),
     adminRequestEndpoint(context),

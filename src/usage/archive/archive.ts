@@ -4,10 +4,9 @@ import { type AttemptRow, attemptColumns } from '../../journal/attempt-row.ts'
 import type { Column, ColumnDescription, ColumnKind } from '../../journal/column.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../../journal/row.ts'
 import { momentOf } from '../../journal/tuple.ts'
-import { type ErrorRow, type ErrorsBy, errorSelect } from '../log/error-rows.ts'
 import { SliceTooLong } from '../log/older-days.ts'
 import type { LogRow } from '../log/row-tests.ts'
-import type { Measure, Order } from '../log/slice.ts'
+import type { GroupSelect, Measure, Order } from '../log/slice.ts'
 import type { Position } from '../queries.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { ArchivedTable } from './options.ts'
@@ -140,16 +139,14 @@ export class Archive {
     }))
   }
 
-  /** The errors of a span in groups. `expected` has the same meaning as in `counts`. */
-  async errors(
-    { where, from, to, by }: ArchiveSlice & { by: ErrorsBy },
+  /** The groups of a statement. `expected` has the same meaning as in `counts`. */
+  async groups<Row extends object>(
+    { select, ...slice }: ArchiveSlice & { select: GroupSelect },
     expected: readonly PartInForce[],
     signal?: AbortSignal,
-  ): Promise<ErrorRow[] | undefined> {
-    const errors = allOf([condition('error_kind IS NOT NULL'), where])
-    const select = errorSelect(by, 'archive')
-    const rows = await this.#grouped({ where: errors, from, to }, expected, signal, select)
-    return rows?.map((row) => asRow(row) as unknown as ErrorRow)
+  ): Promise<Row[] | undefined> {
+    const rows = await this.#grouped(slice, expected, signal, select('archive'))
+    return rows?.map((row) => asRow(row) as Row)
   }
 
   async #grouped(

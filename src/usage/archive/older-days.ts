@@ -16,7 +16,7 @@ import type { PartInForce } from './parts-in-force.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
 /** The archived days of the admin log. */
-export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 'errors'>): OlderDays {
+export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 'groups'>): OlderDays {
   return {
     rows: ({ filter, slice, order, most }, terms) =>
       within(terms, (signal) =>
@@ -32,9 +32,13 @@ export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 
         )
         return counts?.map(({ starts_ms, ...rest }) => ({ ...rest, starts_at: new Date(Number(starts_ms)) }))
       }),
-    errors: ({ filter, slice, by, recent }, terms) =>
+    groups: ({ filter, slice, select, recent }, terms) =>
       withRecent(archive, slice, recent, terms, (parts, signal) =>
-        archive.errors({ where: rowsIn(filter, slice), from: slice.from, to: slice.to, by }, parts, signal),
+        archive.groups(
+          { where: rowsIn(filter, slice), from: slice.from, to: slice.to, select },
+          parts,
+          signal,
+        ),
       ),
   }
 }

@@ -1,8 +1,8 @@
 import type postgres from 'postgres'
 import { momentOf } from '../../journal/tuple.ts'
-import type { ErrorParts, ErrorRow, ErrorsBy } from './error-rows.ts'
-import { OlderDaysError } from './older-days.ts'
-import { type AskLog, type Walk, walkErrors } from './walk.ts'
+import { type ErrorParts, type ErrorRow, type ErrorsBy, errorSelect } from './error-rows.ts'
+import { type Tallied, tally } from './tally.ts'
+import { type AskLog, type Walk, walkGroups } from './walk.ts'
 
 export interface ErrorGroup extends ErrorParts {
   requests: number
@@ -11,14 +11,10 @@ export interface ErrorGroup extends ErrorParts {
   lastId: string
 }
 
-export interface ErrorGroups {
+export interface ErrorGroups extends Tallied {
   /** Largest first. */
   groups: ErrorGroup[]
   requests: number
-  /** Whether all matching errors have been counted. */
-  done: boolean
-  /** The errors from this time on have been counted. */
-  searchedTo: Date
 }
 
 /**
@@ -30,28 +26,20 @@ export async function groupErrors(
   walk: Omit<Walk, 'rowsMax' | 'order' | 'endAt'>,
   { by, withinMs }: { by: ErrorsBy; withinMs: number },
 ): Promise<ErrorGroups> {
-  const endAt = walk.clock.elapsed() + withinMs
   const groups = new Map<string, ErrorGroup>()
-  const found = { requests: 0, done: true, searchedTo: walk.from }
-  let isFirst = true
-  try {
-    for await (const { rows, searchedTo, done } of walkErrors(ask, { ...walk, endAt }, by)) {
-      for (const row of rows) {
-        add(groups, row)
-        found.requests += Number(row.requests)
-      }
-      isFirst = false
-      found.done = done
-      found.searchedTo = searchedTo
-      if (walk.clock.elapsed() > endAt) break
-    }
-  } catch (error) {
-    if (!(error instanceof OlderDaysError) || isFirst) throw error
-    found.done = false
-  }
+  let requests = 0
+  const reached = await tally<ErrorRow>(
+    walk,
+    withinMs,
+    (endAt) => walkGroups(ask, { ...walk, endAt }, errorSelect(by)),
+    (row) => {
+      add(groups, row)
+      requests += Number(row.requests)
+    },
+  )
   const largest = (one: ErrorGroup, other: ErrorGroup) =>
     other.requests - one.requests || other.lastAt.getTime() - one.lastAt.getTime()
-  return { ...found, groups: [...groups.values()].sort(largest) }
+  return { ...reached, requests, groups: [...groups.values()].sort(largest) }
 }
 
 function add(groups: Map<string, ErrorGroup>, { requests, first_id, last_id, ...parts }: ErrorRow): void {

@@ -1,23 +1,4 @@
-import type postgres from 'postgres'
-import { conditionsOf, joined } from './conditions.ts'
-import type { LogFilter } from './row-tests.ts'
-import { type Slice, within } from './slice.ts'
-
-/** Groups the errors of a slice in Postgres. */
-export function errorsOf(
-  sql: postgres.Sql,
-  filter: LogFilter,
-  slice: Slice,
-  by: ErrorsBy,
-): Promise<ErrorRow[]> {
-  const { before, after } = errorSelect(by)
-  const where = joined(
-    sql,
-    [sql`error_kind is not null`, ...within(sql, slice, false), ...conditionsOf(sql, filter)],
-    sql`and`,
-  )
-  return sql<ErrorRow[]>`${sql.unsafe(before)} ${where} ${sql.unsafe(after)}`
-}
+import type { GroupSelect } from './slice.ts'
 
 /** What the errors of a group have in common. */
 export interface ErrorParts {
@@ -43,13 +24,13 @@ export interface ErrorRow extends ErrorParts {
  */
 export type ErrorsBy = 'routes' | 'endpoints'
 
-/** The statement around the conditions, valid for both Postgres and DuckDB. `table` contains the rows. */
-export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string; after: string } {
+/** Selects an ErrorRow for each group. */
+export function errorSelect(by: ErrorsBy): GroupSelect {
   const isRouted = by === 'routes'
   const routes = isRouted
     ? 'channel, error_upstream_status'
     : 'CAST(NULL AS varchar) AS channel, CAST(NULL AS smallint) AS error_upstream_status'
-  return {
+  return (table) => ({
     before: `SELECT kind, reason, CASE WHEN place <= ${pathsMax} OR channel IS NOT NULL THEN endpoint END AS endpoint, channel,
         error_upstream_status AS upstream_status, CAST(sum(requests) AS bigint) AS requests,
         min(first_id) AS first_id, max(last_id) AS last_id
@@ -57,9 +38,9 @@ export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string;
         SELECT error_kind AS kind, error_reason AS reason, endpoint, ${routes}, sum(folded) AS requests, min(CAST(id AS varchar)) AS first_id,
           max(CAST(id AS varchar)) AS last_id,
           row_number() OVER (ORDER BY ${isRouted ? 'channel IS NOT NULL, ' : ''}sum(folded) DESC) AS place
-        FROM ${table} WHERE`,
+        FROM ${table} WHERE error_kind IS NOT NULL AND`,
     after: 'GROUP BY 1, 2, 3, 4, 5) AS found GROUP BY 1, 2, 3, 4, 5',
-  }
+  })
 }
 
 /**

@@ -87,3 +87,13 @@ export async function namesFor(
     },
   }
 }
+
+/** The latest names of tenants, keys or groups, by id. */
+export async function currentNames(sql: postgres.Sql, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ id: string; name: string }[]>`
+    select distinct on (id) id, name from names
+    where kind in ('tenant', 'key', 'group') and id in ${sql([...ids])} and name is not null
+    order by id, since desc`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

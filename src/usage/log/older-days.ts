@@ -1,8 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { sentenceOf } from '../../canonical/reasons/catalogue.ts'
-import type { ErrorRow, ErrorsBy } from './error-rows.ts'
 import type { LogFilter, LogRow } from './row-tests.ts'
-import type { CountRow, Measure, Order, Slice } from './slice.ts'
+import type { CountRow, GroupSelect, Measure, Order, Slice } from './slice.ts'
 
 /** The days of the usage log that are no longer in Postgres. Implemented by `usage/archive/older-days.ts`. */
 export interface OlderDays {
@@ -22,11 +21,11 @@ export interface OlderDays {
     query: { filter: LogFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
   ): Promise<CountRow[]>
-  /** The groups of errors, combined in the same way. */
-  errors(
-    query: { filter: LogFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
+  /** The groups of a statement, combined in the same way. */
+  groups<Row extends object>(
+    query: { filter: LogFilter; slice: Slice; select: GroupSelect; recent(): Promise<Row[]> },
     terms: OlderTerms,
-  ): Promise<ErrorRow[]>
+  ): Promise<Row[]>
 }
 
 /**

@@ -93,6 +93,24 @@ export function countsOf(
     group by 1, 2`
 }
 
+/**
+ * The statement around the conditions on the rows of `table`, valid for both Postgres and DuckDB. `before`
+ * ends where a condition can follow.
+ */
+export type GroupSelect = (table: 'requests' | 'archive') => { before: string; after: string }
+
+/** Groups the matching rows of a slice in Postgres. */
+export function groupsOf<Row extends object>(
+  sql: postgres.Sql,
+  filter: LogFilter,
+  slice: Slice,
+  select: GroupSelect,
+): Promise<Row[]> {
+  const { before, after } = select('requests')
+  const where = joined(sql, [...within(sql, slice, false), ...conditionsOf(sql, filter)], sql`and`)
+  return sql<Row[]>`${sql.unsafe(before)} ${where} ${sql.unsafe(after)}`
+}
+
 export interface CountRow {
   starts_at: Date
   outcome: string
@@ -108,7 +126,7 @@ function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[],
  * Otherwise ids are compared only if the times do not already imply it, because Postgres would treat them as
  * an independent condition and expect far too few rows.
  */
-export function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
+function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
   const literal = (value: string) => sql.unsafe(`'${value}'`)
   const parts = [
     sql`created_at >= ${literal(from.toISOString())}`,

@@ -2,7 +2,6 @@ import type postgres from 'postgres'
 import { firstIdAt } from '../../db/first-id.ts'
 import { momentOf } from '../../journal/tuple.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
 import { idAfter } from './next-id.ts'
 import {
   mayBeOlder,
@@ -17,7 +16,9 @@ import type { LogFilter, LogRow } from './row-tests.ts'
 import {
   type CountRow,
   countsOf,
+  type GroupSelect,
   greatestOf,
+  groupsOf,
   type Measure,
   type Order,
   rowsOf,
@@ -133,7 +134,7 @@ export function walkCounts(
   bucketMs: number,
 ): AsyncGenerator<LogBatch<CountRow>> {
   const { filter } = walk
-  return walkGroups(
+  return walkSums(
     ask,
     walk,
     (sql, slice) => countsOf(sql, filter, slice, bucketMs),
@@ -141,22 +142,22 @@ export function walkCounts(
   )
 }
 
-/** The same walk, but Postgres groups the errors of a slice. */
-export function walkErrors(
+/** The same walk, but the databases group the rows of a slice. */
+export function walkGroups<Row extends object>(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
-  by: ErrorsBy,
-): AsyncGenerator<LogBatch<ErrorRow>> {
+  select: GroupSelect,
+): AsyncGenerator<LogBatch<Row>> {
   const { filter } = walk
-  return walkGroups(
+  return walkSums(
     ask,
     walk,
-    (sql, slice) => errorsOf(sql, filter, slice, by),
-    (older, slice, recent, terms) => older.errors({ filter, slice, by, recent }, terms),
+    (sql, slice) => groupsOf<Row>(sql, filter, slice, select),
+    (older, slice, recent, terms) => older.groups({ filter, slice, select, recent }, terms),
   )
 }
 
-function walkGroups<Row extends object>(
+function walkSums<Row extends object>(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
   recentOf: (sql: postgres.Sql, slice: Slice) => Promise<Row[]>,

@@ -1,8 +1,10 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
+import type { ReactNode } from 'react'
 import type { Texts } from '../../console-search.ts'
 import { AddFilter } from './add-filter.tsx'
 import classes from './filter-bar.module.css'
+import { useNameOf } from './known-values.ts'
 import {
   filterField,
   filtersOf,
@@ -17,10 +19,12 @@ interface FilterBarProps {
   search: Texts
   onChange(search: Texts): void
   onOpen(id: string): void
+  /** After the button that adds a filter. */
+  children: ReactNode
 }
 
 /** The filters of the address as chips, and the two ways to more: typed, and chosen. */
-export function FilterBar({ search, onChange, onOpen }: FilterBarProps) {
+export function FilterBar({ search, onChange, onOpen, children }: FilterBarProps) {
   const filters = filtersOf(search)
   return (
     <div className={classes.bar}>
@@ -46,6 +50,7 @@ export function FilterBar({ search, onChange, onOpen }: FilterBarProps) {
         )),
       )}
       <AddFilter search={search} onChange={onChange} />
+      {children}
       {filters.length > 1 ? (
         <Button variant="subtle" onClick={() => onChange(withoutFilters(search))}>
           Remove all filters
@@ -69,7 +74,8 @@ function Chip({
   onRemove(): void
 }) {
   const title = filterField(name)?.title ?? name
-  const shown = value === '' ? 'none' : value
+  const named = useNameOf(name, value)
+  const shown = value === '' ? 'none' : (named ?? value)
   return (
     <span className={classes.chip} data-keeps={keeps}>
       <button

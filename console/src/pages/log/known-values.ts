@@ -9,7 +9,10 @@ export function useFilterFields(): readonly FilterField[] {
   return filterFields.filter((field) => role !== 'member' || field.for !== 'operators')
 }
 
-/** Values of a filter that contain these words. Names are those of today. A former name can be typed too: the log has it. */
+/**
+ * Values of a filter that contain these words. Names are those of today; a former one can be typed too, as
+ * the log has it.
+ */
 export function useKnownValues(field: FilterField | undefined, words: string): readonly string[] {
   const list = field === undefined ? undefined : lists[field.name]
   const { data } = useQuery({
@@ -24,6 +27,22 @@ export function useKnownValues(field: FilterField | undefined, words: string): r
 }
 
 const shownMost = 50
+
+/** The name of a tenant or key whose id a filter has; undefined for anything else. */
+export function useNameOf(filter: string, id: string): string | undefined {
+  const isTenant = filter === 'tenant_id'
+  const { data } = useQuery({
+    queryKey: ['known-name', filter, id],
+    enabled: id !== '' && (isTenant || filter === 'key_id'),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    queryFn: ({ signal }): Promise<{ name: string }> => {
+      const at = { params: { path: { id } }, signal }
+      return isTenant ? ask(api.GET('/admin/v1/tenants/{id}', at)) : ask(api.GET('/admin/v1/keys/{id}', at))
+    },
+  })
+  return data?.name
+}
 
 interface KnownList {
   /** The API searches; else all are read once. */

@@ -34,7 +34,7 @@ export function LogHistogram({
   if (error !== null && isSilent) return null
   if (error !== null) return <Problem error={error} onAgain={() => void refetch()} doing="The histogram" />
   if (data === undefined || chart === undefined)
-    return <Skeleton height={132} radius={6} className={classes.waiting ?? ''} />
+    return <Skeleton height={144} radius={6} className={classes.waiting ?? ''} />
   return (
     <div className={classes.histogram} aria-busy={isFetching}>
       <div className={classes.words}>

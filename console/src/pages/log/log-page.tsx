@@ -22,6 +22,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { type LiveTail, useLiveTail } from './live-tail.ts'
 import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
+import { FacetsButton, LogFacets } from './log-facets.tsx'
 import { filterField, filtersOf } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
 import { useLogNavigation } from './log-navigation.ts'
@@ -46,6 +47,7 @@ export function LogPage() {
   const [isLive, setLive] = useState(false)
   const [isAtTop, setAtTop] = useState(true)
   const [showsTools, setShowsTools] = useState(false)
+  const [showsFacets, setShowsFacets] = useState(false)
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false }) === true
   const terms = useLogTerms(search, asOf)
   const sort = greatestOf(search)
@@ -54,13 +56,7 @@ export function LogPage() {
   const rows = useRows(live.shown, list.rows)
   const { columns, choice } = useColumns()
   const { go, open, close, openRow, filter, order, drag, chooseTime, back } = useLogNavigation(search, openId)
-  const queries = useQueryClient()
-  const refresh = () => {
-    live.release()
-    setAsOf(new Date())
-    // Where the address names both moments, these stay the same, and so do the keys of what was read.
-    for (const part of ['log', 'log-histogram']) void queries.resetQueries({ queryKey: [part] })
-  }
+  const refresh = useRefresh(live, setAsOf)
   const isFolded = isPhone && !showsTools
   return (
     <Page
@@ -77,11 +73,7 @@ export function LogPage() {
               chooseTime(range)
             }}
           />
-          {isPhone ? (
-            <Button variant="default" aria-expanded={showsTools} onClick={() => setShowsTools(!showsTools)}>
-              {showsTools ? 'Hide tools' : filtersOf(search).length > 0 ? 'Tools (filters set)' : 'Tools'}
-            </Button>
-          ) : null}
+          {isPhone ? <ToolsButton isOpen={showsTools} onChange={setShowsTools} search={search} /> : null}
           {isFolded ? null : (
             <>
               <ViewsMenu search={search} onOpen={go} />
@@ -103,8 +95,15 @@ export function LogPage() {
         </>
       }
     >
-      {isFolded ? null : <FilterBar search={search} onChange={go} onOpen={open} />}
+      {isFolded ? null : (
+        <FilterBar search={search} onChange={go} onOpen={open}>
+          <FacetsButton isOpen={showsFacets} onChange={setShowsFacets} />
+        </FilterBar>
+      )}
       <LogHistogram terms={terms} onRange={drag} onBack={back} isSilent={hasFailed(list.error)} />
+      {showsFacets && !isFolded && !hasFailed(list.error) ? (
+        <LogFacets terms={terms} search={search} onChange={go} />
+      ) : null}
       <LiveState live={live} />
       <WithSheet
         sheet={
@@ -141,6 +140,16 @@ export function LogPage() {
   )
 }
 
+function useRefresh(live: LiveTail, setAsOf: (now: Date) => void): () => void {
+  const queries = useQueryClient()
+  return () => {
+    live.release()
+    setAsOf(new Date())
+    // Where the address names both moments, these stay the same, and so do the keys of what was read.
+    for (const part of ['log', 'log-histogram', 'log-facets']) void queries.resetQueries({ queryKey: [part] })
+  }
+}
+
 /** The rows that came live above those that were read. */
 function useRows(shown: readonly Row[], read: readonly Row[]): readonly Row[] {
   return useMemo(() => {
@@ -158,6 +167,23 @@ function useColumns() {
   )
   const ids = useMemo(() => columns.map(({ id }) => id), [columns])
   return { columns, choice: useColumnChoice('log', ids) }
+}
+
+/** On a phone the tools wait behind it. */
+function ToolsButton({
+  isOpen,
+  onChange,
+  search,
+}: {
+  isOpen: boolean
+  onChange(isOpen: boolean): void
+  search: Texts
+}) {
+  return (
+    <Button variant="default" aria-expanded={isOpen} onClick={() => onChange(!isOpen)}>
+      {isOpen ? 'Hide tools' : filtersOf(search).length > 0 ? 'Tools (filters set)' : 'Tools'}
+    </Button>
+  )
 }
 
 /** The greatest of some time do not come live. */

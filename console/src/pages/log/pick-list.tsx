@@ -65,8 +65,8 @@ export function PickList({
 }
 
 /**
- * For the target of a combobox: which option the reader is at. Mantine's own goes on to name one that has left
- * the list since.
+ * For the target of a combobox: which option the reader is at. Mantine's own goes on to name one that has
+ * left the list since.
  */
 export function useActivePick(list: string, typed: string) {
   const [active, setActive] = useState<{ id: string | undefined; typed: string }>()

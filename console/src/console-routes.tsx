@@ -63,6 +63,7 @@ export const consoleRoutes = [
     page('/console', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
     // A row that is open beside the others has an address of its own.
     log.addChildren([createRoute({ getParentRoute: () => log, path: '/$id' })]),
+    page('/console/conversation', () => import('./pages/log/conversation-page.tsx'), 'ConversationPage'),
     jobs.addChildren([createRoute({ getParentRoute: () => jobs, path: '/$id' })]),
     alerts.addChildren([createRoute({ getParentRoute: () => alerts, path: '/$id' })]),
     audit.addChildren([createRoute({ getParentRoute: () => audit, path: '/$id' })]),

@@ -28,6 +28,7 @@ beforeAll(async () => {
       '/console/log',
       `/console/log/${ids[0]}`,
       `/console/log/${ids[1]}`,
+      '/console/conversation?session=none',
       '/console/jobs',
       '/console/jobs?kind=answers',
       '/console/playground',

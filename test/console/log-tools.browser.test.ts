@@ -70,8 +70,12 @@ const focused = (page: Page) =>
 test('the status stands whole at 1280, and beside an open row there are time, model, status and cost', async () => {
   const page = await openLog()
   await listsFit(page)
-  const cell = gridOf(page).locator('[data-column=status]', { hasText: '529 upstream_overloaded' })
-  const isWhole = () => cell.evaluate('(each) => each.scrollWidth <= each.clientWidth')
+  const isWhole = () =>
+    page.evaluate<boolean>(
+      `[...document.querySelectorAll('[role=gridcell][data-column=status]')]
+        .filter(({ textContent }) => textContent === '529 upstream_overloaded')
+        .some((cell) => cell.scrollWidth <= cell.clientWidth)`,
+    )
   expect(await isWhole()).toBe(true)
   expect(await gridOf(page).getAttribute('aria-rowcount')).toBe('6')
   await page.getByText('All 5 requests of this time').waitFor()
@@ -213,4 +217,76 @@ test('an id of another time has no request, and only a fresh one has no row yet'
   await page.goto(`/console/log/${idAt(Date.now())}`)
   await sheetOf(page).getByText('It has no row yet. The page looks again.').waitFor()
   await axe(page)
+})
+
+test('the top values show the counts of the API; a click keeps a value, a second undoes it, and Alt leaves it out', async () => {
+  const page = await openLog()
+  let asks = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/requests/facets')) asks += 1
+  })
+  await page.getByRole('button', { name: 'Top values' }).click()
+  const panel = page.getByRole('region', { name: 'Values of the requests that match' })
+  await panel.getByRole('button', { name: /^main/ }).waitFor()
+  expect(asks).toBe(1)
+  await axe(page)
+  const { body } = await owner.call('GET', 'requests/facets?limit=6')
+  for (const { filter, values } of body.data) {
+    for (const { value, name, requests } of values) {
+      const shown = `${name ?? value ?? 'none'} ${requests}`
+      const query = `${filter}=${value ?? ''}`
+      const button = panel.getByRole('button', { name: shown, exact: true }).first()
+      await button.waitFor()
+      expect(await asked(query), query).toHaveLength(requests)
+    }
+  }
+  const main = panel.getByRole('button', { name: /^main \d/ })
+  await main.click()
+  await page.waitForURL('**/console/log?requested_model=main')
+  await expect.poll(() => rowsOf(page).count()).toBe((await asked('requested_model=main')).length)
+  await main.and(page.locator('[aria-pressed=true]')).click()
+  await page.waitForURL('**/console/log')
+  await main.click({ modifiers: ['Alt'] })
+  await page.waitForURL('**/console/log?not_requested_model=main')
+  await expect.poll(() => rowsOf(page).count()).toBe(1)
+  await page.goBack()
+  const [key] = (await owner.call('GET', 'keys?search=free')).body.data
+  await panel.getByRole('button', { name: `Leave out Key ${key.name}` }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/log?not_key_id=${key.id}`)
+  await page.getByRole('button', { name: `Remove the filter Key id ${key.name}` }).waitFor()
+  await expect.poll(() => rowsOf(page).count()).toBe(1)
+  await page.getByRole('button', { name: 'Top values' }).click()
+  await panel.waitFor({ state: 'detached' })
+})
+
+test('a conversation has an address of its own, and each request says what it added', async () => {
+  const turns = [
+    { role: 'user', content: 'First question' },
+    { role: 'assistant', content: 'First answer' },
+    { role: 'user', content: 'Second question' },
+  ]
+  let last = ''
+  for (const messages of [turns.slice(0, 1), turns]) {
+    const answer = await bed.chat({ model: 'main', messages }, { headers: { 'x-tollgate-session': 'talk' } })
+    await answer.text()
+    last = answer.headers.get('x-request-id') ?? ''
+    await bed.row(last)
+  }
+  const rows = await asked('session=talk&sort=created_at')
+  const page = await openLog(`/console/log/${last}`)
+  await sheetOf(page).getByRole('link', { name: 'Conversation: 2 requests' }).click()
+  await page.waitForURL('**/console/conversation?session=talk&**')
+  await page.getByText(/^2 requests, |^All 2 requests, /).waitFor()
+  const items = page.getByRole('list').getByRole('listitem').filter({ hasText: 'Open the request' })
+  expect(await items.count()).toBe(rows.length)
+  const second = items.nth(1)
+  await second.getByText('Second question').waitFor()
+  await second.getByText('First answer').waitFor()
+  expect(await second.getByText('First question').count()).toBe(0)
+  await axe(page)
+  await page.reload()
+  await items.first().getByText('First question').waitFor()
+  await items.first().getByRole('link', { name: 'Open the request' }).click()
+  await page.waitForURL(`**/console/log/${rows[0].id}`)
 })

@@ -171,7 +171,17 @@ export type HasModel = (id: string) => Promise<boolean>
  * The pages of the console, as in `console/src/console-routes.tsx`. Those in the second list also have a page
  * for each row.
  */
-const alone = ['sign-in', 'link', 'playground', 'users', 'set-up', 'ledger', 'settings', 'account']
+const alone = [
+  'sign-in',
+  'link',
+  'conversation',
+  'playground',
+  'users',
+  'set-up',
+  'ledger',
+  'settings',
+  'account',
+]
 const withRows = ['log', 'jobs', 'alerts', 'audit', 'tenants', 'keys', 'groups', 'channels', 'models']
 
 const consolePath = new RegExp(

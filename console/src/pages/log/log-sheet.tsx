@@ -12,6 +12,7 @@ import { Sheet } from '../../parts/sheet.tsx'
 import { Notice } from '../../parts/state.tsx'
 import { done } from '../../parts/toast.tsx'
 import { gatewayUrl } from '../../site.ts'
+import { ConversationLink } from './conversation-link.tsx'
 import { AnswerTab, EntriesTab, NotesTab } from './log-tabs.tsx'
 import { RequestTab } from './request-tab.tsx'
 import { RowCost } from './row-cost.tsx'
@@ -151,6 +152,7 @@ function Row({
       <RowError row={row} />
       <Waterfall row={row} />
       <RowCost row={row} />
+      {row.session === null ? null : <ConversationLink row={row} session={row.session} />}
       <Tabs key={row.id} value={tab} onChange={(next) => onTab(next ?? 'request')} keepMounted={false}>
         <Tabs.List mb={12}>
           <Tabs.Tab value="request">Request</Tabs.Tab>

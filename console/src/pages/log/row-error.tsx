@@ -18,6 +18,7 @@ export function RowError({ row }: { row: Schema<'LogDetail'> }) {
             {error.reason}
           </Link>
         )}
+        {error.reason === null || error.reason === error.kind ? '' : `, ${error.kind}`}
         {error.upstream_status === null ? '' : `, the upstream answered ${error.upstream_status}`}
       </strong>
       <div className={classes.message}>{error.message ?? 'The error has no message.'}</div>

@@ -4,6 +4,11 @@ const prefix = /^(tg[a-z]?|sk)[-_]/
 const hintCharacters = 8
 const randomCharacters = 32
 
+/** Whether a word begins as secrets of keys do, and has more than a page shows of them. */
+export function beginsLikeSecret(word: string): boolean {
+  return prefix.test(word) && word.length > hintCharacters
+}
+
 /**
  * Whether a text may be the secret of a key. It must then be in no address, and so in no search: names and
  * ids of models have spaces or slashes, are shorter, or have no capitals.
@@ -11,7 +16,7 @@ const randomCharacters = 32
 export function looksLikeSecret(text: string): boolean {
   const word = text.trim()
   if (/[\s/]/.test(word)) return false
-  if (prefix.test(word)) return word.length > hintCharacters
+  if (prefix.test(word)) return beginsLikeSecret(word)
   if (word.length < randomCharacters) return false
   return /^[0-9a-f]+$/.test(word) || (/[A-Z]/.test(word) && /[a-z]/.test(word) && /\d/.test(word))
 }

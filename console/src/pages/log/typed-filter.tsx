@@ -1,8 +1,10 @@
 import { Combobox, TextInput, useCombobox } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { SearchIcon } from '@primer/octicons-react'
-import { type FormEvent, useId, useRef, useState } from 'react'
+import { type FormEvent, useCallback, useId, useRef, useState } from 'react'
 import type { Texts } from '../../console-search.ts'
+import { beginsLikeSecret } from '../../parts/looks-like-secret.ts'
+import { useKeyOfSecret, wordsOfSecretSearch } from '../../parts/use-key-of-secret.ts'
 import classes from './filter-bar.module.css'
 import { useFilterFields, useKnownValues } from './known-values.ts'
 import { typedOf, withValue } from './log-filters.ts'
@@ -28,6 +30,10 @@ export function TypedFilter({
   const store = useCombobox()
   const { before, picks } = useSuggestions(text)
   const isOpen = store.dropdownOpened && picks.length > 0
+  // Ids of upstreams can look like secrets too, but none of them begins like one.
+  const hasSecret = text.split(/[\s:"]+/).some(beginsLikeSecret)
+  const clear = useCallback(() => setText(''), [])
+  const secret = useKeyOfSecret(hasSecret ? text : '', clear)
   const type = (next: string) => {
     setText(next)
     // Enter takes what is typed, unless the reader has gone into the list.
@@ -37,6 +43,7 @@ export function TypedFilter({
   const submit = (event: FormEvent) => {
     event.preventDefault()
     store.closeDropdown()
+    if (hasSecret) return
     const typed = typedOf(text)
     if (typed.kind === 'id') onOpen(typed.id)
     else
@@ -58,6 +65,10 @@ export function TypedFilter({
             placeholder="Error text, request id, or status:5xx -channel:main"
             leftSection={<SearchIcon size={14} />}
             value={text}
+            description={
+              hasSecret ? (wordsOfSecretSearch[secret] ?? 'A secret is not searched for') : undefined
+            }
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
             onChange={(event) => type(event.currentTarget.value)}
             onBlur={() => store.closeDropdown()}
             onKeyDown={(event) => {
@@ -81,7 +92,8 @@ function useSuggestions(text: string): { before: string; picks: readonly Pick[] 
   const [, before = '', minus = '', name = '', value] =
     /^(.*?)(-?)([\w.]*)(?::("[^"]*|[^\s"]*))?$/s.exec(text) ?? []
   const field = value === undefined ? undefined : fields.find((one) => one.name === name)
-  const known = useKnownValues(field, value?.replace(/^"/, '') ?? '')
+  const words = value?.replace(/^"/, '') ?? ''
+  const known = useKnownValues(field, beginsLikeSecret(words) ? '' : words)
   // In the middle of a word that is no filter, such as an id, there is nothing to say.
   if (!/(^|\s)$/.test(before)) return { before, picks: [] }
   if (value !== undefined)

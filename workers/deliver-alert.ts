@@ -1,6 +1,7 @@
-import { alertWebhook, webhookBody } from '../src/alerts/alert-webhook.ts'
+import { webhookBody } from '../src/alerts/alert-webhook.ts'
 import { type Destination, openDestination, signingKeys } from '../src/alerts/destination.ts'
 import { type DueMessage, noteDelivery, readDueMessage } from '../src/alerts/episode-queries.ts'
+import { messageText, webhookFormat } from '../src/alerts/message-format.ts'
 import type { MessageKey } from '../src/alerts/transition.ts'
 import type { Context } from '../src/process/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
@@ -58,7 +59,7 @@ type Outcome = Pick<Receipt, 'taken' | 'problem' | 'final'>
 async function deliver(
   { alertCipher, publicUrl, privateWebhooks, bounds }: DeliveryContext,
   key: MessageKey,
-  { message, episode, webhookSealed }: DueMessage,
+  { message, episode, webhookSealed, webhookFormat: format }: DueMessage,
 ): Promise<Outcome> {
   if (webhookSealed === null)
     return { taken: false, problem: 'the rule no longer has a webhook', final: true }
@@ -75,7 +76,7 @@ async function deliver(
     message: {
       id: `msg_${queueIdOf(key)}`,
       timestamp: Math.floor(now / 1000),
-      body: JSON.stringify(alertWebhook.parse(webhookBody(message, episode, publicUrl))),
+      body: messageText(webhookFormat(format), webhookBody(message, episode, publicUrl), publicUrl),
     },
     allowPrivateAddresses: privateWebhooks,
     withinMs: bounds.webhookMs,

@@ -28,7 +28,7 @@ export const alertWebhook = z
   })
   .meta({ id: 'AlertWebhook' })
 
-type AlertWebhook = z.output<typeof alertWebhook>
+export type AlertWebhook = z.output<typeof alertWebhook>
 
 /** The body is the same for each try, so that a receiver can compare them. */
 export function webhookBody(

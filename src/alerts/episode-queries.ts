@@ -90,6 +90,7 @@ export interface DueMessage {
   episode: EpisodeRow
   /** Null if the rule no longer has a webhook. */
   webhookSealed: Buffer | null
+  webhookFormat: string | null
 }
 
 /**
@@ -101,7 +102,12 @@ export async function readDueMessage(
   { episodeId, event }: MessageKey,
 ): Promise<DueMessage | undefined> {
   const [row] = await db
-    .select({ message: alertMessages, episode: alertEpisodes, webhookSealed: alertRules.webhookSealed })
+    .select({
+      message: alertMessages,
+      episode: alertEpisodes,
+      webhookSealed: alertRules.webhookSealed,
+      webhookFormat: alertRules.webhookFormat,
+    })
     .from(alertMessages)
     .innerJoin(alertEpisodes, eq(alertEpisodes.id, alertMessages.episodeId))
     .leftJoin(alertRules, eq(alertRules.id, alertMessages.ruleId))

@@ -80,15 +80,20 @@ export async function findRule(db: Queries, id: string, lock = false): Promise<R
   return row
 }
 
+/** Other transactions that create rules wait here until the commit. */
+export async function lockRules(tx: Queries): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(7023921)`)
+}
+
 /**
- * Returns the number of all rules and of one tenant's rules. Other transactions wait here until the commit,
- * so that two of them cannot exceed the limit together.
+ * Returns the number of all rules and of one tenant's rules, under `lockRules`, so that two transactions
+ * cannot exceed the limit together.
  */
 export async function countRules(
   tx: Queries,
   tenantId: string | null,
 ): Promise<{ all: number; own: number }> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(7023921)`)
+  await lockRules(tx)
   const [all] = await tx.select({ rules: count() }).from(alertRules).where(isNull(alertRules.deletedAt))
   if (tenantId === null) return { all: all?.rules ?? 0, own: 0 }
   const [own] = await tx
@@ -111,6 +116,7 @@ type Changed = Partial<
     | 'enabled'
     | 'resolveAfterSeconds'
     | 'webhookHost'
+    | 'webhookFormat'
     | 'webhookSealed'
     | 'deletedAt'
   >

@@ -44,6 +44,10 @@ const problemOf: z.core.$ZodErrorMap = (issue) => {
       if (!Array.isArray(options) || typeof discriminator !== 'string' || !isRecord(input)) return undefined
       return expectedWord(options.map(String), input[discriminator])
     }
+    case 'too_big':
+      return issue.origin === 'number' ? `expected at most ${issue.maximum}` : undefined
+    case 'too_small':
+      return issue.origin === 'number' ? `expected at least ${issue.minimum}` : undefined
     case 'unrecognized_keys':
       return `unknown parameter, expected ${membersOf(issue.inst)}`
     default:

@@ -42,7 +42,8 @@ export interface Delivery {
   path: string
   headers: IncomingHttpHeaders
   text: string
-  body: z.output<typeof alertWebhook>
+  /** Throws if it is not of our own shape. */
+  readonly body: z.output<typeof alertWebhook>
 }
 
 /** A receiver of webhooks. Tests set how it answers; with the status 0 it never does. */
@@ -53,8 +54,14 @@ export async function startReceiver() {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part)
     const text = Buffer.concat(parts).toString()
-    const body = alertWebhook.parse(JSON.parse(text))
-    deliveries.push({ path: request.url ?? '', headers: request.headers, text, body })
+    deliveries.push({
+      path: request.url ?? '',
+      headers: request.headers,
+      text,
+      get body() {
+        return alertWebhook.parse(JSON.parse(text))
+      },
+    })
     if (answers.status !== 0) response.writeHead(answers.status).end(answers.text)
   })
   await listening(server)

@@ -316,7 +316,7 @@ describe('a webhook', () => {
   test('has a secret that is shown once; a new one signs beside the former one', async () => {
     const { id, secret } = await makeRule(channelDown)
     const shown = await bed.call('GET', `/${id}`)
-    expect(shown.json.webhook).toEqual({ host: new URL(receiver.origin).host })
+    expect(shown.json.webhook).toEqual({ host: new URL(receiver.origin).host, format: 'tollgate' })
     expect(shown.json).not.toHaveProperty('webhook_secret')
     const fresh = (await bed.call('POST', `/${id}/rotate-secret`)).json.webhook_secret
     expect(fresh).toMatch(/^whsec_/)

@@ -34,6 +34,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST models',
     'POST views',
     'POST alerts',
+    'POST alerts/usual',
     'POST invitations',
     'POST api-tokens',
     'POST erasures',

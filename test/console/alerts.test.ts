@@ -5,12 +5,14 @@ import { inTurn } from '../../console/src/pages/alerts/in-turn.ts'
 import {
   choicesFor,
   conditionOf,
+  faultsOf,
   fieldsOf,
   kindsFor,
   ruleKinds,
   valuesOf,
 } from '../../console/src/pages/alerts/rule-fields.ts'
 import { ruleWords, testWords } from '../../console/src/pages/alerts/rule-words.ts'
+import { formatFor } from '../../console/src/pages/alerts/webhook-format.ts'
 
 describe('the form of a rule', () => {
   test('says the condition that it was opened with', () => {
@@ -70,12 +72,38 @@ test('conditions are sentences', () => {
 })
 
 test('the answer to a test message is reported in words', () => {
-  expect(testWords({ delivered: true, status: 204, answer: '', problem: null })).toBe(
-    'The webhook took the message, with the status 204.',
+  expect(testWords({ delivered: true, status: 202, answer: '', problem: null })).toBe(
+    'Test delivered. The receiver answered 202, with an empty body.',
   )
-  expect(testWords({ delivered: false, status: 500, answer: 'no', problem: 'the status was 500.' })).toBe(
-    'The webhook did not take the message: the status was 500. It said: no',
+  expect(
+    testWords({ delivered: false, status: 500, answer: 'no', problem: 'responded with status 500' }),
+  ).toBe('Test not accepted. The receiver answered 500:')
+  expect(testWords({ delivered: false, status: null, answer: '', problem: 'connect ECONNREFUSED' })).toBe(
+    'Test not delivered: connect ECONNREFUSED.',
   )
+})
+
+test('what is typed into a rule is judged before the API is asked', () => {
+  const values = { ...valuesOf('error_rate'), above_percent: 500, window_minutes: 0, min_requests: '' }
+  expect(faultsOf('error_rate', values)).toEqual({
+    above_percent: 'At most 99.9 %.',
+    window_minutes: 'At least 1.',
+    min_requests: 'Write a number.',
+  })
+  for (const { kind } of ruleKinds) expect(faultsOf(kind, valuesOf(kind))).toEqual({})
+})
+
+test('the address of a webhook tells its product', () => {
+  expect(formatFor('https://hooks.slack.com/services/T0/B0/x')).toBe('slack')
+  expect(formatFor('https://x.12.environment.api.powerplatform.com:443/powerautomate/x')).toBe('teams')
+  expect(formatFor('https://prod-1.westeurope.logic.azure.com/workflows/x')).toBe('teams')
+  for (const url of [
+    'https://hooks.slack.com.evil.example/x',
+    'https://hooks.example.com',
+    'hooks.slack.com',
+    '',
+  ])
+    expect(formatFor(url)).toBeUndefined()
 })
 
 describe('an episode', () => {

@@ -14,17 +14,27 @@ test('a rule is made, changed, turned off and deleted, and the audit leads to ea
   const page = await bed.page()
   await bed.signIn(page)
   await page.goto('/console/alerts')
-  await page.getByRole('heading', { name: 'Nobody is watching' }).waitFor()
-  await page.getByRole('button', { name: 'Make a rule' }).first().click()
-  await page.getByLabel(/^Name/).fill('main is slow')
+  await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()
+  await page.getByRole('button', { name: 'Create rule' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create rule' })
   await page.getByRole('textbox', { name: /^Webhook/ }).fill('nonsense')
-  await page.getByRole('button', { name: 'Make the rule' }).click()
-  await page.getByText(/expected an http:\/\/ or https:\/\/ URL/).waitFor()
+  await page.getByLabel('Error rate above, %').fill('500')
+  await dialog.getByRole('button', { name: 'Create rule' }).click()
+  for (const fault of [
+    'Name is missing.',
+    'At most 99.9 %.',
+    'Write a URL that begins with https:// or http://.',
+  ])
+    await dialog.getByText(fault).waitFor()
+  expect(await dialog.locator('[aria-invalid=true]').count()).toBe(3)
+  await axe(page)
+  await page.getByLabel(/^Name/).fill('main is slow')
+  await page.getByLabel('Error rate above, %').fill('20')
   await page
     .getByRole('textbox', { name: /^Webhook/ })
     .fill('https://hooks.example.com/tollgate?token=hidden')
-  await page.getByRole('button', { name: 'Make the rule' }).click()
-  const secret = page.getByRole('dialog', { name: 'The secret of the webhook' })
+  await dialog.getByRole('button', { name: 'Create rule' }).click()
+  const secret = page.getByRole('dialog', { name: 'Webhook secret' })
   await secret.getByText(/^whsec_/).waitFor()
   await axe(page)
   await page.keyboard.press('Escape')
@@ -41,17 +51,17 @@ test('a rule is made, changed, turned off and deleted, and the audit leads to ea
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click()
   await sheet.getByText('turned off').waitFor()
 
-  await sheet.getByRole('button', { name: 'Change the rule' }).click()
-  await page.getByLabel('More than so many percent fail').fill('7')
+  await sheet.getByRole('button', { name: 'Edit rule' }).click()
+  await page.getByLabel('Error rate above, %').fill('7')
   await page.getByRole('switch', { name: /^Remove the webhook/ }).click()
-  await page.getByRole('button', { name: 'Save the rule' }).click()
+  await page.getByRole('button', { name: 'Save rule' }).click()
   await sheet.getByText(/^More than 7 %/).waitFor()
-  await sheet.getByText('nobody: the console shows it').waitFor()
+  await sheet.getByText('none: alerts are shown only here').waitFor()
 
   await sheet.getByRole('button', { name: 'Delete the rule' }).click()
   await page.getByLabel('Type main is slow to go on').fill('main is slow')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete the rule' }).click()
-  await page.getByRole('heading', { name: 'No rule yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()
 
   const { data } = (await (
     await owner.call('GET', 'audit?action=alert.change')

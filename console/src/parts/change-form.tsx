@@ -1,11 +1,12 @@
 import { Button, Group, Stack } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { Editing } from '../api/editing.ts'
+import classes from './change-form.module.css'
 import { ChangeProblem } from './change-problem.tsx'
 
 /**
  * A form of its own fields, whose change goes through `useEditing`. Under the fields stands what went wrong,
- * and the button.
+ * and the button, which stays in sight while the fields scroll. The first wrong field gets the focus.
  */
 export function ChangeForm<Data>({
   save,
@@ -15,6 +16,8 @@ export function ChangeForm<Data>({
   yours,
   onTake,
   hidesProblem = false,
+  check,
+  disabled = false,
   beside,
   children,
 }: {
@@ -33,13 +36,22 @@ export function ChangeForm<Data>({
   onTake?: (keeps: boolean) => void
   /** The fields themselves show what is wrong. */
   hidesProblem?: boolean
+  /** False: the fields show what is missing. Absent: the browser tells what is required. */
+  check?: () => boolean
+  /** There is nothing to send. */
+  disabled?: boolean
   /** A button at the other end. */
   beside?: ReactNode
   children: ReactNode
 }) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (save.error !== null && save.error !== undefined) focusWrong(form.current)
+  }, [save.error])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    send()
+    if (check?.() === false) focusWrong(form.current)
+    else send()
   }
   const take = (keeps: boolean) => {
     onTake?.(keeps)
@@ -47,7 +59,7 @@ export function ChangeForm<Data>({
     editing?.goOn()
   }
   return (
-    <form onSubmit={submit}>
+    <form ref={form} onSubmit={submit} noValidate={check !== undefined}>
       <Stack gap={12}>
         {children}
         {hidesProblem ? null : (
@@ -60,13 +72,18 @@ export function ChangeForm<Data>({
             {...(onTake === undefined ? {} : { onDrop: () => take(false) })}
           />
         )}
-        <Group justify={beside === undefined ? 'flex-end' : 'space-between'}>
+        <Group className={classes.foot ?? ''} justify={beside === undefined ? 'flex-end' : 'space-between'}>
           {beside}
-          <Button type="submit" loading={save.isPending}>
+          <Button type="submit" loading={save.isPending} disabled={disabled}>
             {verb}
           </Button>
         </Group>
       </Stack>
     </form>
   )
+}
+
+/** Once the error is drawn. */
+function focusWrong(form: HTMLFormElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/client.ts'
 import type { Editing } from '../api/editing.ts'
 import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
+import foot from './change-form.module.css'
 import { ChangeProblem } from './change-problem.tsx'
 import type { Field, JsonObject, Values } from './fields.ts'
 import { SettingsField } from './settings-field.tsx'
@@ -97,7 +98,7 @@ export function SettingsForm({
             onDrop={() => settings.goOn(false)}
           />
         )}
-        <Group justify="flex-end" gap={8}>
+        <Group className={foot.foot ?? ''} justify="flex-end" gap={8}>
           {onCancel === undefined ? null : (
             <Button variant="default" onClick={onCancel}>
               Cancel

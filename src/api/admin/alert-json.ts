@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { alertKind, detailsOf } from '../../alerts/alert-webhook.ts'
 import { alertCondition, alertKinds } from '../../alerts/condition.ts'
 import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
+import { webhookFormat, webhookFormats } from '../../alerts/message-format.ts'
 import type { RuleRow } from '../../alerts/rule-queries.ts'
 import { integer } from '../../canonical/checked.ts'
 import { webhookUrlForm } from '../../upstream/webhooks/webhook-url.ts'
@@ -11,7 +12,14 @@ const name = z.string().refine((text) => text !== '' && text.length <= 200, {
   error: 'expected 1 to 200 characters of text',
 })
 
-const webhook = z.strictObject({ url: z.string().describe(`Write-only: ${webhookUrlForm}.`) })
+const format = z
+  .enum(webhookFormats)
+  .describe('The shape of its messages: our own, or that of an incoming webhook of Slack or Microsoft Teams.')
+
+export const alertDestination = z.strictObject({
+  url: z.string().describe(`Write-only: ${webhookUrlForm}.`),
+  format: format.default('tollgate'),
+})
 
 const fields = {
   name,
@@ -20,7 +28,7 @@ const fields = {
   resolve_after_seconds: integer(0, 86_400).describe(
     'An episode closes when the condition has not held for this many seconds, so that a fluctuating value causes a single episode.',
   ),
-  webhook: webhook
+  webhook: alertDestination
     .nullable()
     .describe(
       'The webhook that is called with POST when an episode opens or closes. Null if episodes are only listed.',
@@ -68,7 +76,7 @@ export const alertRule = z
     enabled: z.boolean(),
     resolve_after_seconds: z.int(),
     webhook: z
-      .object({ host: z.string() })
+      .object({ host: z.string(), format })
       .nullable()
       .describe('The webhook. Only the host of its address is shown.'),
     created_at: z.iso.datetime(),
@@ -79,7 +87,7 @@ export const alertRule = z
   })
   .meta({ id: 'AlertRule' })
 
-const secret = z
+export const webhookSecret = z
   .string()
   .nullable()
   .describe(
@@ -87,7 +95,7 @@ const secret = z
   )
 
 export const alertWithSecret = alertRule
-  .extend({ webhook_secret: secret })
+  .extend({ webhook_secret: webhookSecret })
   .meta({ id: 'AlertRuleWithSecret' })
 
 export const alertTestResult = z
@@ -140,7 +148,8 @@ export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
     condition: alertCondition.parse(row.condition),
     enabled: row.enabled,
     resolve_after_seconds: row.resolveAfterSeconds,
-    webhook: row.webhookHost === null ? null : { host: row.webhookHost },
+    webhook:
+      row.webhookHost === null ? null : { host: row.webhookHost, format: webhookFormat(row.webhookFormat) },
     created_at: row.createdAt.toISOString(),
     evaluated_at: row.evaluatedAt?.toISOString() ?? null,
   }

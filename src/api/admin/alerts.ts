@@ -1,6 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
-import { alertWebhook, testWebhook } from '../../alerts/alert-webhook.ts'
+import { testWebhook } from '../../alerts/alert-webhook.ts'
 import { alertKinds } from '../../alerts/condition.ts'
 import {
   type Destination,
@@ -10,21 +9,17 @@ import {
   sealDestination,
   signingKeys,
 } from '../../alerts/destination.ts'
+import { messageText, webhookFormat } from '../../alerts/message-format.ts'
 import {
-  addRule,
   changeRule,
   closeEpisodes,
   dropMessages,
   findRule,
-  isThere,
   listRules,
   type RuleRow,
 } from '../../alerts/rule-queries.ts'
-import { invalid } from '../../canonical/field-error.ts'
-import type { Database } from '../../db/database.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { sendWebhook } from '../../upstream/webhooks/send-webhook.ts'
-import { secretOf } from '../../upstream/webhooks/signature.ts'
 import { oneOfWords } from '../parameter.ts'
 import {
   alertChange,
@@ -36,19 +31,23 @@ import {
   ruleJson,
   ruleShown,
 } from './alert-json.ts'
-import { checkCondition, noRule, requireRoom, ruleToChange, webhookTo } from './alert-rule.ts'
+import {
+  type AdminAlertsContext,
+  aboutRule,
+  checkCondition,
+  createRule,
+  newestSecret,
+  noRule,
+  noWebhook,
+  requireTenant,
+  ruleToChange,
+  webhookTo,
+} from './alert-rule.ts'
+import { usualAlertsEndpoints } from './alert-usual.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
 import { listedTenant, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
-
-export interface AdminAlertsContext {
-  database: Pick<Database, 'reads'>
-  alertCipher: DestinationCipher
-  /** Whether webhooks can be sent to loopback and private addresses. */
-  privateWebhooks: boolean
-  bounds: { alertRulesMax: number; alertTenantRulesMax: number; webhookMs: number }
-}
 
 const params = z.object({ id: uuidText })
 const area = 'alerts' as const
@@ -59,6 +58,7 @@ const answerBytesMax = 256
 export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint[] {
   const { database } = context
   return [
+    ...usualAlertsEndpoints(context),
     ruleListEndpoint(context),
     newRuleEndpoint(context),
     adminEndpoint({
@@ -141,11 +141,7 @@ function ruleListEndpoint({ database }: AdminAlertsContext): AdminEndpoint {
   })
 }
 
-function newRuleEndpoint({
-  alertCipher: cipher,
-  privateWebhooks,
-  bounds,
-}: AdminAlertsContext): AdminEndpoint {
+function newRuleEndpoint(context: AdminAlertsContext): AdminEndpoint {
   return adminChange({
     method: 'POST',
     path: '/admin/v1/alerts',
@@ -158,37 +154,22 @@ function newRuleEndpoint({
     statuses: [201],
     async change({ actor, tx, body, audit }) {
       const tenantId = listedTenant(actor, body.tenant_id ?? undefined) ?? null
-      if (tenantId !== null && !(await isThere(tx, 'tenant', tenantId, null)))
-        throw invalid('tenant_id', 'there is no such tenant')
+      await requireTenant(tx, tenantId)
       await checkCondition(tx, body.condition, tenantId)
-      await requireRoom(tx, tenantId, bounds)
-      const id = randomUUIDv7()
-      const webhook =
-        body.webhook === null ? undefined : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
-      const row: RuleRow = {
-        id,
-        tenantId,
+      const { row, secret } = await createRule(tx, context, audit, {
         name: body.name,
-        kind: body.condition.kind,
+        tenantId,
         condition: body.condition,
         enabled: body.enabled,
         resolveAfterSeconds: body.resolve_after_seconds,
-        ...(webhook?.columns ?? { webhookHost: null, webhookSealed: null }),
-        version: 1,
-        evaluatedAt: null,
-        createdAt: new Date(),
-        deletedAt: null,
-      }
-      await addRule(tx, row)
-      const shown = ruleShown(row)
-      await audit({ ...aboutRule(row), action: 'alert.create', before: null, after: shown })
-      const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
-      return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
+        webhook: body.webhook,
+      })
+      return { status: 201, body: { ...ruleJson(row), webhook_secret: secret }, etag: ruleEtag(row) }
     },
   })
 }
 
-function ruleChangeEndpoint({ alertCipher: cipher, privateWebhooks }: AdminAlertsContext): AdminEndpoint {
+function ruleChangeEndpoint(context: AdminAlertsContext): AdminEndpoint {
   return adminChange({
     method: 'PATCH',
     path: '/admin/v1/alerts/{id}',
@@ -207,18 +188,14 @@ function ruleChangeEndpoint({ alertCipher: cipher, privateWebhooks }: AdminAlert
       requireMatch(ruleEtag(before))
       if (body.condition !== undefined) await checkCondition(tx, body.condition, before.tenantId)
       const webhook =
-        body.webhook === undefined || body.webhook === null
-          ? undefined
-          : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
-      const noWebhook = body.webhook === null ? { webhookHost: null, webhookSealed: null } : {}
+        body.webhook === undefined || body.webhook === null ? undefined : webhookTo(body.webhook, id, context)
       const changed = {
         name: body.name ?? before.name,
         kind: body.condition?.kind ?? before.kind,
         condition: body.condition ?? before.condition,
         enabled: body.enabled ?? before.enabled,
         resolveAfterSeconds: body.resolve_after_seconds ?? before.resolveAfterSeconds,
-        ...noWebhook,
-        ...webhook?.columns,
+        ...(body.webhook === null ? noWebhook : webhook?.columns),
       }
       const row = await changeRule(tx, before, changed)
       if (!changed.enabled) await closeEpisodes(tx, before, 'the rule was disabled')
@@ -285,7 +262,7 @@ function testMessageEndpoint({
         message: {
           id: `msg_test_${requestId}`,
           timestamp: Math.floor(now.getTime() / 1000),
-          body: JSON.stringify(alertWebhook.parse(testWebhook(row, now))),
+          body: messageText(webhookFormat(row.webhookFormat), testWebhook(row, now), undefined),
         },
         allowPrivateAddresses: privateWebhooks,
         withinMs: bounds.webhookMs,
@@ -311,12 +288,4 @@ function destinationOf(cipher: DestinationCipher, row: RuleRow): Destination {
   } catch {
     throw conflict('The webhook was sealed with another SECRET_KEY. Enter it again.', 'webhook')
   }
-}
-
-function aboutRule({ id, name, tenantId }: RuleRow) {
-  return { resource: 'alert', id, name, tenantId }
-}
-
-function newestSecret({ keys: [newest] }: Destination): string {
-  return secretOf(Buffer.from(newest?.key ?? '', 'base64'))
 }

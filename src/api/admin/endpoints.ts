@@ -1,6 +1,7 @@
 import { accountEndpoints } from './account.ts'
 import { alertEpisodesEndpoints } from './alert-episodes.ts'
-import { type AdminAlertsContext, adminAlertsEndpoints } from './alerts.ts'
+import type { AdminAlertsContext } from './alert-rule.ts'
+import { adminAlertsEndpoints } from './alerts.ts'
 import { apiTokensEndpoints } from './api-tokens.ts'
 import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'

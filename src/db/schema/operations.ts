@@ -32,6 +32,8 @@ export const alertRules = pgTable(
     resolveAfterSeconds: integer('resolve_after_seconds').notNull(),
     /** The host to which messages are sent, shown to people; NULL: none. */
     webhookHost: text('webhook_host'),
+    /** The shape of its messages, as in alerts/message-format.ts; NULL: `tollgate`. */
+    webhookFormat: text('webhook_format'),
     /** Webhook address and signing keys, sealed for this id; NULL if `webhook_host` is NULL. */
     webhookSealed: bytea('webhook_sealed'),
     /** Increased by each change, so that evaluations of an older version are ignored. */

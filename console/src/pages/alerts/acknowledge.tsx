@@ -15,7 +15,7 @@ export function Acknowledge({ episode: { id, state, acknowledged } }: { episode:
     mutationFn: () =>
       ask(api.POST('/admin/v1/alerts/episodes/{id}/acknowledge', { params: { path: { id } } })),
     onSuccess: async () => {
-      done('You look after it. It closes by itself when its rule holds no more.')
+      done('Acknowledged. The alert closes by itself when its condition is no longer true.')
       await Promise.all(
         [['alert-episodes'], ['open-episodes']].map((queryKey) => queries.invalidateQueries({ queryKey })),
       )
@@ -25,7 +25,7 @@ export function Acknowledge({ episode: { id, state, acknowledged } }: { episode:
   if (state !== 'open' || acknowledged !== null || !may('alerts', 'write')) return null
   return (
     <Button variant="default" loading={acknowledge.isPending} onClick={() => acknowledge.mutate()}>
-      I look after it
+      Acknowledge
     </Button>
   )
 }

@@ -5,6 +5,7 @@ import { State } from '../../parts/state.tsx'
 import type { Episode, Rule } from './alerts-query.ts'
 import { kindOf } from './rule-fields.ts'
 import { ruleWords } from './rule-words.ts'
+import { formatNames } from './webhook-format.ts'
 
 export const historyColumns: readonly Column<Episode>[] = [
   {
@@ -42,7 +43,7 @@ export const historyColumns: readonly Column<Episode>[] = [
   },
   {
     id: 'acknowledged',
-    head: 'Looked after by',
+    head: 'Acknowledged by',
     width: 176,
     isWide: true,
     cell: ({ acknowledged }) =>
@@ -70,7 +71,7 @@ export function ruleColumns(tenantName: ((id: string) => string) | undefined): r
     },
     {
       id: 'when',
-      head: 'Holds when',
+      head: 'Condition',
       width: 320,
       grows: true,
       isWide: true,
@@ -81,7 +82,7 @@ export function ruleColumns(tenantName: ((id: string) => string) | undefined): r
       : [
           {
             id: 'tenant',
-            head: 'Watches',
+            head: 'Scope',
             width: 120,
             isWide: true,
             cell: ({ tenant_id }: Rule) =>
@@ -90,20 +91,22 @@ export function ruleColumns(tenantName: ((id: string) => string) | undefined): r
         ]),
     {
       id: 'webhook',
-      head: 'Tells',
+      head: 'Webhook',
       width: 176,
       isWide: true,
       cell: ({ webhook }) =>
         webhook === null ? (
-          <None why="Nobody: the console shows it" />
+          <None why="None: alerts are shown only here" />
         ) : (
-          <span title={webhook.host}>{webhook.host}</span>
+          <span title={webhook.host}>
+            {webhook.format === 'tollgate' ? webhook.host : formatNames[webhook.format]}
+          </span>
         ),
     },
     {
       id: 'resolves',
-      head: 'Ends after',
-      about: 'An episode ends when its rule has not held for so long',
+      head: 'Resolves',
+      about: 'An alert closes when its condition has not been true for this long',
       width: 104,
       align: 'right',
       isWide: true,

@@ -16,6 +16,7 @@ import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { useIsWatched } from '../overview/overview-query.ts'
 import { historyColumns, ruleColumns } from './alert-columns.tsx'
+import classes from './alerts.module.css'
 import {
   type Episode,
   historyFilters,
@@ -29,6 +30,7 @@ import { OpenEpisodes } from './open-episodes.tsx'
 import { ruleKinds } from './rule-fields.ts'
 import { RuleForm } from './rule-form.tsx'
 import { RuleSheet } from './rule-sheet.tsx'
+import { UsualRules, WatchUsual } from './usual-rules.tsx'
 
 /** What somebody should look at now, what was, and the rules that say so. */
 export function AlertsPage() {
@@ -36,14 +38,28 @@ export function AlertsPage() {
   const navigate = useNavigate()
   const may = useMay()
   const filters = useFilters([...historyFilters, 'last', 'from', 'to'])
-  const [isMaking, setMaking] = useState(false)
+  const [makes, setMakes] = useState<'rule' | 'usual' | undefined>(undefined)
   const [secret, setSecret] = useState<string | undefined>(undefined)
   const tab = search.tab === 'rules' || search.tab === 'history' ? search.tab : 'now'
-  const add = may('alerts', 'write') ? (
-    <Button leftSection={<PlusIcon size={14} />} onClick={() => setMaking(true)}>
-      Make a rule
+  const mayMake = may('alerts', 'write')
+  const add = mayMake ? (
+    <Button leftSection={<PlusIcon size={14} />} onClick={() => setMakes('rule')}>
+      Create rule
     </Button>
   ) : undefined
+  const first = mayMake ? (
+    <div className={classes.row}>
+      <WatchUsual isFirst onClick={() => setMakes('usual')} />
+      <Button variant="default" onClick={() => setMakes('rule')}>
+        Create rule
+      </Button>
+    </div>
+  ) : undefined
+  const toRules = (secret: string | undefined) => {
+    setMakes(undefined)
+    setSecret(secret)
+    void navigate({ to: '/console/alerts', search: { tab: 'rules' } })
+  }
   return (
     <Page
       wide
@@ -51,6 +67,7 @@ export function AlertsPage() {
       actions={
         <>
           {tab === 'history' ? <HistoryFilters filters={filters} search={search} /> : null}
+          {mayMake && tab === 'rules' ? <WatchUsual onClick={() => setMakes('usual')} /> : null}
           {add}
         </>
       }
@@ -70,32 +87,27 @@ export function AlertsPage() {
           <Tabs.Tab value="rules">Rules</Tabs.Tab>
         </Tabs.List>
       </Tabs>
-      {tab === 'now' ? <Now search={search} add={add} /> : null}
+      {tab === 'now' ? <Now search={search} first={first} /> : null}
       {tab === 'history' ? <History search={search} filters={filters} /> : null}
-      {tab === 'rules' ? <Rules search={search} add={add} onSecret={setSecret} /> : null}
-      <Modal opened={isMaking} onClose={() => setMaking(false)} title="Make a rule" size="lg">
-        <RuleForm
-          onDone={(made) => {
-            setMaking(false)
-            setSecret(made)
-            void navigate({ to: '/console/alerts', search: { tab: 'rules' } })
-          }}
-        />
+      {tab === 'rules' ? <Rules search={search} first={first} onSecret={setSecret} /> : null}
+      <Modal opened={makes === 'rule'} onClose={() => setMakes(undefined)} title="Create rule" size="lg">
+        <RuleForm onDone={toRules} />
       </Modal>
+      <UsualRules opened={makes === 'usual'} onClose={() => setMakes(undefined)} onDone={toRules} />
       <Modal
         opened={secret !== undefined}
         onClose={() => setSecret(undefined)}
         closeOnClickOutside={false}
-        title="The secret of the webhook"
+        title="Webhook secret"
       >
-        <p>It signs the messages. It is shown only now: keep it where your server checks signatures.</p>
+        <p>It signs the messages, and is shown only now. Your receiver needs it to check signatures.</p>
         <Code text={secret ?? ''} what="the secret" />
       </Modal>
     </Page>
   )
 }
 
-function Now({ search, add }: { search: Texts; add: ReactNode }) {
+function Now({ search, first }: { search: Texts; first: ReactNode }) {
   const { id, close } = useOpenRow('/console/alerts', search)
   const list = useOpenEpisodes()
   const watched = useIsWatched(true)
@@ -107,12 +119,12 @@ function Now({ search, add }: { search: Texts; add: ReactNode }) {
         search={search}
         empty={
           watched.data === false ? (
-            <EmptyState title="Nobody is watching" action={add}>
-              When a rule holds, an episode begins here, and a webhook is told. Make a rule for what you would
-              want to know at night.
+            <EmptyState title="No alert rules yet" action={first}>
+              When a rule fires, it appears here and your webhook is called. Begin with the usual ones:
+              errors, channels that are down, budgets that run out, a ledger that is behind.
             </EmptyState>
           ) : (
-            <EmptyState title="Nothing is wrong">No rule that is watched holds now.</EmptyState>
+            <EmptyState title="Nothing is wrong">No enabled rule fires now.</EmptyState>
           )
         }
       />
@@ -175,7 +187,7 @@ function History({ search, filters }: { search: Texts; filters: Filters }) {
             />
           ) : (
             <EmptyState title="No episode has closed yet">
-              An episode that ends moves here. It says how long it lasted, and who looked after it.
+              An alert that has closed moves here, with how long it lasted and who acknowledged it.
             </EmptyState>
           )
         }
@@ -184,7 +196,15 @@ function History({ search, filters }: { search: Texts; filters: Filters }) {
   )
 }
 
-function Rules({ search, add, onSecret }: { search: Texts; add: ReactNode; onSecret(secret: string): void }) {
+function Rules({
+  search,
+  first,
+  onSecret,
+}: {
+  search: Texts
+  first: ReactNode
+  onSecret(secret: string): void
+}) {
   const { id, close, open } = useOpenRow('/console/alerts', search)
   const { role } = useSession()
   const tenantName = useTenantName()
@@ -203,7 +223,7 @@ function Rules({ search, add, onSecret }: { search: Texts; add: ReactNode; onSec
         openId={id}
         onOpen={open}
         empty={
-          <EmptyState title="No rule yet" action={add}>
+          <EmptyState title="No alert rules yet" action={first}>
             A rule watches budgets, errors, latencies, channels, the ledger, or the networks of keys.
           </EmptyState>
         }

@@ -53,7 +53,7 @@ export function OpenEpisodes({
                 {episode.acknowledged === null ? (
                   <State tone="bad">open</State>
                 ) : (
-                  <State tone="warning">{episode.acknowledged.by} looks after it</State>
+                  <State tone="warning">acknowledged by {episode.acknowledged.by}</State>
                 )}
                 <span>
                   since <Moment at={episode.opened_at} />

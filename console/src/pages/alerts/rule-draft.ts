@@ -1,7 +1,16 @@
 import { useState } from 'react'
 import type { Editing } from '../../api/editing.ts'
 import type { Rule } from './alerts-query.ts'
-import { conditionOf, type FieldValues, type Kind, kindsFor, valuesOf } from './rule-fields.ts'
+import {
+  conditionOf,
+  type FieldValues,
+  faultsOf,
+  type Kind,
+  kindsFor,
+  numberFault,
+  valuesOf,
+} from './rule-fields.ts'
+import { type Format, urlFault } from './webhook-format.ts'
 
 /** What somebody has written in the form of a rule. */
 export interface RuleDraft {
@@ -13,6 +22,7 @@ export interface RuleDraft {
   seconds: number | string
   /** Of the webhook; empty: it stays as it is. */
   url: string
+  format: Format
   removesWebhook: boolean
   isEnabled: boolean
 }
@@ -57,13 +67,29 @@ export function useRuleDraft(editing: Editing<Rule> | undefined, isMember: boole
 }
 
 /** What of a draft both a new rule and a changed one send. */
-export function bodyOf({ name, kind, values, seconds, url, removesWebhook }: RuleDraft) {
+export function bodyOf({ name, kind, values, seconds, url, format, removesWebhook }: RuleDraft) {
   return {
     name: name.trim(),
     condition: conditionOf(kind, values) as unknown as Rule['condition'],
     ...(typeof seconds === 'number' ? { resolve_after_seconds: seconds } : {}),
-    ...(removesWebhook ? { webhook: null } : url.trim() === '' ? {} : { webhook: { url: url.trim() } }),
+    ...(removesWebhook
+      ? { webhook: null }
+      : url.trim() === ''
+        ? {}
+        : { webhook: { url: url.trim(), format } }),
   }
+}
+
+/** What is wrong with a draft, by the path of its field in the API, before the API is asked. */
+export function draftFaults({ name, kind, values, seconds, url, removesWebhook }: RuleDraft) {
+  const faults: Record<string, string> = {}
+  if (name.trim() === '') faults.name = 'Name is missing.'
+  for (const [field, fault] of Object.entries(faultsOf(kind, values))) faults[`condition/${field}`] = fault
+  const wrongSeconds = numberFault(seconds, { most: 86_400 })
+  if (wrongSeconds !== undefined) faults.resolve_after_seconds = wrongSeconds
+  const wrongUrl = removesWebhook ? undefined : urlFault(url)
+  if (wrongUrl !== undefined) faults['webhook/url'] = wrongUrl
+  return faults
 }
 
 function draftOf(rule: Rule | undefined): RuleDraft {
@@ -74,6 +100,7 @@ function draftOf(rule: Rule | undefined): RuleDraft {
     values: rule === undefined ? valuesOf('error_rate') : fieldsValues(rule),
     seconds: rule?.resolve_after_seconds ?? 300,
     url: '',
+    format: rule?.webhook?.format ?? 'tollgate',
     removesWebhook: false,
     isEnabled: rule?.enabled ?? true,
   }

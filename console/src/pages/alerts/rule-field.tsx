@@ -1,21 +1,24 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
-import { type ConditionField, choicesFor } from './rule-fields.ts'
+import { type ConditionField, choicesFor, type FieldValues, isById } from './rule-fields.ts'
+import { RulePick } from './rule-pick.tsx'
 
 /** The control of one field of a condition. */
 export function RuleField({
   field,
   isOfTenant,
-  value,
+  values,
   error,
   onChange,
 }: {
   field: ConditionField
   isOfTenant: boolean
-  value: string | number | boolean
+  /** Of the whole condition. */
+  values: FieldValues
   error: string | undefined
   onChange(value: string | number | boolean): void
 }) {
-  const { title, kind, isOptional, least } = field
+  const { title, kind, name, thing } = field
+  const value = values[name] ?? ''
   switch (kind) {
     case 'choice':
       return (
@@ -42,18 +45,31 @@ export function RuleField({
         <NumberInput
           label={title}
           required
-          min={least ?? 0}
+          clampBehavior="none"
           hideControls
           value={typeof value === 'number' ? value : ''}
           error={error}
           onChange={onChange}
         />
       )
+    case 'pick': {
+      const picked = thing?.(values) ?? 'model'
+      return (
+        <RulePick
+          key={picked}
+          thing={picked}
+          isById={isById(field)}
+          value={String(value)}
+          error={error}
+          onChange={onChange}
+        />
+      )
+    }
     case 'text':
       return (
         <TextInput
           label={title}
-          required={isOptional !== true}
+          required
           value={String(value)}
           error={error}
           onChange={(event) => onChange(event.currentTarget.value)}

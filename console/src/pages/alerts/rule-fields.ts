@@ -7,7 +7,9 @@ export type FieldValues = Readonly<Record<string, string | number | boolean>>
 export interface ConditionField {
   name: string
   title: string
-  kind: 'text' | 'number' | 'choice' | 'switch'
+  kind: 'text' | 'number' | 'choice' | 'switch' | 'pick'
+  /** Of a `pick`: what is chosen from a list, by its name or by its id. */
+  thing?(values: FieldValues): Thing
   choices?: readonly { value: string; label: string; isShared?: true }[]
   /** What a new rule begins with. */
   usual?: string | number | boolean
@@ -16,9 +18,15 @@ export interface ConditionField {
   /** It chooses among fields, and is not a part of the condition. */
   isFormOnly?: true
   least?: number
+  most?: number
+  /** The unit of `most`, for its message. */
+  unit?: string
   /** Whether it counts beside the others; absent: always. */
   counts?(values: FieldValues): boolean
 }
+
+/** What a rule can be narrowed to. */
+export type Thing = 'model' | 'channel' | 'tenant' | 'key' | 'group'
 
 export interface RuleKind {
   kind: Kind
@@ -30,7 +38,7 @@ export interface RuleKind {
 
 const ofRate: ConditionField = {
   name: 'of',
-  title: 'Of a',
+  title: 'For each',
   kind: 'choice',
   choices: [
     { value: 'channel', label: 'Channel', isShared: true },
@@ -41,13 +49,28 @@ const ofRate: ConditionField = {
 }
 const name: ConditionField = {
   name: 'name',
-  title: 'Its name (empty: each of them is judged by itself)',
-  kind: 'text',
+  title: 'Only',
+  kind: 'pick',
+  thing: thingOf,
   isOptional: true,
 }
+const minutes = {
+  name: 'window_minutes',
+  title: 'Window, minutes',
+  kind: 'number',
+  least: 1,
+  most: 1_440,
+} as const
 const window: readonly ConditionField[] = [
-  { name: 'window_minutes', title: 'Within so many minutes', kind: 'number', usual: 5, least: 1 },
-  { name: 'min_requests', title: 'With so many requests at least', kind: 'number', usual: 20, least: 1 },
+  { ...minutes, usual: 5 },
+  {
+    name: 'min_requests',
+    title: 'Minimum requests',
+    kind: 'number',
+    usual: 20,
+    least: 1,
+    most: 1_000_000,
+  },
 ]
 
 export const ruleKinds: readonly RuleKind[] = [
@@ -57,7 +80,15 @@ export const ruleKinds: readonly RuleKind[] = [
     fields: [
       ofRate,
       name,
-      { name: 'above_percent', title: 'More than so many percent fail', kind: 'number', usual: 20, least: 0 },
+      {
+        name: 'above_percent',
+        title: 'Error rate above, %',
+        kind: 'number',
+        usual: 20,
+        least: 0,
+        most: 99.9,
+        unit: '%',
+      },
       ...window,
     ],
   },
@@ -69,11 +100,11 @@ export const ruleKinds: readonly RuleKind[] = [
       name,
       {
         name: 'metric',
-        title: 'Measured',
+        title: 'Measure',
         kind: 'choice',
         choices: [
-          { value: 'first_token', label: 'Time to the first token' },
-          { value: 'total', label: 'Time to the whole answer' },
+          { value: 'first_token', label: 'Time to first token' },
+          { value: 'total', label: 'Time to whole answer' },
         ],
         usual: 'first_token',
       },
@@ -84,7 +115,7 @@ export const ruleKinds: readonly RuleKind[] = [
         choices: ['p50', 'p95', 'p99'].map((value) => ({ value, label: value })),
         usual: 'p95',
       },
-      { name: 'above_ms', title: 'Above so many milliseconds', kind: 'number', usual: 5_000, least: 1 },
+      { name: 'above_ms', title: 'Above, ms', kind: 'number', usual: 5_000, least: 1, most: 86_400_000 },
       ...window,
     ],
   },
@@ -94,38 +125,40 @@ export const ruleKinds: readonly RuleKind[] = [
     fields: [
       {
         name: 'of',
-        title: 'Of a',
+        title: 'For each',
         kind: 'choice',
         choices: [
-          { value: 'tenant', label: 'Tenant: its balance and budgets' },
-          { value: 'key', label: 'Key: its budgets' },
-          { value: 'group', label: 'Group: its budgets', isShared: true },
+          { value: 'tenant', label: 'Tenant (balance, budgets)' },
+          { value: 'key', label: 'Key (budgets)' },
+          { value: 'group', label: 'Group (budgets)', isShared: true },
         ],
         usual: 'tenant',
       },
-      { name: 'id', title: 'Its id (empty: each that has one)', kind: 'text', isOptional: true },
+      { name: 'id', title: 'Only', kind: 'pick', thing: thingOf, isOptional: true },
       {
         name: 'by',
-        title: 'Told when',
+        title: 'Threshold',
         kind: 'choice',
         isFormOnly: true,
         choices: [
-          { value: 'spent_percent', label: 'a share of a budget is spent' },
-          { value: 'below_usd', label: 'less than an amount is left' },
+          { value: 'spent_percent', label: 'Share of a budget spent' },
+          { value: 'below_usd', label: 'Amount left' },
         ],
         usual: 'spent_percent',
       },
       {
         name: 'spent_percent',
-        title: 'So many percent are spent',
+        title: 'Spent at least, %',
         kind: 'number',
         usual: 80,
         least: 1,
+        most: 100,
+        unit: '%',
         counts: ({ by }) => by !== 'below_usd',
       },
       {
         name: 'below_usd',
-        title: 'Less than so many USD are left',
+        title: 'Left below, USD',
         kind: 'text',
         usual: '10',
         counts: ({ by }) => by === 'below_usd',
@@ -139,8 +172,8 @@ export const ruleKinds: readonly RuleKind[] = [
     fields: [
       ofRate,
       name,
-      { name: 'above_usd', title: 'More than so many USD are not charged', kind: 'text', usual: '0' },
-      { name: 'window_minutes', title: 'Within so many minutes', kind: 'number', usual: 60, least: 1 },
+      { name: 'above_usd', title: 'Not charged above, USD', kind: 'text', usual: '0' },
+      { ...minutes, usual: 60 },
     ],
   },
   {
@@ -148,13 +181,14 @@ export const ruleKinds: readonly RuleKind[] = [
     title: 'A channel is down',
     isShared: true,
     fields: [
-      { name: 'channel', title: 'Its name (empty: each channel)', kind: 'text', isOptional: true },
+      { name: 'channel', title: 'Only', kind: 'pick', thing: () => 'channel', isOptional: true },
       {
         name: 'openings',
-        title: 'After its breaker opened so many times in a row',
+        title: 'Openings of its breaker in a row',
         kind: 'number',
         usual: 1,
         least: 1,
+        most: 20,
       },
     ],
   },
@@ -165,25 +199,27 @@ export const ruleKinds: readonly RuleKind[] = [
     fields: [
       {
         name: 'older_than_seconds',
-        title: 'A row waits for Postgres for so many seconds',
+        title: 'A row waits longer than, seconds',
         kind: 'number',
         usual: 60,
         least: 1,
+        most: 86_400,
       },
-      { name: 'set_aside', title: 'Also when a frame is set aside', kind: 'switch', usual: true },
+      { name: 'set_aside', title: 'Also while a frame is set aside', kind: 'switch', usual: true },
     ],
   },
   {
     kind: 'new_network',
     title: 'A key is used from a new network',
     fields: [
-      { name: 'key_id', title: 'Id of the key (empty: each key)', kind: 'text', isOptional: true },
+      { name: 'key_id', title: 'Only', kind: 'pick', thing: () => 'key', isOptional: true },
       {
         name: 'learning_days',
-        title: 'Days in which the networks of a key are learned',
+        title: 'Learning period, days',
         kind: 'number',
         usual: 7,
         least: 0,
+        most: 90,
       },
     ],
   },
@@ -207,6 +243,43 @@ export function choicesFor({ choices = [] }: ConditionField, isOfTenant: boolean
 /** The fields that count beside what the others say. */
 export function fieldsOf(kind: Kind, values: FieldValues): readonly ConditionField[] {
   return (kindOf(kind)?.fields ?? []).filter(({ counts }) => counts?.(values) ?? true)
+}
+
+function thingOf({ of }: FieldValues): Thing {
+  return of === 'channel' || of === 'tenant' || of === 'key' || of === 'group' ? of : 'model'
+}
+
+/** Whether the API knows the chosen thing by its id, not by its name. */
+export function isById({ name }: ConditionField): boolean {
+  return name === 'id' || name === 'key_id'
+}
+
+/** What is wrong with the values of a form, by field, before the API is asked. */
+export function faultsOf(kind: Kind, values: FieldValues): Record<string, string> {
+  const faults: Record<string, string> = {}
+  for (const field of fieldsOf(kind, values)) {
+    const value = values[field.name]
+    const fault =
+      field.kind === 'number'
+        ? numberFault(value, field)
+        : field.name.endsWith('_usd') && !/^\d+(\.\d{1,9})?$/.test(String(value).trim())
+          ? 'Write a number of USD, such as 5 or 12.50.'
+          : undefined
+    if (fault !== undefined) faults[field.name] = fault
+  }
+  return faults
+}
+
+/** What is wrong with a number, such as "At most 99.9 %.". */
+export function numberFault(
+  value: unknown,
+  { least = 0, most, unit }: Pick<ConditionField, 'least' | 'most' | 'unit'>,
+): string | undefined {
+  const withUnit = (bound: number) =>
+    `${bound.toLocaleString('en-US')}${unit === undefined ? '' : ` ${unit}`}`
+  if (typeof value !== 'number') return 'Write a number.'
+  if (value < least) return `At least ${withUnit(least)}.`
+  return most !== undefined && value > most ? `At most ${withUnit(most)}.` : undefined
 }
 
 /** What a form shows for a condition; without one: what a new rule begins with. */

@@ -1,5 +1,6 @@
 import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { tenantNamesQuery } from '../../api/access-queries.ts'
 import { ApiError, api, ask } from '../../api/client.ts'
 import type { Editing } from '../../api/editing.ts'
@@ -8,14 +9,15 @@ import { ChangeForm } from '../../parts/change-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import classes from './alerts.module.css'
 import type { Rule } from './alerts-query.ts'
-import { bodyOf, type RuleDraft, useRuleDraft } from './rule-draft.ts'
+import { bodyOf, draftFaults, type RuleDraft, useRuleDraft } from './rule-draft.ts'
 import { RuleField } from './rule-field.tsx'
 import { conditionOf, fieldsOf, type Kind, kindsFor } from './rule-fields.ts'
+import { WebhookAddress } from './webhook-fields.tsx'
 
 interface RuleFormProps {
   /** Of the rule that is changed; absent: a new one is made. */
   editing?: Editing<Rule>
-  /** It gets the secret of a new webhook, which is shown once. */
+  /** It gets the secret of a new webhook that checks signatures, which is shown once. */
   onDone(secret: string | undefined): void
 }
 
@@ -29,17 +31,24 @@ export function RuleForm(props: RuleFormProps) {
   const isOfTenant = isMember || tenant !== null
   const save = useSave(draft, props)
   const wrong = save.error instanceof ApiError ? save.error.fields : []
-  const errorAt = (path: string) => wrong.find(({ pointer }) => pointer === `#/${path}`)?.detail
+  const [isTried, setTried] = useState(false)
+  const faults = isTried ? draftFaults(draft) : {}
+  const errorAt = (path: string) =>
+    faults[path] ?? wrong.find(({ pointer }) => pointer === `#/${path}`)?.detail
   const hasPlace = wrong.some(({ pointer }) => /^#\/(name|condition\/|webhook|resolve)/.test(pointer))
   return (
     <ChangeForm
       save={save}
       send={save.mutate}
       editing={editing}
-      verb={rule === undefined ? 'Make the rule' : 'Save the rule'}
+      verb={rule === undefined ? 'Create rule' : 'Save rule'}
       yours={{ name, condition: conditionOf(kind, values), resolve_after_seconds: seconds }}
       onTake={takeNow}
       hidesProblem={hasPlace}
+      check={() => {
+        setTried(true)
+        return Object.keys(draftFaults(draft)).length === 0
+      }}
     >
       <TextInput
         label="Name"
@@ -51,7 +60,7 @@ export function RuleForm(props: RuleFormProps) {
       />
       {isMember || rule !== undefined ? null : <WatchedTenant tenant={tenant} onChoose={chooseTenant} />}
       <Select
-        label="It holds when"
+        label="Condition"
         disabled={rule !== undefined}
         allowDeselect={false}
         data={kindsFor(isOfTenant).map((one) => ({ value: one.kind, label: one.title }))}
@@ -64,16 +73,16 @@ export function RuleForm(props: RuleFormProps) {
             key={field.name}
             field={field}
             isOfTenant={isOfTenant}
-            value={values[field.name] ?? ''}
+            values={values}
             error={errorAt(`condition/${field.name}`)}
             onChange={(value) => change({ values: { ...values, [field.name]: value } })}
           />
         ))}
       </SimpleGrid>
       <NumberInput
-        label="An episode ends after so many seconds without it"
-        min={0}
-        max={86_400}
+        label="Resolve after (seconds)"
+        description="The alert closes when its condition has not been true for this long."
+        clampBehavior="none"
         hideControls
         value={seconds}
         error={errorAt('resolve_after_seconds')}
@@ -110,10 +119,11 @@ function useSave(draft: RuleDraft, { editing, onDone }: RuleFormProps) {
                 }),
               ),
             )
-      return saved.webhook_secret ?? undefined
+      // Slack and Teams check no signature.
+      return saved.webhook?.format === 'tollgate' ? (saved.webhook_secret ?? undefined) : undefined
     },
     onSuccess: async (secret) => {
-      done(editing === undefined ? `The rule ${name} is made` : `The rule ${name} is changed`)
+      done(editing === undefined ? `Rule ${name} created` : `Rule ${name} saved`)
       // Its next change needs the new ETag.
       await queries.invalidateQueries({ queryKey: ['alert-rules'] })
       onDone(secret)
@@ -131,12 +141,12 @@ function WatchedTenant({
   const tenants = useQuery(tenantNamesQuery)
   return (
     <Select
-      label="It watches"
-      description="A rule of one tenant is seen by its members too. It cannot watch what tenants share."
+      label="Scope"
+      description="Members of a tenant see its rules. Such a rule cannot watch what tenants share."
       searchable
       data={[
         { value: '', label: 'All tenants' },
-        ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: `The tenant ${name}` })),
+        ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: `Tenant ${name}` })),
       ]}
       value={tenant ?? ''}
       onChange={(chosen) => onChoose(chosen === '' ? null : chosen)}
@@ -147,7 +157,7 @@ function WatchedTenant({
 /** Who is told, and whether the rule is watched from now on or its webhook goes. */
 function WebhookFields({
   rule,
-  draft: { url, removesWebhook, isEnabled },
+  draft: { url, format, removesWebhook, isEnabled },
   error,
   onChange,
 }: {
@@ -160,28 +170,17 @@ function WebhookFields({
   return (
     <>
       {removesWebhook ? null : (
-        <TextInput
-          label="Webhook"
-          description={
-            host === undefined
-              ? 'An address that is told when an episode begins and ends. Empty: only the console shows it.'
-              : `Now: ${host}. Empty: it stays. A new address gets a new secret.`
-          }
-          placeholder="https://hooks.example.com/tollgate"
-          value={url}
-          error={error}
-          onChange={(event) => onChange({ url: event.currentTarget.value })}
-        />
+        <WebhookAddress url={url} format={format} host={host} error={error} onChange={onChange} />
       )}
       {rule === undefined ? (
         <Switch
-          label="Watch it from now on"
+          label="Enabled"
           checked={isEnabled}
           onChange={(event) => onChange({ isEnabled: event.currentTarget.checked })}
         />
       ) : host === undefined ? null : (
         <Switch
-          label={`Remove the webhook: ${host} is told no more`}
+          label={`Remove the webhook to ${host}`}
           checked={removesWebhook}
           onChange={(event) => onChange({ removesWebhook: event.currentTarget.checked })}
         />

@@ -2,13 +2,14 @@ import { Button, Modal, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ask } from '../../api/client.ts'
+import { api, ask, type Schema } from '../../api/client.ts'
 import { type Editing, useEditingOf } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { duration } from '../../format/numbers.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
+import { Code } from '../../parts/code.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -18,6 +19,7 @@ import { done, fails } from '../../parts/toast.tsx'
 import { type Rule, ruleQuery } from './alerts-query.ts'
 import { RuleForm } from './rule-form.tsx'
 import { ruleWords, testWords } from './rule-words.ts'
+import { formatNames } from './webhook-format.ts'
 
 /** One rule, and what can be done with it. */
 export function RuleSheet({
@@ -55,11 +57,20 @@ export function RuleSheet({
       {rule.error === null ? null : <Problem error={rule.error} onAgain={() => void rule.refetch()} />}
       {rule.isPending ? <Skeleton height={240} radius={6} /> : null}
       {test.error === null ? null : <Problem error={test.error} doing="The test message" />}
-      {test.data === undefined ? null : (
-        <Notice tone={test.data.delivered ? 'good' : 'bad'}>{testWords(test.data)}</Notice>
-      )}
+      {test.data === undefined ? null : <TestResult result={test.data} />}
       {one === undefined ? null : <RuleFacts rule={one} />}
     </Sheet>
+  )
+}
+
+/** What the receiver of a test has answered: the status, and the beginning of its body. */
+function TestResult({ result }: { result: Schema<'AlertTest'> }) {
+  const { delivered, answer } = result
+  return (
+    <Notice tone={delivered ? 'good' : 'bad'}>
+      {testWords(result)}
+      {answer === null || answer === '' ? null : <Code text={answer} what="the answer" />}
+    </Notice>
   )
 }
 
@@ -76,11 +87,19 @@ function RuleFacts({ rule }: { rule: Rule }) {
               {rule.enabled ? 'watched' : 'turned off'}
             </State>,
           ],
-          ['Watches', rule.tenant_id === null ? 'all tenants' : `the tenant ${tenantName(rule.tenant_id)}`],
-          ['Tells', rule.webhook?.host ?? 'nobody: the console shows it'],
-          ['An episode ends', `when it has not held for ${duration(rule.resolve_after_seconds * 1_000)}`],
-          ['Last looked at', <Moment key="at" at={rule.evaluated_at} none="not yet" />],
-          ['Made', <Moment key="made" at={rule.created_at} />],
+          ['Scope', rule.tenant_id === null ? 'all tenants' : `tenant ${tenantName(rule.tenant_id)}`],
+          [
+            'Webhook',
+            rule.webhook === null
+              ? 'none: alerts are shown only here'
+              : `${rule.webhook.host} (${formatNames[rule.webhook.format]})`,
+          ],
+          [
+            'Resolves',
+            `when its condition has not been true for ${duration(rule.resolve_after_seconds * 1_000)}`,
+          ],
+          ['Last evaluated', <Moment key="at" at={rule.evaluated_at} none="not yet" />],
+          ['Created', <Moment key="made" at={rule.created_at} />],
         ]}
       />
       <Link to="/console/alerts" search={{ tab: 'history', rule_id: rule.id }}>
@@ -119,7 +138,7 @@ function Actions({
   return (
     <>
       <Button variant="default" onClick={() => setAsks('change')}>
-        Change the rule
+        Edit rule
       </Button>
       {rule.enabled ? (
         <Button variant="default" onClick={() => setAsks('off')}>
@@ -133,7 +152,7 @@ function Actions({
       {rule.webhook === null ? null : (
         <>
           <Button variant="default" loading={isTesting} onClick={onTest}>
-            Send a test message
+            Send a test
           </Button>
           <Button variant="default" onClick={() => setAsks('secret')}>
             Make a new secret
@@ -191,7 +210,7 @@ function RuleDialogs({
   const path = { id: rule.id }
   return (
     <>
-      <Modal opened={asks === 'change'} onClose={onClose} title="Change the rule" size="lg">
+      <Modal opened={asks === 'change'} onClose={onClose} title="Edit rule" size="lg">
         <RuleForm
           editing={editing}
           onDone={(secret) => {

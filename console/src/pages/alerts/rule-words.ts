@@ -42,10 +42,9 @@ function window({ window_minutes, min_requests }: { window_minutes: number; min_
   return `${duration(window_minutes * 60_000)}, of ${count(min_requests)} or more`
 }
 
-/** The answer of a webhook to a test message, in words. */
+/** What a receiver has answered to a test, in words. The beginning of its body follows. */
 export function testWords({ delivered, status, answer, problem }: Schema<'AlertTest'>): string {
-  const said = answer === null || answer === '' ? '' : ` It said: ${answer}`
-  if (delivered) return `The webhook took the message, with the status ${status ?? 'of success'}.${said}`
-  const why = problem === null ? '' : `: ${problem.replace(/\.$/, '')}`
-  return `The webhook did not take the message${why}.${said}`
+  if (status === null) return `Test not delivered: ${(problem ?? 'no answer').replace(/\.$/, '')}.`
+  const body = answer === null ? '.' : answer === '' ? ', with an empty body.' : ':'
+  return `${delivered ? 'Test delivered' : 'Test not accepted'}. The receiver answered ${status}${body}`
 }

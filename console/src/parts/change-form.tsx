@@ -85,5 +85,10 @@ export function ChangeForm<Data>({
 
 /** Once the error is drawn. */
 function focusWrong(form: HTMLFormElement | null): void {
-  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+  requestAnimationFrame(() => {
+    const field = form?.querySelector<HTMLElement>('[aria-invalid=true]')
+    field?.focus({ preventScroll: true })
+    // The heads of dialogs cover what stands at their edge.
+    field?.scrollIntoView({ block: 'center' })
+  })
 }

@@ -16,7 +16,6 @@ import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { useIsWatched } from '../overview/overview-query.ts'
 import { historyColumns, ruleColumns } from './alert-columns.tsx'
-import classes from './alerts.module.css'
 import {
   type Episode,
   historyFilters,
@@ -43,18 +42,15 @@ export function AlertsPage() {
   const tab = search.tab === 'rules' || search.tab === 'history' ? search.tab : 'now'
   const mayMake = may('alerts', 'write')
   const add = mayMake ? (
-    <Button leftSection={<PlusIcon size={14} />} onClick={() => setMakes('rule')}>
+    <Button
+      variant={tab === 'rules' ? 'filled' : 'default'}
+      leftSection={<PlusIcon size={14} />}
+      onClick={() => setMakes('rule')}
+    >
       Create rule
     </Button>
   ) : undefined
-  const first = mayMake ? (
-    <div className={classes.row}>
-      <WatchUsual isFirst onClick={() => setMakes('usual')} />
-      <Button variant="default" onClick={() => setMakes('rule')}>
-        Create rule
-      </Button>
-    </div>
-  ) : undefined
+  const first = mayMake ? <WatchUsual isFirst onClick={() => setMakes('usual')} /> : undefined
   const toRules = (secret: string | undefined) => {
     setMakes(undefined)
     setSecret(secret)

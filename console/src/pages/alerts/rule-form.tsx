@@ -12,7 +12,7 @@ import type { Rule } from './alerts-query.ts'
 import { bodyOf, draftFaults, type RuleDraft, useRuleDraft } from './rule-draft.ts'
 import { RuleField } from './rule-field.tsx'
 import { conditionOf, fieldsOf, type Kind, kindsFor } from './rule-fields.ts'
-import { WebhookAddress } from './webhook-fields.tsx'
+import { WebhookAddress, wrapperOrder } from './webhook-fields.tsx'
 
 interface RuleFormProps {
   /** Of the rule that is changed; absent: a new one is made. */
@@ -78,16 +78,17 @@ export function RuleForm(props: RuleFormProps) {
             onChange={(value) => change({ values: { ...values, [field.name]: value } })}
           />
         ))}
+        <NumberInput
+          label="Resolve after (seconds)"
+          inputWrapperOrder={wrapperOrder}
+          description="Closes once the condition was not true for this long."
+          clampBehavior="none"
+          hideControls
+          value={seconds}
+          error={errorAt('resolve_after_seconds')}
+          onChange={(next) => change({ seconds: next })}
+        />
       </SimpleGrid>
-      <NumberInput
-        label="Resolve after (seconds)"
-        description="The alert closes when its condition has not been true for this long."
-        clampBehavior="none"
-        hideControls
-        value={seconds}
-        error={errorAt('resolve_after_seconds')}
-        onChange={(next) => change({ seconds: next })}
-      />
       <WebhookFields
         rule={rule}
         draft={draft}

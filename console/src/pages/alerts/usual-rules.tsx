@@ -77,6 +77,7 @@ function UsualForm({ onDone }: { onDone(secret: string | undefined): void }) {
         return urlFault(webhook.url) === undefined
       }}
     >
+      <div className="tg-quiet">Rules that most gateways want. Each can be changed later.</div>
       <ul className={classes.usual} aria-label="Usual rules">
         {rules.map(({ id, name, condition, existing }) => (
           <li key={id}>

@@ -2,6 +2,14 @@ import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import classes from './alerts.module.css'
 import { type Format, formatFor, formatNames } from './webhook-format.ts'
 
+/** Inputs of one row stand at one height, however long their descriptions are. */
+export const wrapperOrder: ('label' | 'input' | 'description' | 'error')[] = [
+  'label',
+  'input',
+  'description',
+  'error',
+]
+
 const examples: Readonly<Record<Format, string>> = {
   tollgate: 'https://hooks.example.com/tollgate',
   slack: 'https://hooks.slack.com/services/...',
@@ -33,6 +41,7 @@ export function WebhookAddress({
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12} className={classes.webhook ?? ''}>
       <TextInput
         label="Webhook URL"
+        inputWrapperOrder={wrapperOrder}
         description={host === undefined ? advice[format] : `Now: ${host}. Leave empty to keep it.`}
         placeholder={examples[format]}
         value={url}
@@ -44,7 +53,6 @@ export function WebhookAddress({
       />
       <Select
         label="Message format"
-        description="What the receiver understands"
         disabled={host !== undefined && url.trim() === ''}
         data={Object.entries(formatNames).map(([value, label]) => ({ value, label }))}
         value={format}

@@ -152,6 +152,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'db',
     'http',
     'images',
+    'imports',
     'jobs',
     'journal',
     'ledger-tools',
@@ -171,6 +172,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'usage',
   ],
+  imports: ['access', 'canonical', 'catalog', 'db', 'secrets'],
   process: [
     'access',
     'alerts',
@@ -208,6 +210,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config',
     'db',
     'http',
+    'imports',
     'jobs',
     'journal',
     'ledger-tools',

@@ -157,6 +157,7 @@ async function applyChannels(
       keeper,
       libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
       managedBy: writing.managedBy,
+      isAddressBounded: writing.isAddressBounded ?? false,
     })
     const isDisabled = writing.disabledChannels.has(channel.name)
     const wanted = { ...row, disabledAt: isDisabled ? (existing?.disabledAt ?? new Date()) : null }

@@ -80,6 +80,8 @@ export interface Writing {
   keepsExisting: boolean
   /** The names of channels to write as disabled. */
   disabledChannels: ReadonlySet<string>
+  /** Whether channels call only addresses that the admin API may set. */
+  isAddressBounded?: boolean
   /** Called for every requested row. `members` are the changed columns, which are empty for a new row. */
   report(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
 }

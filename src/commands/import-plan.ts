@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Connections } from '../db/connections.ts'
+import type { Imported } from '../imports/imported.ts'
+import { changesNothing, type Plan, planCounts } from '../imports/plan.ts'
+import { ImportError } from '../imports/problems.ts'
+import { type ImportTerms, planImport, writeImport } from '../imports/write.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Imported } from './import/imported.ts'
 import type { ImportOptions } from './import/options.ts'
-import { changesNothing, type Plan, planCounts } from './import/plan.ts'
 import { planTable } from './import/plan-table.ts'
-import { ImportError } from './import/problems.ts'
-import { type ImportTerms, planImport, writeImport } from './import/write.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Asked {

@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import { PlanChangedError } from '../catalog/file-changes.ts'
+import { ImportError } from '../imports/problems.ts'
 import { command } from './command.ts'
 import { messageWithCauses, opening, withDatabase } from './command-database.ts'
 import { secretKeysOf } from './command-secrets.ts'
 import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import { formats, type ImportOptions, readImportOptions } from './import/options.ts'
-import { ImportError } from './import/problems.ts'
 import { flag, json, oneOf, required, several, value, whole } from './options.ts'
 import type { Terminal } from './terminal.ts'
 

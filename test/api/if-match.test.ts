@@ -35,6 +35,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST views',
     'POST alerts',
     'POST alerts/usual',
+    'POST imports',
     'POST invitations',
     'POST api-tokens',
     'POST erasures',
@@ -66,6 +67,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST channels/upstream-models',
     'POST channels/{id}/upstream-models',
     'POST alerts/{id}/test',
+    'POST imports/plan',
     'POST playground',
   ],
   'Only the user itself may do it, and the password, a code or a link proves it.': [

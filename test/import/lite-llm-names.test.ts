@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guessed } from '../../src/commands/import/lite-llm-models.ts'
+import { guessed } from '../../src/imports/lite-llm-models.ts'
 
 test.each<[name: string, provider: string | undefined]>([
   ['gpt-5', 'openai'],

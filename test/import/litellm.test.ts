@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { draftFromLiteLlm } from '../../src/commands/import/lite-llm.ts'
-import { ImportError, Problems } from '../../src/commands/import/problems.ts'
-import { settle } from '../../src/commands/import/settle.ts'
+import { draftFromLiteLlm } from '../../src/imports/lite-llm.ts'
+import { ImportError, Problems } from '../../src/imports/problems.ts'
+import { settle } from '../../src/imports/settle.ts'
 
 function read(
   config: string,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ImportError } from '../../src/commands/import/problems.ts'
-import { readSqlDump } from '../../src/commands/import/sql-dump.ts'
+import { ImportError } from '../../src/imports/problems.ts'
+import { readSqlDump } from '../../src/imports/sql-dump.ts'
 
 const rows = (text: string, table = 't') => readSqlDump(text).get(table)
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
-import { draftFromNewApi } from '../../src/commands/import/new-api.ts'
-import { readTables } from '../../src/commands/import/new-api-tables.ts'
-import { Problems } from '../../src/commands/import/problems.ts'
-import { settle } from '../../src/commands/import/settle.ts'
+import { draftFromNewApi } from '../../src/imports/new-api.ts'
+import { readSqlite } from '../../src/commands/import/sqlite.ts'
+import { Problems } from '../../src/imports/problems.ts'
+import { settle } from '../../src/imports/settle.ts'
 import { importFolder } from '../support/run-import.ts'
 
 const files = importFolder()
@@ -51,7 +51,7 @@ function writeFile(): string {
 
 test('the SQLite file of new-api becomes channels at the vendors of their types, tenants and keys', () => {
   const problems = new Problems()
-  const draft = draftFromNewApi(readTables([writeFile()]), problems)
+  const draft = draftFromNewApi(readSqlite(writeFile()), problems)
   const imported = settle(draft, problems, { env: {}, forYaml: true, libraryPrices: false, sizes: {} })
   expect(imported.file.channels.map(({ name, vendor, protocols }) => [name, vendor, protocols])).toEqual([
     ['silicon', undefined, { 'openai-chat': 'https://api.siliconflow.cn/v1' }],

@@ -11,6 +11,7 @@ import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminErasuresContext, erasuresEndpoints } from './erasures.ts'
 import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
+import { type AdminImportsContext, importsEndpoints } from './imports.ts'
 import { keyActionsEndpoints } from './key-actions.ts'
 import { keyBlocksEndpoints } from './key-blocks.ts'
 import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
@@ -57,6 +58,7 @@ export function adminEndpoints(
     AdminVerdictsContext &
     AdminArchiveContext &
     AdminCatalogContext &
+    AdminImportsContext &
     AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
@@ -68,6 +70,7 @@ export function adminEndpoints(
     ...keyBlocksEndpoints(context),
     keyUsageEndpoint(context),
     ...catalogEndpoints(context),
+    ...importsEndpoints(context),
     adminLedgerEndpoint(context),
     ...ledgerVerificationEndpoints(context),
     ...adminProbesEndpoints(context),

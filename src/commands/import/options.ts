@@ -1,4 +1,4 @@
-import { ImportError } from './problems.ts'
+import { ImportError } from '../../imports/problems.ts'
 
 export const formats = ['new-api', 'litellm', 'gateway-yaml'] as const
 export type ImportFormat = (typeof formats)[number]

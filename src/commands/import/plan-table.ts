@@ -1,6 +1,6 @@
 import { type FileKind, fileKinds } from '../../catalog/file-changes.ts'
-import { type Plan, type PlanLine, planCounts } from './plan.ts'
-import type { ImportProblem } from './problems.ts'
+import { type Plan, type PlanLine, planCounts } from '../../imports/plan.ts'
+import type { ImportProblem } from '../../imports/problems.ts'
 
 /** How a plan is shown on a terminal. */
 export interface PlanLook {

@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { readGatewaySource } from '../../catalog/gateway-source.ts'
-import type { Imported } from './imported.ts'
-import { draftFromLiteLlm } from './lite-llm.ts'
-import { draftFromNewApi } from './new-api.ts'
-import { readTables } from './new-api-tables.ts'
+import type { ImportFile } from '../../imports/import-file.ts'
+import type { Imported } from '../../imports/imported.ts'
+import { mergedTables, readTables } from '../../imports/new-api-tables.ts'
+import { ImportError, Problems } from '../../imports/problems.ts'
+import { readLiteLlm, readNewApi } from '../../imports/read-export.ts'
+import type { Tables } from '../../imports/sql-dump.ts'
 import type { ImportOptions } from './options.ts'
-import { ImportError, Problems } from './problems.ts'
-import { settle } from './settle.ts'
+import { readSqlite } from './sqlite.ts'
 
 /** A dump that includes the log is far larger, but the log is not imported. */
 const fileBytesMax = 256 * 1024 * 1024
@@ -22,20 +23,17 @@ export function readImport(
 ): Imported {
   for (const path of [...files, ...(keysFile === undefined ? [] : [keysFile])]) checkFile(path)
   const [file = ''] = files
-  const problems = new Problems()
   const terms = { env, forYaml: yamlFile !== undefined, libraryPrices, sizes }
   switch (format) {
     case 'new-api':
-      return settle(draftFromNewApi(readTables(files), problems), problems, terms)
-    case 'litellm': {
-      const keys = keysFile === undefined ? undefined : readFileSync(keysFile, 'utf8')
-      return settle(
-        draftFromLiteLlm({ config: readFileSync(file, 'utf8'), keys, env }, problems),
-        problems,
+      return readNewApi(mergedTables(files.map(tablesOf)), terms)
+    case 'litellm':
+      return readLiteLlm(
+        { config: textOf(file), keys: keysFile === undefined ? undefined : textOf(keysFile) },
         terms,
       )
-    }
     case 'gateway-yaml': {
+      const problems = new Problems()
       problems.note(
         'gateway.yaml',
         'stop using the file after the import: start without GATEWAY_CONFIG, or the file takes its rows back',
@@ -48,6 +46,16 @@ export function readImport(
       }
     }
   }
+}
+
+function textOf(path: string): ImportFile {
+  return { name: basename(path), text: readFileSync(path, 'utf8') }
+}
+
+function tablesOf(path: string): Tables {
+  const bytes = readFileSync(path)
+  if (bytes.subarray(0, 15).toString('latin1') === 'SQLite format 3') return readSqlite(path)
+  return readTables({ name: basename(path), text: bytes.toString('utf8') })
 }
 
 function checkFile(path: string): void {

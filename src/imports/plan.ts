@@ -1,5 +1,5 @@
-import type { GeneratedKey } from '../../access/apply-tenants.ts'
-import type { FileKind } from '../../catalog/file-changes.ts'
+import type { GeneratedKey } from '../access/apply-tenants.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
 import type { ImportProblem } from './problems.ts'
 
 /** The action of an import for one row. */

@@ -1,4 +1,4 @@
-import type { VendorName } from '../../catalog/traits/vendors.ts'
+import type { VendorName } from '../catalog/traits/vendors.ts'
 
 /**
  * The channel types of new-api that can be carried over. The base URLs of new-api have no version, whereas

@@ -1,4 +1,4 @@
-import type { GatewayFile } from '../../catalog/gateway-file.ts'
+import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { ImportProblem } from './problems.ts'
 
 /**

@@ -1,13 +1,14 @@
 import type { z } from 'zod'
-import { namesFile } from '../../catalog/credential-files.ts'
-import { channelEntry, groupEntry, tenantEntry } from '../../catalog/gateway-file.ts'
-import { readGatewayYaml } from '../../catalog/gateway-yaml.ts'
-import { modelEntry } from '../../catalog/model-entry.ts'
+import { namesFile } from '../catalog/credential-files.ts'
+import { channelEntry, groupEntry, tenantEntry } from '../catalog/gateway-file.ts'
+import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
+import { modelEntry } from '../catalog/model-entry.ts'
 import type { Draft, Imported, TenantDraft } from './imported.ts'
-import { ImportError, type Problems } from './problems.ts'
+import { type Problems, UnsetVariables } from './problems.ts'
 import { draftChannel, draftTenant, renderYaml, type WriteSecret } from './render.ts'
 
-interface Terms {
+/** How the export of another gateway is read. */
+export interface SettleTerms {
   env: Readonly<Record<string, string | undefined>>
   /**
    * Whether the result is a gateway.yaml, which cannot express a disabled channel and whose variables are set
@@ -24,16 +25,14 @@ interface Terms {
  * Validates a draft. Leaves out what gateway.yaml does not accept and everything that refers to it, with a
  * problem for each. Throws an ImportError if environment variables are missing.
  */
-export function settle(draft: Draft, problems: Problems, terms: Terms): Imported {
+export function settle(draft: Draft, problems: Problems, terms: SettleTerms): Imported {
   const sized = { ...draft, models: draft.models.map((model) => ({ ...terms.sizes, ...model })) }
   tellUnbounded(sized, problems)
   const kept = keepValid(terms.forYaml ? withoutDisabled(sized, problems) : sized, problems)
   const rendered = renderYaml(kept, terms)
   const unset = namesOfUnset(kept, terms.env)
   if (unset.length > 0 && !terms.forYaml) {
-    throw new ImportError(
-      `these environment variables are not set: ${unset.join(', ')}. Set them, or use --to-yaml to write a gateway.yaml, which only refers to them`,
-    )
+    throw new UnsetVariables(unset)
   }
   const env = {
     ...terms.env,
@@ -67,7 +66,7 @@ function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
 /** Stands in for a value that only the gateway's environment will have. */
 const standIn = 'http://not-set.invalid'
 
-function namesOfUnset(draft: Draft, env: Terms['env']): string[] {
+function namesOfUnset(draft: Draft, env: SettleTerms['env']): string[] {
   const secrets = [
     ...draft.channels.flatMap(({ api_keys, proxy, headers }) => [
       ...api_keys,

@@ -1,13 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { applyTenants } from '../../access/apply-tenants.ts'
-import { writeAudit } from '../../access/audit-queries.ts'
-import { applyCatalog } from '../../catalog/apply.ts'
-import { PlanChangedError, type Writing } from '../../catalog/file-changes.ts'
-import { hasBudgets } from '../../catalog/gateway-file.ts'
-import { readPriceLibrary } from '../../catalog/library/library-queries.ts'
-import { changeRows, holdCharges, type Transaction } from '../../catalog/queries.ts'
-import type { Connections } from '../../db/connections.ts'
-import type { SecretKeeper } from '../../secrets/secret-key.ts'
+import { applyTenants } from '../access/apply-tenants.ts'
+import { type AuditEntry, writeAudit } from '../access/audit-queries.ts'
+import { applyCatalog } from '../catalog/apply.ts'
+import { PlanChangedError, type Writing } from '../catalog/file-changes.ts'
+import { hasBudgets } from '../catalog/gateway-file.ts'
+import { readPriceLibrary } from '../catalog/library/library-queries.ts'
+import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
+import type { Connections } from '../db/connections.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import { findConflicts } from './conflicts.ts'
 import type { Imported } from './imported.ts'
 import { changesNothing, type Plan, type PlanLine, planCounts } from './plan.ts'
@@ -23,6 +23,8 @@ export interface ImportTerms {
   keepsExisting: boolean
   /** Whether rows that gateway.yaml manages are handed over to the admins. */
   takesOver: boolean
+  /** Whether channels call only addresses that the admin API may set. */
+  isAddressBounded?: boolean
 }
 
 /** Plans an import by running it in a transaction that is rolled back. */
@@ -34,7 +36,7 @@ export async function planImport(
   let plan: Plan | undefined
   try {
     await changeRows(db, async (tx) => {
-      plan = await apply(tx, imported, terms)
+      plan = await applyImport(tx, imported, terms)
       throw new Undone()
     })
   } catch (error) {
@@ -56,17 +58,21 @@ export function writeImport(
   terms: ImportTerms,
 ): Promise<Plan> {
   return changeRows(db, async (tx) => {
-    const plan = await apply(tx, imported, terms)
+    const plan = await applyImport(tx, imported, terms)
     if (planCounts(plan.lines).conflict > 0)
       throw new PlanChangedError(
         'nothing was written, because rows have changed since the plan and now there are conflicts',
       )
-    if (!changesNothing(plan)) await audit(tx, plan, terms)
+    if (!changesNothing(plan)) await writeAudit(tx, byCommand, importEntry(plan, terms))
     return plan
   })
 }
 
-async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
+/**
+ * Plans or writes an import in the caller's transaction, which holds `lockRows`. The caller rolls it back if
+ * the plan must not be written, and writes `importEntry` to the audit log otherwise.
+ */
+export async function applyImport(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
   const { keeper, keepsExisting, takesOver } = terms
   const found = await findConflicts(tx, imported.file, { keeper, takesOver })
   // The library's prices are already in force. Whether they are renewed, and who manages them, stays as it
@@ -80,6 +86,7 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
     managedBy: 'admin',
     keepsExisting,
     disabledChannels: imported.disabledChannels,
+    isAddressBounded: terms.isAddressBounded ?? false,
     report(kind, name, action, members) {
       if (!keepsExisting && conflicts.has(`${kind} ${name}`)) return
       lines.push({ kind, name, action, reason: members.join(', ') })
@@ -105,27 +112,26 @@ function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): Pl
 /** The maximum number of rows listed in the audit log. The counts include the rest. */
 const namedMax = 1_000
 
-async function audit(tx: Transaction, { lines, problems }: Plan, { from }: ImportTerms): Promise<void> {
+/** The line of the audit log. */
+export function importEntry({ lines, problems }: Plan, { from }: Pick<ImportTerms, 'from'>): AuditEntry {
   const written = lines.filter(({ action }) => action !== 'skip')
-  await writeAudit(
-    tx,
-    {
-      actor: { kind: 'system', id: null, userId: null, name: 'tollgate import' },
-      address: null,
-      userAgent: null,
-      requestId: null,
+  return {
+    action: 'import.write',
+    resource: 'import',
+    id: randomUUIDv7(),
+    name: from.file,
+    after: {
+      format: from.format,
+      counts: { ...planCounts(lines) },
+      lost: problems.filter(({ level }) => level === 'lost').length,
+      rows: written.slice(0, namedMax).map(({ kind, name, action }) => ({ kind, name, action })),
     },
-    {
-      action: 'import.write',
-      resource: 'import',
-      id: randomUUIDv7(),
-      name: from.file,
-      after: {
-        format: from.format,
-        counts: { ...planCounts(lines) },
-        lost: problems.filter(({ level }) => level === 'lost').length,
-        rows: written.slice(0, namedMax).map(({ kind, name, action }) => ({ kind, name, action })),
-      },
-    },
-  )
+  }
 }
+
+const byCommand = {
+  actor: { kind: 'system', id: null, userId: null, name: 'tollgate import' },
+  address: null,
+  userAgent: null,
+  requestId: null,
+} as const

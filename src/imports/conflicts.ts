@@ -1,10 +1,10 @@
-import { shownKey } from '../../access/apply-tenants.ts'
-import { hashKeySecret } from '../../access/key-secret.ts'
-import { type KeyRow, readKeys } from '../../access/queries.ts'
-import type { FileKind } from '../../catalog/file-changes.ts'
-import type { GatewayFile } from '../../catalog/gateway-file.ts'
-import { readAllRows, readTenants, type Transaction } from '../../catalog/queries.ts'
-import type { SecretKeeper } from '../../secrets/secret-key.ts'
+import { shownKey } from '../access/apply-tenants.ts'
+import { hashKeySecret } from '../access/key-secret.ts'
+import { type KeyRow, readKeys } from '../access/queries.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { readAllRows, readTenants, type Transaction } from '../catalog/queries.ts'
+import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { PlanLine } from './plan.ts'
 
 /** The plan's lines for rows that the import cannot change, and the file without the keys it refuses. */

@@ -13,6 +13,18 @@ export interface ImportProblem {
 /** The file cannot be imported. The message says what to change. */
 export class ImportError extends Error {}
 
+/** Secrets of the file are in variables of the environment that have no value. */
+export class UnsetVariables extends ImportError {
+  readonly names: readonly string[]
+
+  constructor(names: readonly string[]) {
+    super(
+      `these environment variables are not set: ${names.join(', ')}. Set them, or use --to-yaml to write a gateway.yaml, which only refers to them`,
+    )
+    this.names = names
+  }
+}
+
 /** Collects problems without duplicates. */
 export class Problems {
   readonly list: ImportProblem[] = []

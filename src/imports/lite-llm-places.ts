@@ -1,4 +1,4 @@
-import type { VendorName } from '../../catalog/traits/vendors.ts'
+import type { VendorName } from '../catalog/traits/vendors.ts'
 
 /**
  * The LiteLLM providers (the part of `model` before the slash) that speak a protocol supported by Tollgate.

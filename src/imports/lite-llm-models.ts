@@ -1,4 +1,4 @@
-import { vendors } from '../../catalog/traits/vendors.ts'
+import { vendors } from '../catalog/traits/vendors.ts'
 import { isMap } from './cells.ts'
 import { product } from './decimal.ts'
 import type { ChannelDraft, ModelDraft, SecretText } from './imported.ts'

@@ -1,4 +1,4 @@
-import { readBlock } from '../../canonical/address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 import type { Row } from './cells.ts'
 import { cellText, isTrue, splitCell, wholeOf } from './cells.ts'
 import { quotient } from './decimal.ts'

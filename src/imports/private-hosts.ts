@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { readBlock } from '../../canonical/address-blocks.ts'
+import { readBlock } from '../canonical/address-blocks.ts'
 
 /**
  * Returns `allow_private_address` for a base URL whose host is in a private network: the address, loopback,

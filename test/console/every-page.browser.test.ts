@@ -50,6 +50,7 @@ beforeAll(async () => {
       '/console/models',
       '/console/models/main',
       '/console/set-up',
+      '/console/import',
     ],
     operation: [
       '/console/alerts',

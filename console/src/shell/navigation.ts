@@ -15,6 +15,7 @@ import {
   RocketIcon,
   ServerIcon,
   StackIcon,
+  UploadIcon,
 } from '@primer/octicons-react'
 import type { Area, Session } from '../api/session.ts'
 
@@ -80,6 +81,7 @@ const places: readonly PlaceGroup[] = [
     places: [
       { title: 'Channels', to: '/console/channels', key: 'c', icon: ServerIcon, area: 'catalog' },
       { title: 'Models', to: '/console/models', key: 'm', icon: CommandPaletteIcon, area: 'catalog' },
+      { title: 'Import', to: '/console/import', key: 'i', icon: UploadIcon, area: 'catalog' },
     ],
   },
   {

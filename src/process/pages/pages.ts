@@ -177,6 +177,7 @@ const alone = [
   'conversation',
   'playground',
   'users',
+  'import',
   'set-up',
   'ledger',
   'settings',

@@ -25,7 +25,12 @@ export function SetUpPage() {
       {isMember ? (
         <Notice tone="quiet">The operators of the gateway set it up. Your keys stand under Keys.</Notice>
       ) : facts.data !== undefined ? (
-        <Steps facts={facts.data} />
+        <>
+          <Steps facts={facts.data} />
+          <p>
+            <Link to="/console/import">Import from LiteLLM or new-api</Link>
+          </p>
+        </>
       ) : facts.error !== null ? (
         <Problem error={facts.error} onAgain={() => void facts.refetch()} doing="The state of the set-up" />
       ) : (

@@ -29,6 +29,7 @@ test('a file is planned, its variables are asked for, and it is written as the p
   await page.getByRole('button', { name: 'Show the plan' }).click()
   // The group of gateway.yaml has the name that the import would give its own.
   await page.getByText('Resolve the conflicts, or go back').waitFor()
+  await page.getByRole('cell', { name: 'groups: default' }).waitFor()
   expect(await page.getByRole('button', { name: /^Write/ }).isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Back to the file' }).click()
   await page.getByLabel('Keep existing rows as they are').check()
@@ -46,7 +47,8 @@ test('a file is planned, its variables are asked for, and it is written as the p
   await page.getByText(`${plan.counts.create} to create, `).waitFor()
   for (const kind of ['models', 'channels', 'groups', 'tenants', 'keys'] as const) {
     const wanted = plan.rows.filter((row) => row.kind === kind)
-    const rows = page.getByRole('region', { name: kind, exact: true }).getByRole('row')
+    const label = kind.charAt(0).toUpperCase() + kind.slice(1)
+    const rows = page.getByRole('region', { name: label, exact: true }).getByRole('row')
     expect(await rows.count(), kind).toBe(wanted.length === 0 ? 0 : wanted.length + 1)
     for (const { name } of wanted) await rows.getByRole('cell', { name, exact: true }).waitFor()
   }
@@ -54,7 +56,7 @@ test('a file is planned, its variables are asked for, and it is written as the p
   expect(await page.getByText('planted-upstream-key').count()).toBe(0)
   await axe(page)
   await page.getByRole('textbox', { name: 'Search the plan' }).fill('claude')
-  await page.getByRole('region', { name: 'groups', exact: true }).waitFor({ state: 'hidden' })
+  await page.getByRole('region', { name: 'Groups', exact: true }).waitFor({ state: 'hidden' })
   await page.getByRole('textbox', { name: 'Search the plan' }).fill('')
   await page.getByRole('button', { name: `Write ${plan.counts.create} rows` }).click()
   await page.getByText(`Imported: ${plan.counts.create} rows created`).waitFor()

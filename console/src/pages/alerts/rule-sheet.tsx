@@ -154,9 +154,12 @@ function Actions({
           <Button variant="default" loading={isTesting} onClick={onTest}>
             Send a test
           </Button>
-          <Button variant="default" onClick={() => setAsks('secret')}>
-            Make a new secret
-          </Button>
+          {/* Slack and Teams check no signature. */}
+          {rule.webhook.format === 'tollgate' ? (
+            <Button variant="default" onClick={() => setAsks('secret')}>
+              Make a new secret
+            </Button>
+          ) : null}
         </>
       )}
       <Button variant="default" c="var(--tg-bad)" onClick={() => setAsks('delete')}>

@@ -17,7 +17,7 @@ const examples: Readonly<Record<Format, string>> = {
 }
 
 const advice: Readonly<Record<Format, string>> = {
-  tollgate: 'Called when an alert opens and closes. Leave empty to see alerts only here.',
+  tollgate: 'Leave empty to see alerts only in the console.',
   slack: 'In Slack: your app, Incoming Webhooks, Add New Webhook. Copy its URL.',
   teams: 'In Teams: Workflows, "When a Teams webhook request is received". Copy its URL.',
 }

@@ -90,17 +90,17 @@ function HowToRead({ draft, isTried, onChange }: PartProps & { isTried: boolean 
           onChange={(format) => onChange({ format: format as ImportDraft['format'] })}
         />
         <TextInput
-          label="Max output, if the file has none"
+          label="Default max output"
           inputMode="numeric"
-          placeholder="tokens"
+          placeholder="for models without one"
           value={draft.maxOutput}
           error={numberFault(draft.maxOutput)}
           onChange={(event) => onChange({ maxOutput: event.currentTarget.value })}
         />
         <TextInput
-          label="Context length, if it has none"
+          label="Default context length"
           inputMode="numeric"
-          placeholder="tokens"
+          placeholder="for models without one"
           value={draft.contextLength}
           error={numberFault(draft.contextLength)}
           onChange={(event) => onChange({ contextLength: event.currentTarget.value })}

@@ -46,8 +46,20 @@ export function ImportPlan({
   const rows = plan.rows.filter(
     (row) => (action === '' || row.action === action) && has(row.name, row.reason, row.kind),
   )
-  const problems = plan.problems.filter(({ where, what }) => has(where, what))
+  const order = Object.keys(levels)
+  const problems = plan.problems
+    .filter(({ where, what }) => has(where, what))
+    .toSorted((one, other) => order.indexOf(one.level) - order.indexOf(other.level))
+  const groups = [
+    { title: 'Conflicts', rows: rows.filter((row) => row.action === 'conflict') },
+    ...kinds.map((kind) => ({
+      title: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      rows: rows.filter((row) => row.kind === kind && row.action !== 'conflict'),
+    })),
+  ].filter((group) => group.rows.length > 0)
   const { create, change, conflict } = plan.counts
+  // What prevents the import stands before everything else.
+  const isBlocked = groups[0]?.title === 'Conflicts'
   return (
     <>
       <Summary plan={plan} />
@@ -68,6 +80,7 @@ export function ImportPlan({
           onChange={(next) => setAction(next ?? '')}
         />
       </div>
+      {isBlocked && groups[0] !== undefined ? <PlanRows {...groups[0]} /> : null}
       {problems.length === 0 ? null : (
         <Section title={`Not carried over unchanged (${count(problems.length)})`}>
           <Rows
@@ -88,32 +101,9 @@ export function ImportPlan({
           />
         </Section>
       )}
-      {kinds.map((kind) => {
-        const own = rows.filter((row) => row.kind === kind)
-        return own.length === 0 ? null : (
-          <Section
-            key={kind}
-            title={`${kind.charAt(0).toUpperCase()}${kind.slice(1)} (${count(own.length)})`}
-          >
-            <Rows
-              label={kind}
-              rows={own.slice(0, shownMax)}
-              idOf={({ name }) => name}
-              none="None"
-              foot={restOf(own.length)}
-              columns={[
-                {
-                  head: 'Action',
-                  keeps: true,
-                  cell: (row) => <State tone={actionTones[row.action]}>{actionWords[row.action]}</State>,
-                },
-                { head: 'Name', cell: ({ name }) => name },
-                { head: 'Why, or what changes', cell: ({ reason }) => reason },
-              ]}
-            />
-          </Section>
-        )
-      })}
+      {groups.slice(isBlocked ? 1 : 0).map((group) => (
+        <PlanRows key={group.title} {...group} />
+      ))}
       {rows.length + problems.length === 0 ? <p className="tg-quiet">Nothing of the plan matches.</p> : null}
       {error === null ? null : <Problem error={error} doing="The import" onAgain={onLookAgain} />}
       <div className={`${classes.foot} ${classes.row}`}>
@@ -128,6 +118,32 @@ export function ImportPlan({
         ) : null}
       </div>
     </>
+  )
+}
+
+function PlanRows({ title, rows }: { title: string; rows: readonly ImportRow[] }) {
+  return (
+    <Section title={`${title} (${count(rows.length)})`}>
+      <Rows
+        label={title}
+        rows={rows.slice(0, shownMax)}
+        idOf={({ kind, name }) => `${kind} ${name}`}
+        none="None"
+        foot={restOf(rows.length)}
+        columns={[
+          {
+            head: 'Action',
+            keeps: true,
+            cell: (row) => <State tone={actionTones[row.action]}>{actionWords[row.action]}</State>,
+          },
+          {
+            head: 'Name',
+            cell: ({ kind, name, action }) => (action === 'conflict' ? `${kind}: ${name}` : name),
+          },
+          { head: 'Why, or what changes', cell: ({ reason }) => reason },
+        ]}
+      />
+    </Section>
   )
 }
 

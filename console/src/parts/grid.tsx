@@ -122,7 +122,12 @@ export function Grid<Row>(props: GridProps<Row>) {
  * The columns that the reader chose, in that order, without those that a phone has no room for. Beside an
  * open row, those that are made for it.
  */
-function useShownColumns<Row>({ columns, choice, openId }: GridProps<Row>): readonly Column<Row>[] {
+function useShownColumns<Row>({
+  columns,
+  choice,
+  openId,
+  selection,
+}: GridProps<Row>): readonly Column<Row>[] {
   const isBeside = openId !== undefined
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
   return useMemo(() => {
@@ -135,11 +140,14 @@ function useShownColumns<Row>({ columns, choice, openId }: GridProps<Row>): read
     const chosen =
       choice?.shown?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ??
       columns.filter(({ isExtra }) => isExtra !== true)
-    if (isPhone !== true) return chosen
-    return chosen.flatMap((column) =>
-      column.isWide === true ? [] : [{ ...column, width: Math.min(column.width, phoneWidthMax) }],
-    )
-  }, [columns, choice?.shown, isPhone, isBeside])
+    const fitting =
+      isPhone === true
+        ? chosen.flatMap((column) =>
+            column.isWide === true ? [] : [{ ...column, width: Math.min(column.width, phoneWidthMax) }],
+          )
+        : chosen
+    return selection === undefined ? fitting : [selection.column, ...fitting]
+  }, [columns, choice?.shown, isPhone, isBeside, selection])
 }
 
 function Head<Row>({

@@ -7,6 +7,7 @@ import { askTagged } from './tagged.ts'
  * `queryClient.invalidateQueries`.
  */
 export type Tenant = Schema<'Tenant'>
+export type ListedTenant = Schema<'ListedTenant'>
 export type Key = Schema<'Key'>
 export type ListedKey = Schema<'ListedKey'>
 export type GroupRow = Schema<'Group'>
@@ -80,29 +81,26 @@ export const channelNamesQuery = queryOptions({
 
 interface SumsOf {
   by: 'tenant' | 'key' | 'model'
-  hours: number
   tenant?: string
   key?: string
   group?: string
 }
 
-/** What was asked and spent in the last hours, the costliest first, at most 200 of them. */
-export function sumsQuery({ by, hours, tenant, key, group }: SumsOf) {
+/** What was asked and spent since `from`, the costliest first, at most 200 of them. */
+function sumsSince({ by, tenant, key, group }: SumsOf, span: string, from: () => number) {
   return queryOptions({
-    queryKey: ['summary', by, hours, tenant, key, group],
+    queryKey: ['summary', by, span, tenant, key, group],
     staleTime: 60_000,
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary', {
           params: {
             query: {
-              from: new Date(Date.now() - hours * 3_600_000).toISOString(),
+              from: new Date(from()).toISOString(),
               group_by: by,
               sort: '-cost',
               limit: 200,
-              ...(tenant === undefined ? {} : { tenant_id: tenant }),
-              ...(key === undefined ? {} : { key_id: key }),
-              ...(group === undefined ? {} : { group_id: group }),
+              ...ownerIn({ tenant, key, group }),
             },
           },
           signal,
@@ -111,8 +109,33 @@ export function sumsQuery({ by, hours, tenant, key, group }: SumsOf) {
   })
 }
 
+function ownerIn({ tenant, key, group }: { [Of in 'tenant' | 'key' | 'group']?: string | undefined }) {
+  return {
+    ...(tenant === undefined ? {} : { tenant_id: tenant }),
+    ...(key === undefined ? {} : { key_id: key }),
+    ...(group === undefined ? {} : { group_id: group }),
+  }
+}
+
+/** The same of the last hours. */
+export function sumsQuery({ hours, ...of }: SumsOf & { hours: number }) {
+  return sumsSince(of, `${hours} hours`, () => Date.now() - hours * 3_600_000)
+}
+
+/** The same of the last days (UTC), today included, as the lists of tenants and keys count them. */
+export function sumsOfDaysQuery({ days, ...of }: SumsOf & { days: number }) {
+  return sumsSince(of, `${days} days`, () => firstOfDays(days))
+}
+
+/** The beginning of the first of the last days (UTC), today included, in ms. */
+export function firstOfDays(days: number): number {
+  return (Math.floor(Date.now() / dayMs) - days + 1) * dayMs
+}
+
+const dayMs = 86_400_000
+
 /** Days of which the pages show what was spent. */
-export const spendHours = 30 * 24
+export const spendDays = 30
 
 /** The newest requests of a key, at most 200: for its last use, and for what used it in the last hour. */
 export function usesQuery(key: string, hours: number, limit: number) {

@@ -3,6 +3,7 @@ import { keySettings } from '../../catalog/gateway-file.ts'
 import { settingsOfKeys } from '../../db/settings/key-settings.ts'
 import { jsonOf, membersOf } from '../../db/settings/setting.ts'
 import type { KeyWithNames, ListedKey } from './key-queries.ts'
+import { listedSpend, spendJson } from './listed-spend.ts'
 import { managedByShown } from './setting-schema.ts'
 
 export const keyShown = z
@@ -91,10 +92,11 @@ export const keyListed = keyShown
         'The network that was most recently used for the first time. Null if the key has been used from only one network.',
       ),
     new_network_at: z.iso.datetime().nullable().describe('When the first request from that network began.'),
+    spend: listedSpend,
   })
   .meta({ id: 'ListedKey' })
 
-export function listedKeyJson(row: ListedKey): z.output<typeof keyListed> {
+export function listedKeyJson(row: ListedKey, showsSpend: boolean): z.output<typeof keyListed> {
   const { use } = row
   return {
     ...keyJson(row),
@@ -102,6 +104,7 @@ export function listedKeyJson(row: ListedKey): z.output<typeof keyListed> {
     last_network: use?.lastNetwork ?? null,
     new_network: use?.newNetwork ?? null,
     new_network_at: use?.newNetworkAt?.toISOString() ?? null,
+    spend: spendJson(showsSpend, row.spend),
   }
 }
 

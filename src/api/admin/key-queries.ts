@@ -19,6 +19,7 @@ import {
 } from '../../db/drizzle.cjs'
 import { groups, keyBlocks, keyNetworks, keys, keyUses, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
+import { readSpend, type Spend, spendBy, spendColumns } from '../../usage/spend-queries.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
 import type { PagePosition, SortOrder } from './list.ts'
 
@@ -39,8 +40,12 @@ export type KeyWithNames = KeyRow & {
   parentBlock: KeyBlock | null
 }
 
-/** A key with its last use, which is not part of the ETag. */
-export type ListedKey = KeyWithNames & { use: typeof keyUses.$inferSelect | null }
+/** A key with what changes with each request, which is not part of the ETag. */
+export interface ListedKey extends KeyWithNames {
+  use: typeof keyUses.$inferSelect | null
+  /** Undefined if it was not read, or there were no requests. */
+  spend: Spend | undefined
+}
 
 export interface KeyFilter {
   /** The id of a tenant, in addition to `tenant`. */
@@ -63,29 +68,36 @@ export interface KeyFilter {
   network?: string | undefined
   /** Inclusive. */
   new_network_since?: Date | undefined
+  /** Whether to read the spend, and since when. Required by the order by `spend`. */
+  spendFrom?: Date | undefined
   order: SortOrder
   after: PagePosition | undefined
   limit: number
 }
 
-export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
+export async function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
   const { tenantId, tenant, group, name, search, hint, managed_by, disabled, revoked, blocked } = filter
-  const { expires_before, network, new_network_since } = filter
+  const { expires_before, network, new_network_since, spendFrom } = filter
   const sorts = {
     name: keys.name,
     expires_at: keys.expiresAt,
     last_used_at: keyUses.lastUsedAt,
     new_network_at: keyUses.newNetworkAt,
+    spend: spendColumns.costNano,
   }
   const { orderBy, behind } = keyset(filter.order, { columns: sorts, id: keys.id }, filter.after)
-  return db
-    .select({ ...columns, use: keyUses })
+  const isBySpend = filter.order.by === 'spend' && spendFrom !== undefined
+  const query = db
+    .select({ ...columns, use: keyUses, ...(isBySpend && { spend: spendColumns }) })
     .from(keys)
     .innerJoin(tenants, eq(tenants.id, keys.tenantId))
     .innerJoin(groups, eq(groups.id, keys.groupId))
     .leftJoin(keyBlocks, eq(keyBlocks.keyId, keys.id))
     .leftJoin(parentBlocks, eq(parentBlocks.keyId, keys.parentId))
     .leftJoin(keyUses, eq(keyUses.keyId, keys.id))
+    .$dynamic()
+  if (isBySpend) query.leftJoin(spendBy('key', spendFrom), sql`spend.id = ${keys.id}`)
+  const rows = await query
     .where(
       and(
         tenantId === undefined ? undefined : eq(keys.tenantId, tenantId),
@@ -106,6 +118,12 @@ export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
     )
     .orderBy(...orderBy)
     .limit(filter.limit)
+  if (isBySpend || spendFrom === undefined) return rows.map((row) => ({ spend: undefined, ...row }))
+  const spends = await readSpend(db, 'key', spendFrom, {
+    tenantIds: [...new Set(rows.map((row) => row.tenantId))],
+    keyIds: rows.map(({ id }) => id),
+  })
+  return rows.map((row) => ({ ...row, spend: spends.get(row.id) }))
 }
 
 const isBlocked = sql`(${keyBlocks.keyId} IS NOT NULL OR ${parentBlocks.keyId} IS NOT NULL)`

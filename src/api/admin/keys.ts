@@ -34,6 +34,7 @@ import {
 } from './key-queries.ts'
 import { onlyModels, requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
+import { spendDays, spendFrom } from './listed-spend.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
 import { listedTenant, requireOwn } from './permit.ts'
@@ -139,8 +140,9 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
     tenants: 'own',
     summary: 'List keys',
     query: z.strictObject({
-      ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at']),
+      ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at', 'spend']),
       ...nameFilters,
+      spend_days: spendDays,
       tenant: text.optional().describe('The id or the name of the tenant.'),
       group: text.optional().describe('The id or the name of the group.'),
       hint: text.optional().describe('The hint of a key, as shown in the list.'),
@@ -154,10 +156,12 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
         .describe('Only keys that have been used from a new network since this time.'),
     }),
     answer: pageSchema(keyListed).meta({ id: 'KeyList' }),
-    async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+    async handle({ actor, query: { limit, cursor, sort, spend_days, ...filter }, signal }) {
       const order = orderOf(sort)
+      const from = spendFrom(actor, spend_days, order.by)
       const wanted = {
         ...filter,
+        spendFrom: from,
         tenantId: listedTenant(actor),
         order,
         after: rowPlaceAt(sort, cursor),
@@ -165,7 +169,7 @@ function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
       }
       const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })
       const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
-      return { body: { ...page, data: page.data.map(listedKeyJson) } }
+      return { body: { ...page, data: page.data.map((row) => listedKeyJson(row, from !== undefined)) } }
     },
   })
 }
@@ -396,8 +400,9 @@ async function groupOf(
   return group.id
 }
 
-function sortedBy(by: string, { name, expiresAt, use }: ListedKey): string | null {
+function sortedBy(by: string, { name, expiresAt, use, spend }: ListedKey): string | null {
   if (by === 'name') return name
+  if (by === 'spend') return spend?.costNano ?? '0'
   const moments: Record<string, Date | null | undefined> = {
     expires_at: expiresAt,
     last_used_at: use?.lastUsedAt,

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
+import { may } from '../../access/permissions.ts'
 import { addTenants, setLimited } from '../../access/queries.ts'
 import { tenantEntry, tenantSettings } from '../../catalog/gateway-file.ts'
 import { holdCharges, lockRows } from '../../catalog/queries.ts'
@@ -12,12 +13,20 @@ import { usd } from '../../money/price.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { listedSpend, spendDays, spendFrom, spendJson } from './listed-spend.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
-import { listedTenant, requireOwn } from './permit.ts'
+import { listedTenant, permit, requireOwn } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
 import { budgetMs, calledParams, managedByShown, nameFilters, yesOrNo } from './setting-schema.ts'
-import { changeTenant, findTenant, listTenants, lockTenant, type TenantRow } from './tenant-queries.ts'
+import {
+  changeTenant,
+  findTenant,
+  type ListedTenant,
+  listTenants,
+  lockTenant,
+  type TenantRow,
+} from './tenant-queries.ts'
 
 export interface AdminTenantsContext extends ManagedContext {
   database: Pick<Database, 'reads'>
@@ -81,29 +90,41 @@ function tenantListEndpoint({ database }: AdminTenantsContext): AdminEndpoint {
     tenants: 'own',
     summary: 'List tenants',
     query: z.strictObject({
-      ...listParameters(['name', 'created_at']),
+      ...listParameters(['name', 'created_at', 'spend', 'balance']),
       ...nameFilters,
+      spend_days: spendDays,
       disabled: yesOrNo.optional(),
       limited: yesOrNo.optional(),
     }),
-    answer: pageSchema(tenantShown).meta({ id: 'TenantList' }),
-    async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+    answer: pageSchema(tenantListed).meta({ id: 'TenantList' }),
+    async handle({ actor, query: { limit, cursor, sort, spend_days, ...filter }, signal }) {
       const order = orderOf(sort)
+      if (order.by === 'balance') permit(actor, { area: 'money', verb: 'read', tenants: 'own' })
+      const from = spendFrom(actor, spend_days, order.by)
       const wanted = {
         ...filter,
+        spendFrom: from,
         id: listedTenant(actor),
         order,
         after: rowPlaceAt(sort, cursor),
         limit: limit + 1,
       }
       const rows = await database.reads.ask(({ db }) => listTenants(db, wanted), { owner: 'admin', signal })
-      const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
-        value: order.by === 'name' ? name : null,
-        id,
+      const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
+      const seesMoney = may(actor, 'money', 'read')
+      const data = page.data.map((row) => ({
+        ...tenantJson(row),
+        balance_nano_usd: seesMoney ? row.balance : null,
+        spend: spendJson(from !== undefined, row.spend),
       }))
-      return { body: { ...page, data: page.data.map(tenantJson) } }
+      return { body: { ...page, data } }
     },
   })
+}
+
+function sortedBy(by: string, { name, balance, spend }: ListedTenant): string | null {
+  const values: Record<string, string | null> = { name, balance, spend: spend?.costNano ?? '0' }
+  return values[by] ?? null
 }
 
 function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
@@ -189,6 +210,19 @@ export const tenantShown = z
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Tenant' })
+
+/** Only in the list: each request changes these. */
+const tenantListed = tenantShown
+  .extend({
+    balance_nano_usd: z
+      .string()
+      .nullable()
+      .describe(
+        'The balance in nano-USD as decimal digits. Null if the tenant is not limited, or if the caller cannot read money.',
+      ),
+    spend: listedSpend,
+  })
+  .meta({ id: 'ListedTenant' })
 
 function tenantJson(row: TenantRow): z.output<typeof tenantShown> {
   return {

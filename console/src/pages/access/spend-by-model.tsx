@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { spendHours, sumsQuery } from '../../api/access-queries.ts'
+import { spendDays, sumsOfDaysQuery } from '../../api/access-queries.ts'
 import { exactMoney } from '../../format/money.ts'
 import { count } from '../../format/numbers.ts'
-import { Money, None, Tokens } from '../../parts/formatted-values.tsx'
+import { None, Tokens } from '../../parts/formatted-values.tsx'
 import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import classes from './access.module.css'
+import { SpendCell } from './spend-cells.tsx'
 
 /** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
 export function SpendByModel({
@@ -18,7 +19,7 @@ export function SpendByModel({
   of: { tenant?: string; key?: string; group?: string }
   filter: Record<string, string>
 }) {
-  const sums = useQuery(sumsQuery({ by: 'model', hours: spendHours, ...of }))
+  const sums = useQuery(sumsOfDaysQuery({ by: 'model', days: spendDays, ...of }))
   const problem = usePart('the spend', sums)
   if (problem === null) return null
   return (
@@ -67,12 +68,7 @@ export function SpendByModel({
             {
               head: 'Cost',
               align: 'right',
-              cell: ({ cost_nano_usd, unpriced_requests, requests }) =>
-                unpriced_requests === requests && requests > 0 ? (
-                  <None why="The cost of these requests is not known: their model has no price." />
-                ) : (
-                  <Money nanoUsd={cost_nano_usd} />
-                ),
+              cell: (sums) => <SpendCell of={sums} />,
             },
           ]}
           foot={`${count(sums.data.total.requests)} requests, ${exactMoney(sums.data.total.cost_nano_usd)} in all${

@@ -1,26 +1,34 @@
-import { useQuery } from '@tanstack/react-query'
-import { spendHours, sumsQuery } from '../../api/access-queries.ts'
+import type { Schema } from '../../api/client.ts'
+import { exactMoney, money } from '../../format/money.ts'
 import { count } from '../../format/numbers.ts'
 import { Money, None } from '../../parts/formatted-values.tsx'
 
-/** Cells of a list of keys or tenants with what each asked and spent in the last 30 days. */
-export function useSpendCells(by: 'key' | 'tenant') {
-  const { data } = useQuery(sumsQuery({ by, hours: spendHours }))
-  const sumOf = (id: string) => data?.data.find((sum) => sum[`${by}_id`] === id)
-  const isWhole = data?.other === null
-  const unknown = (
-    <None
-      why={data === undefined ? 'Not read yet.' : `None of the 200 costliest ${by}s of the last 30 days.`}
-    />
+type Spend = Pick<
+  NonNullable<Schema<'ListedTenant'>['spend']>,
+  'requests' | 'unpriced_requests' | 'cost_nano_usd'
+>
+
+/** What a tenant, a key or a model has cost. An unknown cost is called so: it is no dash and no $0. */
+export function SpendCell({ of }: { of: Spend | null }) {
+  if (of === null) return <None why="You may not read the log." />
+  const { requests, unpriced_requests: unpriced, cost_nano_usd } = of
+  if (unpriced === 0) return <Money nanoUsd={cost_nano_usd} />
+  const without =
+    unpriced === 1 ? '1 request has no known cost' : `${count(unpriced)} requests have no known cost`
+  // A part of them can cost nothing, such as those that were refused.
+  if (unpriced >= requests || cost_nano_usd === '0')
+    return (
+      <span className="tg-quiet" title={`${without}: no price applied.`}>
+        unknown
+      </span>
+    )
+  return (
+    <span className="tg-number" title={`${exactMoney(cost_nano_usd)}; ${without}`}>
+      {money(cost_nano_usd)} <span className="tg-quiet">+ unknown</span>
+    </span>
   )
-  return {
-    requests: (id: string) => {
-      const sum = sumOf(id)
-      return sum !== undefined ? count(sum.requests) : isWhole ? '0' : unknown
-    },
-    spend: (id: string) => {
-      const sum = sumOf(id)
-      return sum === undefined && !isWhole ? unknown : <Money nanoUsd={sum?.cost_nano_usd ?? '0'} />
-    },
-  }
+}
+
+export function RequestsCell({ of }: { of: Spend | null }) {
+  return of === null ? <None why="You may not read the log." /> : count(of.requests)
 }

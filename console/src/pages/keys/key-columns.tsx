@@ -3,7 +3,7 @@ import type { ListedKey } from '../../api/access-queries.ts'
 import { Clock, Moment, None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import classes from '../access/access.module.css'
-import { useSpendCells } from '../access/spend-cells.tsx'
+import { RequestsCell, SpendCell } from '../access/spend-cells.tsx'
 import { KeyName, KeyState } from './key-cells.tsx'
 
 /** In their usual order. */
@@ -14,7 +14,6 @@ export const keyColumnIds = [
 
 /** The columns of the list of keys. Members see one tenant, and need no column for it. */
 export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
-  const { requests, spend } = useSpendCells('key')
   return [
     { id: 'name', head: 'Name', width: 152, grows: true, sort: 'name', cell: (key) => <KeyName of={key} /> },
     { id: 'state', head: 'State', width: 104, cell: (key) => <KeyState of={key} /> },
@@ -36,9 +35,16 @@ export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
       isExtra: true,
       align: 'right',
       isWide: true,
-      cell: ({ id }) => requests(id),
+      cell: ({ spend }) => <RequestsCell of={spend} />,
     },
-    { id: 'spend', head: 'Spend, 30 days', width: 112, align: 'right', cell: ({ id }) => spend(id) },
+    {
+      id: 'spend',
+      head: 'Spend, 30 days',
+      width: 128,
+      align: 'right',
+      sort: 'spend',
+      cell: ({ spend }) => <SpendCell of={spend} />,
+    },
     {
       id: 'expires',
       head: 'Expires',

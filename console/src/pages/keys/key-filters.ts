@@ -4,7 +4,7 @@ const dayMs = 86_400_000
 
 const sorts = [
   ...(['-created_at', 'created_at', 'name', '-name', 'expires_at', '-expires_at'] as const),
-  ...(['last_used_at', '-last_used_at', 'new_network_at', '-new_network_at'] as const),
+  ...(['last_used_at', '-last_used_at', 'new_network_at', '-new_network_at', 'spend', '-spend'] as const),
 ]
 
 /**

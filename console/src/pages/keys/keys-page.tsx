@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { groupNamesQuery, type ListedKey, tenantNamesQuery } from '../../api/access-queries.ts'
+import { groupNamesQuery, type ListedKey, spendDays, tenantNamesQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
@@ -56,7 +56,12 @@ export function KeysPage() {
   const list = useList<ListedKey>({
     queryKey: ['keys', 'list', asked],
     readPage: (page, signal) =>
-      ask(api.GET('/admin/v1/keys', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
+      ask(
+        api.GET('/admin/v1/keys', {
+          params: { query: { ...asked, limit: 100, spend_days: spendDays, ...page } },
+          signal,
+        }),
+      ),
   })
   const selection = useSelection(list.rows, selecting)
   const mayChange = may('keys', 'write')

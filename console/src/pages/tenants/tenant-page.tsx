@@ -2,7 +2,7 @@ import { Button, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Key, spendHours, sumsQuery, type Tenant, tenantQuery } from '../../api/access-queries.ts'
+import { type ListedKey, spendDays, sumsQuery, type Tenant, tenantQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useEditingOf } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
@@ -11,7 +11,7 @@ import type { Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { useFilters } from '../../parts/filters.tsx'
-import { Moment, Money } from '../../parts/formatted-values.tsx'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { ListRows } from '../../parts/rows.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -20,6 +20,7 @@ import { budgetInWords, counted, limitsInWords } from '../access/access-words.ts
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
+import { SpendCell } from '../access/spend-cells.tsx'
 import { KeyName, KeyState } from '../keys/key-cells.tsx'
 import { MakeKey } from '../keys/make-key.tsx'
 import { Files, KeptAnswers } from './kept-content.tsx'
@@ -149,12 +150,16 @@ function TenantKeys({ of }: { of: Tenant }) {
   const may = useMay()
   const isMember = useSession().role === 'member'
   const [isMaking, setMaking] = useState(false)
-  const list = useList<Key>({
+  const list = useList<ListedKey>({
     queryKey: ['keys', 'of tenant', of.id],
     readPage: (page, signal) =>
-      ask(api.GET('/admin/v1/keys', { params: { query: { tenant: of.id, limit: 50, ...page } }, signal })),
+      ask(
+        api.GET('/admin/v1/keys', {
+          params: { query: { tenant: of.id, limit: 50, spend_days: spendDays, ...page } },
+          signal,
+        }),
+      ),
   })
-  const sums = useQuery(sumsQuery({ by: 'key', hours: spendHours, tenant: of.id }))
   return (
     <Section
       title="Keys"
@@ -185,15 +190,7 @@ function TenantKeys({ of }: { of: Tenant }) {
           {
             head: 'Spend, 30 days',
             align: 'right',
-            cell: ({ id }) => (
-              <Money
-                nanoUsd={
-                  sums.data?.data.find(({ key_id }) => key_id === id)?.cost_nano_usd ??
-                  (sums.data?.other === null ? '0' : null)
-                }
-                unknown="Not among the 200 costliest keys."
-              />
-            ),
+            cell: ({ spend }) => <SpendCell of={spend} />,
           },
         ]}
       />

@@ -1,15 +1,14 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { balanceQuery, type Tenant } from '../../api/access-queries.ts'
+import { type ListedTenant, spendDays, type Tenant } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.ts'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
-import { Moment, Money, None } from '../../parts/formatted-values.tsx'
+import { Moment, Money } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -17,7 +16,7 @@ import { State } from '../../parts/state.tsx'
 import classes from '../access/access.module.css'
 import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
 import { limitsInWords } from '../access/access-words.ts'
-import { useSpendCells } from '../access/spend-cells.tsx'
+import { RequestsCell, SpendCell } from '../access/spend-cells.tsx'
 import { MakeTenant } from './tenant-form.tsx'
 
 const states = [
@@ -30,7 +29,10 @@ const moneys = [
   { value: 'true', label: 'Limited to a balance' },
   { value: 'false', label: 'Not limited' },
 ]
-const sorts = ['name', '-name', 'created_at', '-created_at'] as const
+const sorts = [
+  ...(['name', '-name', 'created_at', '-created_at'] as const),
+  ...(['spend', '-spend', 'balance', '-balance'] as const),
+]
 
 /** Who pays, what they have left, and what they spent. A member has one tenant only, and goes there. */
 export function TenantsPage() {
@@ -46,13 +48,17 @@ function AllTenants() {
   const filters = useFilters(['search', 'disabled', 'limited', 'managed_by'])
   const [isMaking, setMaking] = useState(false)
   const asked = askedOf(filters.get)
-  const list = useList<Tenant>({
+  const list = useList<ListedTenant>({
     queryKey: ['tenants', 'list', asked],
     readPage: (page, signal) =>
-      ask(api.GET('/admin/v1/tenants', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
+      ask(
+        api.GET('/admin/v1/tenants', {
+          params: { query: { ...asked, limit: 100, spend_days: spendDays, ...page } },
+          signal,
+        }),
+      ),
   })
   const make = <Button onClick={() => setMaking(true)}>Make tenant</Button>
-  const columns = useColumns()
   return (
     <Page title="Tenants" wide actions={may('tenants', 'write') ? make : undefined}>
       <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
@@ -84,70 +90,70 @@ function AllTenants() {
   )
 }
 
-function useColumns(): Column<Tenant>[] {
-  const { requests, spend } = useSpendCells('tenant')
-  return [
-    {
-      id: 'name',
-      head: 'Name',
-      width: 160,
-      grows: true,
-      sort: 'name',
-      cell: ({ id, name }) => (
-        <Link className={classes.link} to="/console/tenants/$id" params={{ id }}>
-          {name}
-        </Link>
-      ),
-    },
-    { id: 'state', head: 'State', width: 96, cell: (tenant) => <TenantState of={tenant} /> },
-    { id: 'balance', head: 'Balance', width: 112, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
-    {
-      id: 'spend',
-      head: 'Spend, 30 days',
-      width: 112,
-      align: 'right',
-      isWide: true,
-      cell: ({ id }) => spend(id),
-    },
-    {
-      id: 'requests',
-      head: 'Requests, 30 days',
-      width: 128,
-      align: 'right',
-      isWide: true,
-      cell: ({ id }) => requests(id),
-    },
-    {
-      id: 'limits',
-      head: 'Limits',
-      width: 136,
-      grows: true,
-      isWide: true,
-      cell: ({ limits }) => limitsInWords(limits) ?? <span className="tg-quiet">unbounded</span>,
-    },
-    { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
-    {
-      id: 'made',
-      head: 'Made',
-      width: 136,
-      sort: 'created_at',
-      isWide: true,
-      cell: ({ created_at }) => <Moment at={created_at} />,
-    },
-  ]
-}
+const columns: readonly Column<ListedTenant>[] = [
+  {
+    id: 'name',
+    head: 'Name',
+    width: 160,
+    grows: true,
+    sort: 'name',
+    cell: ({ id, name }) => (
+      <Link className={classes.link} to="/console/tenants/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { id: 'state', head: 'State', width: 96, cell: (tenant) => <TenantState of={tenant} /> },
+  {
+    id: 'balance',
+    head: 'Balance',
+    width: 112,
+    align: 'right',
+    sort: 'balance',
+    cell: (tenant) => <Balance of={tenant} />,
+  },
+  {
+    id: 'spend',
+    head: 'Spend, 30 days',
+    width: 128,
+    align: 'right',
+    sort: 'spend',
+    cell: ({ spend }) => <SpendCell of={spend} />,
+  },
+  {
+    id: 'requests',
+    head: 'Requests, 30 days',
+    width: 128,
+    align: 'right',
+    isWide: true,
+    cell: ({ spend }) => <RequestsCell of={spend} />,
+  },
+  {
+    id: 'limits',
+    head: 'Limits',
+    width: 136,
+    grows: true,
+    isWide: true,
+    cell: ({ limits }) => limitsInWords(limits) ?? <span className="tg-quiet">unbounded</span>,
+  },
+  { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
+  {
+    id: 'made',
+    head: 'Made',
+    width: 136,
+    sort: 'created_at',
+    isWide: true,
+    cell: ({ created_at }) => <Moment at={created_at} />,
+  },
+]
 
 export function TenantState({ of }: { of: Tenant }) {
   return of.disabled ? <State tone="quiet">disabled</State> : <State tone="good">enabled</State>
 }
 
-function Balance({ of }: { of: Tenant }) {
-  const may = useMay()
-  const balance = useQuery({ ...balanceQuery(of.id), enabled: of.limited && may('money') })
-  if (!of.limited) return <span className="tg-quiet">no limit</span>
-  if (balance.data === undefined)
-    return <None why={balance.isError ? 'It cannot be read now.' : 'Not read yet.'} />
-  return <Money nanoUsd={balance.data.balance_nano_usd} />
+function Balance({ of: { limited, balance_nano_usd } }: { of: ListedTenant }) {
+  if (!limited) return <span className="tg-quiet">no limit</span>
+  return <Money nanoUsd={balance_nano_usd} unknown="You may not read money." />
 }
 
 function askedOf(get: (name: string) => string) {

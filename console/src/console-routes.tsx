@@ -80,6 +80,7 @@ export const consoleRoutes = [
     page('/console/models', () => import('./pages/models/models-page.tsx'), 'ModelsPage'),
     page('/console/models/$id', () => import('./pages/models/model-page.tsx'), 'ModelPage'),
     page('/console/import', () => import('./pages/import/import-page.tsx'), 'ImportPage'),
+    page('/console/prices', () => import('./pages/models/prices-page.tsx'), 'PricesPage'),
     page('/console/set-up', () => import('./pages/set-up/set-up-page.tsx'), 'SetUpPage'),
     page('/console/ledger', () => import('./pages/ledger/ledger-page.tsx'), 'LedgerPage'),
     page('/console/settings', () => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),

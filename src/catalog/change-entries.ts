@@ -14,6 +14,7 @@ import {
   type ChannelRow,
   ensureAnyModel,
   lockRows,
+  type PriceRow,
   putChannel,
   putModel,
   readAllRows,
@@ -115,11 +116,15 @@ export async function writeModel(
   const existing = rows.models.find(({ id }) => id === model.id)
   await putModel(tx, { ...modelRow(model, 'admin'), disabledAt: existing?.disabledAt ?? null })
   const newest = rows.prices.find(({ modelId }) => modelId === model.id)
+  if (!isSamePrice(newest, model.price)) await writePrice(tx, model.id, model.price, source)
+}
+
+/** Whether a model's newest version already is this price; both can be undefined. */
+export function isSamePrice(newest: PriceRow | undefined, price: Omit<Price, 'id'> | undefined): boolean {
   const { source: _, ...before } = priceRow(undefined)
-  const { source: __, ...price } = priceRow(model.price)
-  const known = newest === undefined ? before : { ...newest, ...price }
-  if (isDeepStrictEqual(known, newest ?? price)) return
-  await writePrice(tx, model.id, model.price, source)
+  const { source: __, ...wanted } = priceRow(price)
+  const known = newest === undefined ? before : { ...newest, ...wanted }
+  return isDeepStrictEqual(known, newest ?? wanted)
 }
 
 /** Adds a new version of a price, which applies from the commit on. */

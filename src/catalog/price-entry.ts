@@ -68,6 +68,9 @@ export const priceEntry = z
     tiers: contextTiers.optional(),
     service_tiers: serviceTiers.optional(),
   })
+  .refine(({ images, ...parts }) => images.length > 0 || Object.values(parts).some(isStated), {
+    error: mustBe('a price with at least one part; for a free model, set input and output to 0'),
+  })
   .transform(({ image, images, tiers, service_tiers, ...settings }): Omit<Price, 'id'> => {
     const base = ratesFrom(settings)
     const all = [
@@ -78,6 +81,9 @@ export const priceEntry = z
     ]
     return { ...base, image, imageRates: images, ...(all.length > 0 && { tiers: all }) }
   })
+
+/** An empty price would look like one that is known. */
+const isStated = (part: unknown) => part !== undefined
 
 type ContextTiers = z.output<typeof contextTiers>
 

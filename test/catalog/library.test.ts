@@ -176,7 +176,7 @@ describe('the price of a channel', () => {
     const all = new Map(
       providers.map((provider) => [
         provider.id,
-        providersOf({ vendor: undefined, protocols: {} }, { byId: library.byId, byUrl: () => undefined }),
+        providersOf({ vendor: undefined, protocols: {} }, { ...library, byUrl: () => undefined }),
       ]),
     )
     expect(all.size).toBe(providers.length)

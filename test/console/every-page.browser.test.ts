@@ -48,6 +48,7 @@ beforeAll(async () => {
       '/console/channels',
       `/console/channels/${await first('channels')}`,
       '/console/models',
+      '/console/prices',
       '/console/models/main',
       '/console/set-up',
       '/console/import',

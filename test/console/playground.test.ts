@@ -226,16 +226,22 @@ test('a refusal of the playground itself is a failure, with its words', async ()
 })
 
 test('the steps of the set-up follow from what there is', () => {
-  const nothing = { channels: [], groups: [], tenants: [], keys: [], rows: [] }
+  const nothing = { channels: [], models: [], groups: [], tenants: [], keys: [], rows: [] }
   expect(Object.values(stepsOf(nothing)).filter((state) => state === 'done')).toEqual(['done'])
   const demo = {
     name: 'demo',
     state: 'enabled' as const,
     protocols: { gemini: 'http://tollgate-demo.internal/v1' },
+    models: { small: 'small' },
   }
   const real = { ...demo, protocols: { 'openai-chat': 'https://api.test/v1' } }
   expect(stepsOf({ ...nothing, channels: [demo] }).channel).toBe('demo')
   expect(stepsOf({ ...nothing, channels: [demo, real] }).channel).toBe('done')
+  const models = (input: string | null) => [{ id: 'small', price: input === null ? null : { input } }]
+  expect(stepsOf(nothing).price).toBe('open')
+  expect(stepsOf({ ...nothing, channels: [demo] }).price).toBe('demo')
+  expect(stepsOf({ ...nothing, channels: [real], models: models(null) }).price).toBe('open')
+  expect(stepsOf({ ...nothing, channels: [real], models: models('1') }).price).toBe('done')
   const key = { id: 'k', name: 'k', tenant: 't', revoked_at: null, disabled: false }
   expect(stepsOf({ ...nothing, keys: [{ ...key, disabled: true }] }).key).toBe('open')
   expect(stepsOf({ ...nothing, keys: [key] }).key).toBe('done')

@@ -18,6 +18,7 @@ export function CatalogList<Row extends { id: string }>({
   list,
   columns,
   about,
+  actions,
   form,
 }: {
   one: 'channel' | 'model'
@@ -25,6 +26,8 @@ export function CatalogList<Row extends { id: string }>({
   columns: readonly Column<Row>[]
   /** What such a thing is, for those who have none. */
   about: string
+  /** What else can be done with all of them. */
+  actions?: ReactNode
   /** The form that adds one. */
   form(onMade: (id: string) => void): ReactNode
 }) {
@@ -40,7 +43,16 @@ export function CatalogList<Row extends { id: string }>({
     </Button>
   ) : undefined
   return (
-    <Page wide title={title} actions={add}>
+    <Page
+      wide
+      title={title}
+      actions={
+        <>
+          {actions}
+          {add}
+        </>
+      }
+    >
       <ListGrid
         label={title}
         things={things}

@@ -1,14 +1,18 @@
 import { z } from 'zod'
 import { checked } from '../../canonical/checked.ts'
-import { writePrice } from '../../catalog/change-entries.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { isSamePrice, rowsToChange, writePrice } from '../../catalog/change-entries.ts'
 import { priceWords } from '../../catalog/entry-out.ts'
 import { priceEntry } from '../../catalog/price-entry.ts'
 import { priceFromRow } from '../../catalog/price-from-row.ts'
 import { listPrices, type PriceRow } from '../../catalog/queries.ts'
+import { mustBe } from '../../db/settings/values.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { refuseManaged } from './managed.ts'
 import { type AdminModelsContext, modelPath, modelToChange, priceAuthor, readModelAnswer } from './models.ts'
+import { conflict } from './refusals.ts'
 import { membersSchema } from './words.ts'
 
 const priceVersion = z
@@ -22,6 +26,34 @@ const priceVersion = z
       .describe('The price in the format of gateway.yaml. Null if there is none.'),
   })
   .meta({ id: 'PriceVersion' })
+
+const priceRequest = membersSchema(priceEntry, 'PriceRequest')
+
+const newPrices = z
+  .strictObject({
+    prices: z
+      .array(
+        z.strictObject({
+          model: z.string().describe('The id of the model.'),
+          price: priceRequest.nullable().describe('Null: the model has no price of its own any more.'),
+          price_version: z
+            .uuid()
+            .nullish()
+            .describe(
+              'The version that the new price is to replace, or null for a model without one. If another one is in force, nothing is changed. Absent: any.',
+            ),
+        }),
+      )
+      .min(1, { error: mustBe('a list of at least one price') })
+      .max(1_000, { error: mustBe('a list of at most 1000 prices') }),
+  })
+  .meta({ id: 'NewPrices' })
+
+const checkedPrices = z.object({ prices: z.array(z.object({ price: priceEntry.nullable() })) })
+
+const newVersions = z
+  .object({ data: z.array(z.object({ model: z.string(), version: priceVersion })) })
+  .meta({ id: 'NewPriceVersions' })
 
 const versionList = pageSchema(priceVersion).meta({ id: 'PriceVersionList' })
 
@@ -63,7 +95,7 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
       description:
         'The price applies within a second, to requests that begin afterwards. Earlier versions are kept.',
       params: modelPath,
-      body: membersSchema(priceEntry, 'PriceRequest'),
+      body: priceRequest,
       statuses: [201],
       answer: priceVersion,
       async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
@@ -84,7 +116,52 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
         return { status: 201, body: after, etag: etagOf(await readModelAnswer(tx, id)) }
       },
     }),
+    manyPricesEndpoint(context),
   ]
+}
+
+function manyPricesEndpoint(context: AdminModelsContext): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/prices',
+    area: 'catalog',
+    summary: 'Set new prices of several models at once',
+    description: 'All of them take effect, or none. A price that a model already has creates no new version.',
+    body: newPrices,
+    statuses: [201],
+    answer: newVersions,
+    withinMs: 30_000,
+    async change({ tx, actor, body, audit }) {
+      const { prices } = checked(checkedPrices, body)
+      const rows = await rowsToChange(tx)
+      const seen = new Set<string>()
+      const data: z.output<typeof newVersions>['data'] = []
+      for (const [at, { model: id, price_version: expected }] of body.prices.entries()) {
+        const path = `prices[${at}]`
+        const row = rows.models.find((one) => one.id === id)
+        if (row === undefined) throw invalid(`${path}.model`, 'expected the id of a model')
+        if (seen.has(id)) throw invalid(`${path}.model`, 'expected each model once')
+        seen.add(id)
+        await refuseManaged(tx, context, row, { kind: 'model', name: id })
+        const newest = rows.prices.find(({ modelId }) => modelId === id)
+        if (expected !== undefined && expected !== (newest?.id ?? null))
+          throw conflict(
+            `The price of model "${id}" was changed meanwhile. Read it again, then repeat the change.`,
+            `${path}.price_version`,
+          )
+        const price = prices[at]?.price ?? undefined
+        if (isSamePrice(newest, price)) continue
+        const version = await writePrice(tx, id, price, priceAuthor(actor))
+        const [written] = await listPrices(tx, { modelId: id, version, descending: true, limit: 1 })
+        if (written === undefined) throw new Error('the price was not written')
+        const after = versionJson(written.row)
+        const before = { price: newest === undefined ? null : versionJson(newest).price }
+        await audit({ action: 'model.price', resource: 'model', id, name: id, before, after })
+        data.push({ model: id, version: after })
+      }
+      return { status: 201, body: { data } }
+    },
+  })
 }
 
 function versionJson(row: PriceRow): z.output<typeof priceVersion> {

@@ -5,11 +5,14 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { modelIn, rowsToChange, writeModel } from '../../catalog/change-entries.ts'
 import { checkModel } from '../../catalog/check-entry.ts'
 import { modelWords, priceWords } from '../../catalog/entry-out.ts'
+import { bundledLibrary } from '../../catalog/library/bundled.ts'
+import { PriceSuggestions } from '../../catalog/library/price-suggestions.ts'
 import { mergePatch } from '../../catalog/merge-patch.ts'
 import { modelEntry } from '../../catalog/model-entry.ts'
 import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queries.ts'
 import { referrersOfModel } from '../../catalog/referrers.ts'
 import type { Snapshot } from '../../catalog/snapshot.ts'
+import { vendorNames } from '../../catalog/traits/vendors.ts'
 import type { Database } from '../../db/database.ts'
 import { settingsOfModels } from '../../db/settings/model-settings.ts'
 import { jsonOf, membersOf } from '../../db/settings/setting.ts'
@@ -21,6 +24,7 @@ import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
+import { yesOrNo } from './setting-schema.ts'
 import { membersSchema, patchOf } from './words.ts'
 
 export interface AdminModelsContext extends ManagedContext {
@@ -64,7 +68,29 @@ const modelDetails = modelAnswer
   })
   .meta({ id: 'AdminModelDetails' })
 
-const modelList = pageSchema(modelAnswer).meta({ id: 'AdminModelList' })
+const listedModel = modelAnswer
+  .extend({
+    suggestion: z
+      .object({
+        price: words,
+        source: z.string().describe("The library's name for the model."),
+        matched_by: z
+          .enum(['channel', 'name'])
+          .describe(
+            '`channel`: the price of the vendor of a channel that offers the model; `name`: the price of the vendor to which the name belongs, because the library knows no vendor of such a channel.',
+          ),
+        partial: z
+          .boolean()
+          .describe('True if the library has other prices at some times, which are left out here.'),
+      })
+      .nullable()
+      .describe(
+        "The price of the package's library for this model, whether or not the library is in use. Null if it has none, or unless `suggestions` is true.",
+      ),
+  })
+  .meta({ id: 'ListedModel' })
+
+const modelList = pageSchema(listedModel).meta({ id: 'AdminModelList' })
 const deleted = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedModel' })
 
 /** Models: the names that clients request, with their prices. */
@@ -149,6 +175,7 @@ function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
       state: oneOfWords(['enabled', 'disabled']).optional(),
       managed_by: oneOfWords(['file', 'admin']).optional(),
       search: text.optional().describe('Part of the id, case-insensitive.'),
+      suggestions: yesOrNo.default(false).describe("Whether to look for the library's prices."),
     }),
     answer: modelList,
     async handle({ query }) {
@@ -161,16 +188,35 @@ function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
             (query.managed_by === undefined || one.managed_by === query.managed_by) &&
             hasPart(one.id, query.search),
         )
-      return {
-        body: pageIn(
-          wanted,
-          query,
-          (one, by) => (by === 'id' ? one.id : one.created_at),
-          ({ id }) => id,
-        ),
-      }
+      const page = pageIn(
+        wanted,
+        query,
+        (one, by) => (by === 'id' ? one.id : one.created_at),
+        ({ id }) => id,
+      )
+      const suggest = query.suggestions ? await suggester(rows) : () => null
+      return { body: { ...page, data: page.data.map((one) => ({ ...one, suggestion: suggest(one.id) })) } }
     },
   })
+}
+
+/** Returns what looks for prices in the library. */
+async function suggester({ channels, offers }: AllRows) {
+  const suggestions = new PriceSuggestions(await bundledLibrary(), Date.now())
+  const channelOf = new Map(channels.map((row) => [row.id, row]))
+  const offersOf = Map.groupBy(offers, ({ modelId }) => modelId)
+  return (id: string): z.input<typeof listedModel>['suggestion'] => {
+    const offered = (offersOf.get(id) ?? []).flatMap(({ channelId, upstreamModel }) => {
+      const channel = channelOf.get(channelId)
+      if (channel === undefined) return []
+      const vendor = vendorNames.find((name) => name === channel.vendor)
+      return [{ vendor, protocols: channel.protocols, upstreamModel }]
+    })
+    const found = suggestions.of(id, offered)
+    const price = found && priceWords(found.price)
+    if (found === undefined || price === undefined) return null
+    return { price, source: found.source, matched_by: found.matchedBy, partial: found.isPartial }
+  }
 }
 
 function newModelEndpoint(): AdminEndpoint {

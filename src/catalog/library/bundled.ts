@@ -10,6 +10,8 @@ export const libraryVersion = '0.1.8'
 export interface BundledLibrary {
   byId(id: string): LibraryProvider | undefined
   byUrl(url: string): LibraryProvider | undefined
+  /** The vendor to which the name of a model belongs. */
+  byModel(name: string): LibraryProvider | undefined
 }
 
 /** Loads the package, only if gateway.yaml uses it, because its data is 800 KB of JavaScript. */
@@ -24,5 +26,6 @@ export async function bundledLibrary(): Promise<BundledLibrary> {
       return found?.id === id ? read(found) : undefined
     },
     byUrl: (url) => read(findProvider({ providerApiUrl: url })),
+    byModel: (name) => read(findProvider({ modelId: name })),
   }
 }

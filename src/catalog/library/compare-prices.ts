@@ -6,6 +6,7 @@ import { ChannelPrices, type LibraryEntry } from './channel-prices.ts'
 import { priceFromLibrary } from './library-price.ts'
 import { matcherOf } from './match.ts'
 import { providersOf } from './providers-of.ts'
+import type { LibraryProvider } from './read-library.ts'
 
 /** A part of a price that differs between the file and the library. */
 export interface PriceDifference {
@@ -48,7 +49,8 @@ export function comparePrices(
   return { compared, differences }
 }
 
-function entriesOf({ id, models }: ReturnType<typeof providersOf>[number], now: number): LibraryEntry[] {
+/** The models of a provider, with the prices in force at `now`, in ms. */
+export function entriesOf({ id, models }: LibraryProvider, now: number): LibraryEntry[] {
   return models.map((model) => {
     const price = priceFromLibrary(model.prices, now)
     const source = `${id}/${model.id}`

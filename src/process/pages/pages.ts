@@ -180,6 +180,7 @@ const alone = [
   'import',
   'set-up',
   'ledger',
+  'prices',
   'settings',
   'account',
 ]

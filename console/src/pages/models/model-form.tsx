@@ -51,7 +51,7 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
             {...form.getInputProps('context_length')}
           />
           <NumberInput
-            label="Most output, tokens"
+            label="Max output, tokens"
             min={1}
             hideControls
             {...form.getInputProps('max_output_tokens')}
@@ -59,7 +59,7 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
         </Group>
         <Group grow gap={12} align="flex-start">
           <TextInput label="Input, USD/M" placeholder="2.50" {...form.getInputProps('input')} />
-          <TextInput label="From the cache" placeholder="0.25" {...form.getInputProps('cache_read')} />
+          <TextInput label="Cached input, USD/M" placeholder="0.25" {...form.getInputProps('cache_read')} />
           <TextInput label="Output, USD/M" placeholder="10" {...form.getInputProps('output')} />
         </Group>
         <TagsInput label="Aliases" description="Other names of it" {...form.getInputProps('aliases')} />

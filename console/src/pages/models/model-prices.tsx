@@ -6,12 +6,15 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { priceParts } from '../../format/price-parts.ts'
 import { ChangeForm } from '../../parts/change-form.tsx'
+import { formErrors } from '../../parts/form-errors.ts'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { done } from '../../parts/toast.tsx'
 import { useModelEditing } from './model-query.ts'
 import classes from './models.module.css'
+import { draftOf, faultsOf } from './price-draft.ts'
 import { otherLines } from './price-lines.ts'
 import { columns, partOf } from './prices.ts'
 
@@ -156,7 +159,9 @@ function OtherLines({ price }: { price: Price }) {
 function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; onDone(): void }) {
   const queries = useQueryClient()
   const editing = useModelEditing(of, true)
-  const [texts, setTexts] = useState(() => textsOf(of.data.price))
+  // The library's price is in force where the model has none of its own.
+  const [texts, setTexts] = useState(() => textsOf(of.data.price ?? of.data.library_prices[0]?.price))
+  const [showsFaults, setShowsFaults] = useState(false)
   const save = useMutation({
     mutationFn: (price: Record<string, unknown>) =>
       editing.change((header) =>
@@ -173,6 +178,12 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
       onDone()
     },
   })
+  const price = pricedBy(texts, editing.base.price)
+  const faults = { ...formErrors(save.error), ...(showsFaults ? faultsOf(draftAs(price)) : {}) }
+  const send = () => {
+    setShowsFaults(true)
+    if (Object.keys(faultsOf(draftAs(price))).length === 0) save.mutate(price)
+  }
   const take = (keeps: boolean) => {
     const [before, now] = [textsOf(editing.base.price), textsOf(editing.now?.price)]
     setTexts(
@@ -189,7 +200,8 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
   return (
     <ChangeForm
       save={save}
-      send={() => save.mutate(pricedBy(texts, editing.base.price))}
+      send={send}
+      hidesProblem={Object.keys(faults).some((part) => part in texts)}
       editing={editing}
       verb="Set the price"
       yours={{ price: save.variables }}
@@ -202,12 +214,22 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
           inputMode="decimal"
           data-autofocus={at === 0 || undefined}
           value={texts[part] ?? ''}
-          onChange={(event) => setTexts({ ...texts, [part]: event.currentTarget.value })}
+          onChange={(event) => {
+            setTexts({ ...texts, [part]: event.currentTarget.value })
+            save.reset()
+          }}
+          error={faults[part]}
         />
       ))}
+      {faults.price === undefined ? null : <Notice tone="bad">{nothingStated}</Notice>}
     </ChangeForm>
   )
 }
+
+const nothingStated = 'Write at least one price. A free model has 0 for input and for output.'
+
+/** A price that is not free by a choice of its own: each field is looked at. */
+const draftAs = (price: Record<string, unknown>) => ({ ...draftOf(price), kind: 'priced' as const })
 
 /** The texts of the form for a price. */
 function textsOf(price: Price | undefined): Record<string, string> {

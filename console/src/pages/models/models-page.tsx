@@ -1,4 +1,6 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
@@ -25,6 +27,11 @@ export function ModelsPage() {
       list={list}
       columns={useColumns()}
       about="A model is a name that clients use, with its sizes and its price. Channels offer it."
+      actions={
+        <Button component={Link} to="/console/prices" variant="default">
+          Edit prices
+        </Button>
+      }
       form={(onMade) => <ModelForm onMade={onMade} />}
     />
   )
@@ -69,7 +76,7 @@ function useColumns(): readonly Column<Model>[] {
         width: 200,
         align: 'right',
         cell: ({ price }) =>
-          shortPrice(price) ?? <None why="No price of the operator: a library may have one" />,
+          shortPrice(price) ?? <None why="No price of its own. “Edit prices” fills it from the library." />,
       },
       {
         id: 'context',
@@ -81,7 +88,7 @@ function useColumns(): readonly Column<Model>[] {
       },
       {
         id: 'output',
-        head: 'Most output',
+        head: 'Max output',
         width: 96,
         align: 'right',
         isWide: true,

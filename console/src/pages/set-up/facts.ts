@@ -13,7 +13,7 @@ export const factsQuery = queryOptions({
       ask(api.GET('/admin/v1/groups', many)),
       ask(api.GET('/admin/v1/tenants', many)),
       ask(api.GET('/admin/v1/keys', many)),
-      ask(api.GET('/admin/v1/models', many)),
+      ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal })),
       ask(
         api.GET('/admin/v1/requests', {
           params: { query: { limit: 1, not_tenant: ['tollgate-probes'] } as never },

@@ -39,7 +39,7 @@ export function RequestStep({ facts, secret }: { facts: Facts; secret: string | 
         </Button>
       </div>
       <p className={classes.hint}>
-        It is a real request under the key {key.tenant} / {key.name}, and costs what it costs.
+        Sends a real request with the key {key.tenant} / {key.name}. It is logged and billed.
       </p>
       {run === undefined ? null : <AnswerView run={run} onAgain={() => void go()} />}
       <h3>By code</h3>

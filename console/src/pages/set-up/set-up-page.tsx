@@ -10,12 +10,13 @@ import { Notice, State } from '../../parts/state.tsx'
 import { GroupForm } from '../groups/group-form.tsx'
 import { KeyForm } from '../keys/key-form.tsx'
 import { SecretOnce } from '../keys/secret-once.tsx'
+import { PriceStep } from '../models/price-step.tsx'
 import { TenantForm } from '../tenants/tenant-form.tsx'
 import { ChannelStep } from './channel-step.tsx'
 import { type Facts, factsQuery } from './facts.ts'
 import { RequestStep } from './request-step.tsx'
 import classes from './set-up.module.css'
-import { type StepState, stepsOf } from './steps.ts'
+import { offeredModels, type StepState, stepsOf } from './steps.ts'
 
 export function SetUpPage() {
   const isMember = useSession().tenant_id !== null
@@ -34,7 +35,7 @@ export function SetUpPage() {
       ) : facts.error !== null ? (
         <Problem error={facts.error} onAgain={() => void facts.refetch()} doing="The state of the set-up" />
       ) : (
-        [1, 2, 3, 4, 5, 6, 7].map((step) => <Skeleton key={step} height={56} maw={880} />)
+        [1, 2, 3, 4, 5, 6, 7, 8].map((step) => <Skeleton key={step} height={56} maw={880} />)
       )}
     </Page>
   )
@@ -49,7 +50,7 @@ function Steps({ facts }: { facts: Facts }) {
   const steps = stepsOf(facts)
   return (
     <>
-      <HowFar states={Object.values(steps)} />
+      <HowFar steps={steps} />
       <ol className={classes.steps}>
         <Step title="Owner" state={steps.owner} more={['/console/users', 'Users']}>
           You are signed in as {session.name}, {session.role}.
@@ -63,11 +64,12 @@ function Steps({ facts }: { facts: Facts }) {
           }
         >
           {steps.channel === 'demo'
-            ? 'The demo channel works already: try it first, with the button of step 6. It answers with canned text.'
+            ? 'The demo channel works already: try it first, with the button of step 7. It answers with canned text.'
             : steps.channel === 'done'
               ? names(facts.channels)
               : 'A vendor with your key there, and the models that it shall serve.'}
         </Step>
+        <PricesStep facts={facts} state={steps.price} onSaved={readAgain} />
         <Step
           title="Group: what keys may reach"
           state={steps.group}
@@ -137,7 +139,9 @@ function Steps({ facts }: { facts: Facts }) {
 }
 
 /** Says when nothing is left to do. */
-function HowFar({ states }: { states: readonly StepState[] }) {
+function HowFar({ steps: { price: _, ...steps } }: { steps: ReturnType<typeof stepsOf> }) {
+  // A model can go without a price for good.
+  const states = Object.values(steps)
   if (states.every((state) => state === 'done'))
     return (
       <Notice tone="good" action={<Link to="/console">See the overview</Link>}>
@@ -150,6 +154,36 @@ function HowFar({ states }: { states: readonly StepState[] }) {
       The demo works from end to end. Add a channel of a vendor to reach real models.
     </Notice>
   )
+}
+
+function PricesStep({ facts, state, onSaved }: { facts: Facts; state: StepState; onSaved(): void }) {
+  const offered = offeredModels(facts)
+  return (
+    <Step
+      title="Prices: what requests cost"
+      state={state}
+      more={['/console/prices', 'Prices']}
+      open={
+        useMay()('catalog', 'write') && offered.length > 0 ? (
+          <PriceStep ids={offered.map(({ id }) => id)} onSaved={onSaved} />
+        ) : undefined
+      }
+    >
+      {priceWords(offered, state)}
+    </Step>
+  )
+}
+
+function priceWords(offered: Facts['models'], state: StepState): string {
+  const missing = offered.filter(({ price }) => price === null).length
+  if (state === 'demo') return 'The demo costs nothing.'
+  if (offered.length === 0)
+    return state === 'open'
+      ? 'Each model of your channels gets a price here, from the library where it knows one.'
+      : 'The channel passes on any name, so no model is listed: add models to give them a price.'
+  if (missing === 0)
+    return offered.length === 1 ? 'The model has a price.' : `All ${offered.length} models have a price.`
+  return `${missing} of ${offered.length} models ${missing === 1 ? 'has' : 'have'} no price. The fields show what the library says; nothing is in force until you save.`
 }
 
 function KeyStep({

@@ -124,12 +124,22 @@ export function Outcome({
           then.
         </Notice>
       )
-    case 'failed':
+    case 'failed': {
+      const address = /upstream address refused: (\S+) is a .*allow_private_address: true/.exec(
+        error ?? '',
+      )?.[1]
+      if (address !== undefined)
+        return (
+          <Notice tone="bad">
+            {address} is a private address. Turn on “It may have a private address” and try again.
+          </Notice>
+        )
       return (
         <Notice tone="bad">
           <strong>The list could not be read.</strong> {error} You can type the names all the same.
         </Notice>
       )
+    }
   }
 }
 

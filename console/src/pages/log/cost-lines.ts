@@ -15,8 +15,8 @@ type Detail = Schema<'LogDetail'>
 
 const parts = [
   ['input', 'Input'],
-  ['cache_read', 'From the cache'],
-  ['cache_write', 'Into the cache'],
+  ['cache_read', 'Cached input'],
+  ['cache_write', 'Cache write'],
   ['output', 'Output'],
   ['reasoning', 'Reasoning'],
 ] as const

@@ -64,10 +64,7 @@ export function PlaygroundPage() {
       </Page>
     )
   return (
-    <Page
-      title="Playground"
-      lead="A real request under a key. It has a row in the log, and costs what it costs."
-    >
+    <Page title="Playground" lead="Sends a real request with this key. It is logged and billed.">
       <div className={classes.choices}>
         <Choices payer={payer} writing={writing} models={models} />
         {run?.state === 'running' ? (

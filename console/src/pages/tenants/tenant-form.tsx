@@ -19,9 +19,9 @@ function groupsOf(takesBalance: boolean): FieldGroup[] {
       ? [
           {
             path: 'balance_usd',
-            label: 'Limit to a balance',
+            label: 'Prepaid balance',
             kind: 'usd' as const,
-            about: 'It can spend no more. Empty: not limited',
+            about: 'Leave empty for no limit.',
           },
         ]
       : []),

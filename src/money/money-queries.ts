@@ -17,12 +17,12 @@ export async function readBalance(db: Queries, accountId: string): Promise<Balan
   return row
 }
 
+/** Those that are absent are left out. */
 export interface BudgetOwners {
-  keyId: string
-  parentId: string | undefined
-  groupId: string
-  /** Undefined: the tenant's budgets are left out. */
-  tenantId: string | undefined
+  keyId?: string
+  parentId?: string | undefined
+  groupId?: string
+  tenantId?: string | undefined
 }
 
 /** The budgets of a key, of its parent key, of its group and of its tenant, in the period around a moment. */

@@ -36,6 +36,31 @@ const sqlOf = (id: string) =>
   )
 
 describe('tenants', () => {
+  test('show what is left of their limits, budgets and balance', async () => {
+    const { id } = await make('tenants', {
+      balance_usd: '5',
+      budget: { day: '1', month: '2.5' },
+      limits: { requests_per_minute: 7 },
+    })
+    const { status, body } = await admin('GET', `tenants/${id}/usage`)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      limits: [{ of: 'tenant', limit: 'requests_per_minute', allowed: 7, left: 7 }],
+      budgets: [
+        { of: 'tenant', period: 'day', limit_usd: '1', spent_usd: '0', free_usd: '1' },
+        { of: 'tenant', period: 'month', limit_usd: '2.5', spent_usd: '0' },
+      ],
+      balance: { left_usd: '5' },
+    })
+    const { id: open } = await make('tenants')
+    expect((await admin('GET', `tenants/${open}/usage`)).body).toEqual({
+      limits: [],
+      budgets: [],
+      balance: null,
+    })
+    expect((await admin('GET', `tenants/${randomUUID()}/usage`)).status).toBe(404)
+  })
+
   test('have each setting that gateway.yaml has, in the same words', async () => {
     // Keys have resources of their own, and each request changes the balance.
     const settings = Object.keys(tenantSettings.shape).filter(

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ask, type Schema } from './client.ts'
+import { every } from './every.ts'
 import { askTagged } from './tagged.ts'
 
 /**
@@ -18,6 +19,18 @@ export function tenantQuery(id: string) {
     queryKey: ['tenants', 'one', id],
     queryFn: ({ signal }) =>
       askTagged(api.GET('/admin/v1/tenants/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+/** What is left of the limits, the budgets and the balance of a key or a tenant. */
+export function usageQuery(of: 'key' | 'tenant', id: string) {
+  return queryOptions({
+    queryKey: [`${of}s`, 'usage', id],
+    refetchInterval: every(15_000),
+    queryFn: ({ signal }) =>
+      of === 'key'
+        ? ask(api.GET('/admin/v1/keys/{id}/usage', { params: { path: { id } }, signal }))
+        : ask(api.GET('/admin/v1/tenants/{id}/usage', { params: { path: { id } }, signal })),
   })
 }
 
@@ -127,12 +140,34 @@ export function sumsOfDaysQuery({ days, ...of }: SumsOf & { days: number }) {
   return sumsSince(of, `${days} days`, () => firstOfDays(days))
 }
 
+/** What was spent on each of the last days (UTC), by the costliest models. */
+export function daysQuery({ days, ...of }: Omit<SumsOf, 'by'> & { days: number }) {
+  return queryOptions({
+    queryKey: ['summary', 'by day', days, of.tenant, of.key],
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const from = firstOfDays(days)
+      const query = {
+        from: new Date(from).toISOString(),
+        step: 'day',
+        by: 'model',
+        sort: '-cost',
+        top: 7,
+      } as const
+      const answer = await ask(
+        api.GET('/admin/v1/summary/timeline', { params: { query: { ...query, ...ownerIn(of) } }, signal }),
+      )
+      return { at: Array.from({ length: days }, (_, day) => from + day * dayMs), series: answer.series }
+    },
+  })
+}
+
 /** The beginning of the first of the last days (UTC), today included, in ms. */
 export function firstOfDays(days: number): number {
   return (Math.floor(Date.now() / dayMs) - days + 1) * dayMs
 }
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** Days of which the pages show what was spent. */
 export const spendDays = 30

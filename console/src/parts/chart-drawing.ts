@@ -69,11 +69,32 @@ function lonelyPoints(chart: uPlot, at: number): number[] {
 const headroom = 1.08
 
 /** The scale and the ticks of the axis of values, for the highest bar or point. */
-export function valuesAxis(data: uPlot.AlignedData): { most: number; ticks: number[]; top: number } {
+export function valuesAxis(
+  data: uPlot.AlignedData,
+  limit = 0,
+): { most: number; ticks: number[]; top: number } {
   const values = data.slice(1).flatMap((each) => Array.from(each ?? []).map((value) => value ?? 0))
   const most = values.reduce((highest, value) => Math.max(highest, value), 0)
-  const ticks = ticksOf(most, values.every(Number.isInteger))
+  // A limit far above would make the bars flat.
+  const highest = limit <= most * 3 ? Math.max(most, limit) : most
+  const ticks = ticksOf(highest, values.every(Number.isInteger))
   return { most, ticks, top: (ticks.at(-1) || 1) * headroom }
+}
+
+/** A dashed line across the plot, unless it would be above it. */
+export function drawLimit(chart: uPlot, scheme: Scheme, value: number | undefined): void {
+  const { ctx, bbox, scales } = chart
+  if (value === undefined || value > (scales.y?.max ?? 0)) return
+  const y = chart.valToPos(value, 'y', true)
+  ctx.save()
+  ctx.strokeStyle = palette[scheme].bad
+  ctx.lineWidth = 1.5 * devicePixelRatio
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio])
+  ctx.beginPath()
+  ctx.moveTo(bbox.left, y)
+  ctx.lineTo(bbox.left + bbox.width, y)
+  ctx.stroke()
+  ctx.restore()
 }
 
 /** Hatches a part of the plot, in seconds: its bars are not whole. */

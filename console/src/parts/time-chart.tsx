@@ -17,6 +17,7 @@ import {
   axisOf,
   type ChartSeries,
   dataOf,
+  drawLimit,
   hatch,
   seriesOf,
   spanOf,
@@ -57,6 +58,8 @@ interface TimeChartProps {
    * whole. Default: up to now.
    */
   whole?: { from: number; to: number }
+  /** A dashed line at this value, such as a budget. Far above the values it is in the legend alone. */
+  limit?: { name: string; value: number } | undefined
   /** Lines that the legend takes, whatever it has: charts side by side are then equally high. */
   legendLines?: number
 }
@@ -81,9 +84,10 @@ export function TimeChart(props: TimeChartProps) {
     height = usualHeight,
     picks = 'this time alone',
     nameOf = (name) => name,
+    limit,
     legendLines,
   } = props
-  const { box, hovered, show, pick, isChoosable, most, cutOf } = useDrawnChart(props)
+  const { box, hovered, show, pick, isChoosable, most, top, cutOf } = useDrawnChart(props)
   const [part, setPart] = useState<string>()
   const hintId = useId()
   const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
@@ -140,6 +144,13 @@ export function TimeChart(props: TimeChartProps) {
             {nameOf(name)} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
           </span>
         ))}
+        {limit === undefined ? null : (
+          <span className={classes.name}>
+            <span className={classes.swatch} data-limit aria-hidden />
+            {limit.name} <span className="tg-number">{format(limit.value)}</span>
+            {limit.value > top ? ', above the chart' : ''}
+          </span>
+        )}
         <span className={classes.at}>
           {hovered !== undefined ? timeOf(hovered) : most > 0 ? `max. ${format(most)}` : ''}
         </span>
@@ -155,7 +166,7 @@ export function TimeChart(props: TimeChartProps) {
 
 /** The chart in its `box`, and the bucket under the pointer or the keys. */
 function useDrawnChart(props: TimeChartProps) {
-  const { at, stepMs, series, kind, format, height = usualHeight, onRange, onPick } = props
+  const { at, stepMs, series, kind, format, height = usualHeight, limit, onRange, onPick } = props
   const scheme: Scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const box = useRef<HTMLDivElement>(null)
   const [hovered, setHovered] = useState<number | undefined>(undefined)
@@ -166,11 +177,11 @@ function useDrawnChart(props: TimeChartProps) {
     if (onPick !== undefined) onPick(range, name)
     else onRange?.(range)
   }
-  const { cutOf, hatchCuts } = cutsOf(props)
-  const latest = useRef({ onRange, pick, hatchCuts })
-  latest.current = { onRange, pick, hatchCuts }
+  const { cutOf, drawMarks } = cutsOf(props)
+  const latest = useRef({ onRange, pick, drawMarks })
+  latest.current = { onRange, pick, drawMarks }
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
-  const axis = useMemo(() => valuesAxis(data), [data])
+  const { most, ticks, top } = useMemo(() => valuesAxis(data, limit?.value), [data, limit])
 
   useEffect(() => {
     const element = box.current
@@ -197,15 +208,15 @@ function useDrawnChart(props: TimeChartProps) {
         },
         scales: {
           x: { time: true, range: () => spanOf(at, stepMs) },
-          y: { range: () => [0, axis.top] },
+          y: { range: () => [0, top] },
         },
         axes: [
           { ...axisOf(scheme), values: (_chart, seconds) => timeLabels(seconds) },
-          valuesAxisOf(scheme, axis.ticks, format),
+          valuesAxisOf(scheme, ticks, format),
         ],
         series: [{}, ...seriesOf(series, kind)],
         hooks: {
-          draw: [(chart) => latest.current.hatchCuts(chart, scheme)],
+          draw: [(chart) => latest.current.drawMarks(chart, scheme)],
           setCursor: [(chart) => setHovered(bucketUnder(chart))],
           setSelect: [
             (chart) => {
@@ -244,7 +255,7 @@ function useDrawnChart(props: TimeChartProps) {
       chart.destroy()
     }
     // The chart is drawn anew for each change: that takes about a millisecond.
-  }, [data, scheme, kind, height, stepMs, at, series, axis, format, isChoosable])
+  }, [data, scheme, kind, height, stepMs, at, series, ticks, top, limit, format, isChoosable])
   const show = (bucket: number | undefined) => {
     setHovered(bucket)
     const chart = drawn.current
@@ -252,25 +263,26 @@ function useDrawnChart(props: TimeChartProps) {
     const left = bucket === undefined ? -10 : chart.valToPos((at[bucket] ?? 0) / 1_000, 'x') + 1
     chart.setCursor({ left, top: bucket === undefined ? -10 : 0 }, false)
   }
-  return { box, hovered, show, pick, isChoosable, most: axis.most, cutOf }
+  return { box, hovered, show, pick, isChoosable, most, top, cutOf }
 }
 
-/** Which bars are not whole, in words, and what hatches them. */
-function cutsOf({ at, stepMs, whole }: Pick<TimeChartProps, 'at' | 'stepMs' | 'whole'>) {
+/** Which bars are not whole, in words, and what hatches them and draws the limit. */
+function cutsOf({ at, stepMs, whole, limit }: Pick<TimeChartProps, 'at' | 'stepMs' | 'whole' | 'limit'>) {
   const { from, to } = whole ?? { from: Number.NEGATIVE_INFINITY, to: Date.now() }
   const cutOf = (bucket: number): string | undefined => {
     const start = at[bucket] ?? 0
     if (start + stepMs > to) return to > Date.now() - nowMs ? 'not over yet' : 'cut'
     return start < from ? 'cut' : undefined
   }
-  const hatchCuts = (chart: uPlot, scheme: Scheme) => {
+  const drawMarks = (chart: uPlot, scheme: Scheme) => {
     for (const bucket of new Set([0, at.length - 1])) {
       const start = (at[bucket] ?? 0) / 1_000
       if (at[bucket] !== undefined && cutOf(bucket) !== undefined)
         hatch(chart, scheme, [start, start + stepMs / 1_000])
     }
+    drawLimit(chart, scheme, limit?.value)
   }
-  return { cutOf, hatchCuts }
+  return { cutOf, drawMarks }
 }
 
 function bucketRange(startMs: number, stepMs: number): ChartRange {

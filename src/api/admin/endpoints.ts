@@ -14,7 +14,7 @@ import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
 import { type AdminImportsContext, importsEndpoints } from './imports.ts'
 import { keyActionsEndpoints } from './key-actions.ts'
 import { keyBlocksEndpoints } from './key-blocks.ts'
-import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
+import { type AdminKeyUsageContext, keyUsageEndpoint, tenantUsageEndpoint } from './key-usage.ts'
 import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { type AdminVerificationContext, ledgerVerificationEndpoints } from './ledger-verification.ts'
@@ -69,6 +69,7 @@ export function adminEndpoints(
     ...keyActionsEndpoints(context),
     ...keyBlocksEndpoints(context),
     keyUsageEndpoint(context),
+    tenantUsageEndpoint(context),
     ...catalogEndpoints(context),
     ...importsEndpoints(context),
     adminLedgerEndpoint(context),

@@ -6,6 +6,8 @@ import { limitsFrom, ownLimitsFrom } from '../../db/settings/bounds.ts'
 import { groupSettingsOfRequests } from '../../db/settings/group-settings.ts'
 import { fromRow } from '../../db/settings/setting.ts'
 import { isLimited, type LimitScope, type Limits } from '../../limits/limits.ts'
+import type { BudgetState } from '../../money/budgets.ts'
+import type { Balance } from '../../money/entries.ts'
 import { readBalance, readBudgets } from '../../money/money-queries.ts'
 import { budgetState, budgetStateJson, restJson, restOfMoney } from '../budget.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
@@ -14,6 +16,7 @@ import { findKey } from './key-queries.ts'
 import { keyParams } from './keys.ts'
 import { requireOwn } from './permit.ts'
 import { notFound } from './refusals.ts'
+import { calledParams } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
 
 export interface AdminKeyUsageContext {
@@ -45,7 +48,7 @@ const keyUsage = z
     budgets: z
       .array(budgetState)
       .describe(
-        'The budgets of the key, of its parent key, of its group and of its tenant, based on the charges that have reached Postgres.',
+        'The budgets of the key, of its parent key, of its group and of its tenant, or those of the tenant alone, based on the charges that have reached Postgres.',
       ),
     balance: z
       .object(restOfMoney)
@@ -53,6 +56,52 @@ const keyUsage = z
       .describe('The balance of the tenant. Null if it is not limited.'),
   })
   .meta({ id: 'KeyUsage' })
+
+/** Returns what is left of each limit, budget and balance of a tenant. */
+export function tenantUsageEndpoint({ database, limits }: AdminKeyUsageContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/tenants/{id}/usage',
+    area: 'tenants',
+    tenants: 'own',
+    summary: 'Get what is left of the limits, the budgets and the balance of a tenant',
+    params: calledParams,
+    answer: keyUsage,
+    async handle({ actor, params, signal }) {
+      const moment = new Date()
+      const read = await database.reads.ask(
+        async ({ db }) => {
+          const tenant = await findTenant(db, params.id)
+          if (tenant === undefined) return undefined
+          const [balance, budgets] = await Promise.all([
+            readBalance(db, tenant.id),
+            readBudgets(db, { tenantId: tenant.id }, moment),
+          ])
+          return { tenant, balance, budgets }
+        },
+        { owner: 'admin', signal },
+      )
+      if (read === undefined) throw notFound('such tenant')
+      const { tenant, balance, budgets } = read
+      requireOwn(actor, tenant.id, 'such tenant')
+      const states = await stateOf(limits, { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) })
+      return { body: usageJson(states, budgets, balance, moment) }
+    },
+  })
+}
+
+function usageJson(
+  states: z.output<typeof limitState>[],
+  budgets: readonly BudgetState[],
+  balance: Balance | undefined,
+  moment: Date,
+): z.input<typeof keyUsage> {
+  return {
+    limits: states,
+    budgets: budgets.map((budget) => budgetStateJson(budget, moment)),
+    balance: balance?.limited === true ? restJson(balance.balanceNano, balance.heldNano) : null,
+  }
+}
 
 /** Returns what is left of each limit, budget and balance that applies to a key. */
 export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): AdminEndpoint {
@@ -104,13 +153,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
         ...scopes.map((scope) => stateOf(limits, scope)),
         ...(shared === undefined ? [] : [stateOf(limits, shared, 'parent')]),
       ])
-      return {
-        body: {
-          limits: states.flat(),
-          budgets: budgets.map((budget) => budgetStateJson(budget, moment)),
-          balance: balance?.limited === true ? restJson(balance.balanceNano, balance.heldNano) : null,
-        },
-      }
+      return { body: usageJson(states.flat(), budgets, balance, moment) }
     },
   })
 }

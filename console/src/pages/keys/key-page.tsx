@@ -15,6 +15,7 @@ import { budgetInWords, callersOf, limitsInWords } from '../access/access-words.
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
+import { SpendChart } from '../access/spend-chart.tsx'
 import { BlockKey, DisableKey, RevokeKey, RotateKey, UnblockKey } from './key-acts.tsx'
 import { KeyBlocked } from './key-blocked.tsx'
 import { KeyState } from './key-cells.tsx'
@@ -87,12 +88,13 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
         <p className="tg-quiet">An admin has disabled this key. Only an admin can enable it again.</p>
       ) : null}
       <div className={classes.columns}>
-        <WhatIsLeft id={of.id} />
+        <WhatIsLeft of="key" id={of.id} />
         <Section title="What it may">
           <WhatItMay of={of} />
         </Section>
       </div>
       <LastUse of={of} />
+      <SpendChart of="key" id={of.id} filter={{ key_id: of.id }} />
       <SpendByModel of={{ key: of.id }} filter={{ key_id: of.id }} />
       <Modal
         opened={dialog === 'edit'}

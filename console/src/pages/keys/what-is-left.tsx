@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { every } from '../../api/every.ts'
+import { usageQuery } from '../../api/access-queries.ts'
+import type { Schema } from '../../api/client.ts'
 import { exactMoney, money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { Moment } from '../../parts/formatted-values.tsx'
@@ -16,6 +16,7 @@ const owners = {
   group: 'all keys of its group',
   tenant: 'all keys of its tenant',
 } as const
+const ownWords = { key: 'this key', tenant: 'all its keys' } as const
 const limits = {
   requests_per_minute: 'requests a minute',
   tokens_per_minute: 'tokens a minute',
@@ -23,30 +24,36 @@ const limits = {
 } as const
 const periods = { day: 'Budget of the day', month: 'Budget of the month', total: 'Budget in all' } as const
 
-/** What is left of each limit and budget of a key: the least of them refuses its next request. */
-export function WhatIsLeft({ id }: { id: string }) {
-  const usage = useQuery({
-    queryKey: ['keys', 'usage', id],
-    refetchInterval: every(15_000),
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys/{id}/usage', { params: { path: { id } }, signal })),
-  })
+/**
+ * What is left of each limit, budget and balance of a key or a tenant: the least of them refuses the next
+ * request.
+ */
+export function WhatIsLeft({ of, id }: { of: 'key' | 'tenant'; id: string }) {
+  const usage = useQuery(usageQuery(of, id))
   const problem = usePart('what is left', usage)
   if (problem === null) return null
   return (
     <Section title="What is left">
-      {problem ?? (usage.data === undefined ? <WaitingRows /> : <Bars usage={usage.data} />)}
+      {problem ?? (usage.data === undefined ? <WaitingRows /> : <Bars of={of} usage={usage.data} />)}
     </Section>
   )
 }
 
-function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'KeyUsage'> }) {
+function Bars({
+  of: whose,
+  usage: { limits: bounds, budgets, balance },
+}: {
+  of: 'key' | 'tenant'
+  usage: Schema<'KeyUsage'>
+}) {
+  const ownerOf = (owner: keyof typeof owners) => (owner === whose ? ownWords[whose] : owners[owner])
   if (bounds.length === 0 && budgets.length === 0 && balance === null)
-    return <p className="tg-quiet">Nothing bounds this key: no limit, no budget and no balance.</p>
+    return <p className="tg-quiet">Nothing bounds this {whose}: no limit, no budget and no balance.</p>
   return (
     <div>
       {balance === null ? null : (
         <div className={classes.left}>
-          <span>Balance of the tenant</span>
+          <span>{whose === 'tenant' ? 'Balance' : 'Balance of the tenant'}</span>
           <strong className="tg-number" title={exactMoney(balance.free_nano_usd)}>
             {money(balance.free_nano_usd)} free
           </strong>
@@ -59,7 +66,7 @@ function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'
         ({ of, period, limit_nano_usd, free_nano_usd, spent_nano_usd, held_nano_usd, resets_at }) => (
           <div className={classes.left} key={`${of} ${period}`}>
             <span>
-              {periods[period]}, {owners[of]}
+              {periods[period]}, {ownerOf(of)}
             </span>
             <strong className="tg-number" title={exactMoney(free_nano_usd)}>
               {money(free_nano_usd)} of {money(limit_nano_usd)} left
@@ -81,7 +88,7 @@ function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'
       {bounds.map(({ of, limit, allowed, left, full_in_ms }) => (
         <div className={classes.left} key={`${of} ${limit}`}>
           <span>
-            {count(allowed)} {limits[limit]}, {owners[of]}
+            {count(allowed)} {limits[limit]}, {ownerOf(of)}
           </span>
           <strong className="tg-number">{left === null ? 'not counted here' : `${count(left)} left`}</strong>
           {left === null ? null : <Bar {...leftOf(BigInt(left), BigInt(allowed))} />}

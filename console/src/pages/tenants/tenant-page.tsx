@@ -21,8 +21,10 @@ import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
 import { SpendCell } from '../access/spend-cells.tsx'
+import { SpendChart } from '../access/spend-chart.tsx'
 import { KeyName, KeyState } from '../keys/key-cells.tsx'
 import { MakeKey } from '../keys/make-key.tsx'
+import { WhatIsLeft } from '../keys/what-is-left.tsx'
 import { Files, KeptAnswers } from './kept-content.tsx'
 import { EditTenant } from './tenant-form.tsx'
 import { Entries, TenantMoney } from './tenant-money.tsx'
@@ -117,7 +119,10 @@ function Overview({ tagged }: { tagged: Tagged<Tenant> }) {
   return (
     <>
       <div className={classes.columns}>
-        {may('money') ? <TenantMoney tagged={tagged} /> : null}
+        <div className={classes.panel}>
+          {may('money') ? <TenantMoney tagged={tagged} /> : null}
+          <WhatIsLeft of="tenant" id={of.id} />
+        </div>
         <Section title="Settings">
           <Facts
             facts={[
@@ -141,6 +146,7 @@ function Overview({ tagged }: { tagged: Tagged<Tenant> }) {
           />
         </Section>
       </div>
+      <SpendChart of="tenant" id={of.id} filter={{ tenant_id: of.id }} />
       <SpendByModel of={{ tenant: of.id }} filter={{ tenant_id: of.id }} />
     </>
   )

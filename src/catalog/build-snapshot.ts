@@ -12,6 +12,7 @@ import { ChannelPrices } from './library/channel-prices.ts'
 import { matcherOf } from './library/match.ts'
 import { priceFromRow } from './price-from-row.ts'
 import type { CatalogRows, ChannelRow } from './queries.ts'
+import { servingOffers } from './serving-offers.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Snapshot } from './snapshot.ts'
 import { OfferTraits, type TraitVerdict } from './traits/offer-traits.ts'
 import { type VendorName, vendorNames } from './traits/vendors.ts'
@@ -40,9 +41,8 @@ export function buildSnapshot(
     })
   }
   const pricesOf = libraryPricesOf(rows)
-  // If no channel, enabled or not, offers a model by its name, the channels with `*` serve it.
   const offersOf = (id: string) =>
-    listOffers(offers.get(id) ?? offers.get('*') ?? [], channels, (offer) => ({
+    listOffers(servingOffers(offers, id), channels, (offer) => ({
       traits: traitsOf(id, offer),
       libraryPrices: pricesOf.get(offer.channelId),
     }))

@@ -286,10 +286,27 @@ function isServedOn(
       return speaksAny(channels, [endpoint.protocol]) && isOfKind(endpoint, model, id)
     case 'image': {
       const others = model.images === undefined ? [] : imageProtocols
-      return speaksAny(channels, [endpoint.protocol, ...others])
+      const making = channels.filter((channel) => !isGuessedAt(model, id, channel, channels))
+      return speaksAny(making, [endpoint.protocol, ...others])
     }
   }
 }
+
+/**
+ * Whether nothing says that a channel makes images with this model: it takes any name, and others answer this
+ * one with text.
+ */
+function isGuessedAt(model: Model, id: string, channel: Channel, channels: readonly Channel[]): boolean {
+  const offer = model.offers.find((one) => one.channel === channel)
+  // What is only in upstreams' lists, or nowhere, goes to the channels that list it, or to all of them.
+  if (offer?.upstreamModel !== '*' || model.id === '*' || 'listed' in model) return false
+  const { price } = model
+  const isStated =
+    model.images !== undefined || price?.image !== undefined || (price?.imageRates.length ?? 0) > 0
+  return !isStated && !namesOfImages.test(id) && speaksAny(channels, translatable)
+}
+
+const namesOfImages = /image|dall-e|diffusion|sdxl|flux|ideogram|recraft/i
 
 /** Whether a model does not answer with text, judging by its name. */
 function isPlain(id: string): boolean {

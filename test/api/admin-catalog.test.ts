@@ -325,6 +325,36 @@ test('a search finds channels and models by a part of the name, in capital or sm
   expect((await found('models')).map(({ id }) => id)).toEqual([`vendor/Model-${word}`])
 })
 
+test('a model names the channels that serve it, and those with a wildcard only while none offers its name', async () => {
+  const id = `wild-${randomUUID()}`
+  expect((await admin('POST', '/models', { id })).status).toBe(201)
+  const wild = await made({ models: { '*': '*' } })
+  const served = async () =>
+    z.object({ channels: z.array(z.unknown()) }).parse((await admin('GET', `/models/${id}`)).body).channels
+  const by = async (channel: string) =>
+    z
+      .object({ data: z.array(z.object({ id: z.string(), channels: z.array(z.unknown()) })) })
+      .parse((await admin('GET', `/models?channel=${channel}&search=${id}`)).body)
+      .data.map((model) => model.channels)
+  const byWildcard = { id: wild.id, name: wild.name, state: 'enabled', by: 'wildcard', upstream_model: id }
+  expect(await served()).toContainEqual(byWildcard)
+  expect(await by(wild.name)).toEqual([await served()])
+
+  const named = await made({ models: { [id]: 'there' } })
+  const byName = { id: named.id, name: named.name, state: 'enabled', by: 'name', upstream_model: 'there' }
+  expect(await served()).toEqual([byName])
+  expect(await by(wild.name)).toEqual([])
+  expect(await by(named.name)).toEqual([[byName]])
+
+  // A disabled one keeps its name, as in routing.
+  expect((await admin('POST', `/channels/${named.id}/disable`)).status).toBe(200)
+  expect(await served()).toEqual([{ ...byName, state: 'disabled' }])
+  expect((await admin('DELETE', `/channels/${named.id}`)).status).toBe(200)
+  expect(await served()).toContainEqual(byWildcard)
+  expect((await admin('DELETE', `/channels/${wild.id}`)).status).toBe(200)
+  expect(await served()).not.toContainEqual(byWildcard)
+})
+
 test('a disabled channel is tested with one small request, which has a row of the tenant of probes', async () => {
   const model = `model-${randomUUID()}`
   await admin('POST', '/models', { id: model })

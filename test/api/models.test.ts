@@ -304,6 +304,21 @@ describe('images', () => {
     expect(await served({ output: 1n })).toEqual([...chatEndpoints, imageEndpoint])
   })
 
+  test('are not made by a name of the catalog that reaches their channel only as any other name would', async () => {
+    const served = async (id: string, more: Partial<Model> = {}, on = [main, pictures]) => {
+      const passing = model(id, on)
+      const offers = passing.offers.map((offer) => ({ ...offer, upstreamModel: '*' }))
+      // In place of the model for any name, under the id of a model of the catalog.
+      reset({}, {}, { ...passing, ...more, offers })
+      return (await api.get(`/v1/models/${id}`)).body.endpoints
+    }
+    expect(await served('wild-chat')).toEqual(chatEndpoints)
+    expect(await served('wild-chat', { images: {} })).toEqual([...chatEndpoints, imageEndpoint])
+    expect(await served('wild-chat', { price: imagePrice })).toEqual([imageEndpoint])
+    expect(await served('gpt-image-1')).toContainEqual(imageEndpoint)
+    expect(await served('wild-chat', {}, [pictures])).toEqual([imageEndpoint])
+  })
+
   test('are not listed for a group that lacks the channels which make them', async () => {
     reset({ channels: ['other'] }, {}, model('*', [other, everything, pictures], { images }))
     const { body } = await api.get('/v1/models/any-name')

@@ -11,7 +11,6 @@ import { mergePatch } from '../../catalog/merge-patch.ts'
 import { modelEntry } from '../../catalog/model-entry.ts'
 import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queries.ts'
 import { referrersOfModel } from '../../catalog/referrers.ts'
-import type { Snapshot } from '../../catalog/snapshot.ts'
 import { vendorNames } from '../../catalog/traits/vendors.ts'
 import type { Database } from '../../db/database.ts'
 import { settingsOfModels } from '../../db/settings/model-settings.ts'
@@ -22,6 +21,7 @@ import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from
 import { etagOf } from './etag.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
+import { channelMembers, withChannels } from './model-channels.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
 import { yesOrNo } from './setting-schema.ts'
@@ -60,15 +60,9 @@ const modelAnswer = z
   })
   .meta({ id: 'AdminModel' })
 
-const modelDetails = modelAnswer
-  .extend({
-    library_prices: z
-      .array(z.object({ channel: z.string(), upstream_model: z.string(), source: z.string(), price: words }))
-      .describe("The library's prices by channel, which apply if the model has no price of its own."),
-  })
-  .meta({ id: 'AdminModelDetails' })
+const modelDetails = modelAnswer.extend(channelMembers).meta({ id: 'AdminModelDetails' })
 
-const listedModel = modelAnswer
+const listedModel = modelDetails
   .extend({
     suggestion: z
       .object({
@@ -108,10 +102,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       async handle({ params: { id } }) {
         const rows = await database.reads.ask(({ db }) => readAllRows(db))
         const body = modelJson(rowOf(rows, id), rows)
-        return {
-          body: { ...body, library_prices: libraryPricesOf(catalog.snapshot, id) },
-          etag: etagOf(body),
-        }
+        return { body: withChannels(rows, catalog.snapshot)(body), etag: etagOf(body) }
       },
     }),
     newModelEndpoint(),
@@ -164,7 +155,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
   ]
 }
 
-function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
+function modelListEndpoint({ database, catalog }: AdminModelsContext): AdminEndpoint {
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/models',
@@ -174,16 +165,21 @@ function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
       ...listParameters(['id', 'created_at']),
       state: oneOfWords(['enabled', 'disabled']).optional(),
       managed_by: oneOfWords(['file', 'admin']).optional(),
+      channel: text
+        .optional()
+        .describe('Only models that the channel with this name serves, by their name or by "*".'),
       search: text.optional().describe('Part of the id, case-insensitive.'),
       suggestions: yesOrNo.default(false).describe("Whether to look for the library's prices."),
     }),
     answer: modelList,
     async handle({ query }) {
       const rows = await database.reads.ask(({ db }) => readAllRows(db))
+      const withOthers = withChannels(rows, catalog.snapshot)
       const wanted = rows.models
-        .map((row) => modelJson(row, rows))
+        .map((row) => withOthers(modelJson(row, rows)))
         .filter(
           (one) =>
+            (query.channel === undefined || one.channels.some(({ name }) => name === query.channel)) &&
             (query.state === undefined || one.state === query.state) &&
             (query.managed_by === undefined || one.managed_by === query.managed_by) &&
             hasPart(one.id, query.search),
@@ -344,22 +340,4 @@ function modelJson(row: AllRows['models'][number], rows: AllRows): z.output<type
           },
     created_at: row.createdAt.toISOString(),
   }
-}
-
-function libraryPricesOf({ models }: Snapshot, id: string) {
-  const model = models.get(id)
-  if (model === undefined || model.price !== undefined) return []
-  return model.offers.flatMap(({ channel, upstreamModel, libraryPrices }) => {
-    const price = libraryPrices?.of(upstreamModel)
-    const shown = price && priceWords(price)
-    if (price === undefined || shown === undefined) return []
-    return [
-      {
-        channel: channel.name,
-        upstream_model: upstreamModel,
-        source: price.source ?? 'library',
-        price: shown,
-      },
-    ]
-  })
 }

@@ -68,3 +68,19 @@ export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options
     again,
   }
 }
+
+/** Reads a list to its end, at most `pagesMax` pages of it. */
+export async function readAll<Row>(
+  readPage: (page: PageAt) => Promise<ListPage<Row>>,
+  pagesMax: number,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  let page: PageAt = {}
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const { data, next_cursor } = await readPage(page)
+    rows.push(...data)
+    if (next_cursor === null) break
+    page = { cursor: next_cursor }
+  }
+  return rows
+}

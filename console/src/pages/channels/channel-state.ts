@@ -32,3 +32,8 @@ export function stateOf(
   }
   return { tone: 'good', words: recent.calls === 0 ? 'enabled' : 'answers well' }
 }
+
+/** Nothing that a list would have to say. */
+export function isWell({ tone }: { tone: Tone }): boolean {
+  return tone === 'good' || tone === 'info'
+}

@@ -1,94 +1,203 @@
-import { useMemo } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useList } from '../../api/list.ts'
+import { readAll } from '../../api/list.ts'
+import type { Texts } from '../../console-search.ts'
+import { rangeOf } from '../../format/range.ts'
 import { CatalogList } from '../../parts/catalog-list.tsx'
-import type { Column } from '../../parts/grid-props.ts'
+import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
+import type { SortedColumn } from '../../parts/sorted-rows.ts'
 import { State } from '../../parts/state.tsx'
+import { ManagedByFilter } from '../access/access-filters.tsx'
+import { trafficColumns } from '../traffic/traffic-columns.tsx'
+import { noTraffic, useTraffic } from '../traffic/traffic-query.ts'
 import { ChannelForm } from './channel-form.tsx'
-import { stateOf } from './channel-state.ts'
+import { isWell, stateOf } from './channel-state.ts'
 import { useChannelHealth } from './channels-query.ts'
 
 type Channel = Schema<'Channel'>
+type Health = Schema<'Health'>['channels'][number]
 
-/** Where requests go, and whether it answers. */
+const states = [
+  { value: '', label: 'Any state' },
+  { value: 'unwell', label: 'Needs attention' },
+  { value: 'enabled', label: 'Enabled' },
+  { value: 'disabled', label: 'Disabled' },
+]
+
+/** Where requests go, whether it answers, how fast, and what it costs. */
 export function ChannelsPage() {
-  const list = useList<Channel>({
+  const filters = useFilters(['search', 'state', 'model', 'managed_by'])
+  const search: Texts = useSearch({ strict: false })
+  const list = useQuery({
     queryKey: ['channels', 'all'],
-    readPage: (page, signal) =>
-      ask(api.GET('/admin/v1/channels', { params: { query: { limit: 100, ...page } }, signal })),
+    queryFn: ({ signal }) =>
+      readAll(
+        (page) => ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200, ...page } }, signal })),
+        50,
+      ),
   })
+  const sums = useTraffic('channel', rangeOf(search))
+  const health = useChannelHealth().data
+  const healthOf = useMemo(() => {
+    const found = new Map(health?.channels.map((channel) => [channel.id, channel]))
+    return ({ id }: Channel) => found.get(id)
+  }, [health])
+  const columns = useMemo(
+    () => columnsOf(healthOf, ({ name }) => sums.data && (sums.data.get(name) ?? noTraffic)),
+    [healthOf, sums.data],
+  )
+  const wanted = ['search', 'state', 'model', 'managed_by'].map(filters.get)
+  const [text = '', state, model = '', manager] = wanted
+  const fits = useCallback(
+    (channel: Channel) =>
+      channel.name.toLowerCase().includes(text.toLowerCase()) &&
+      (state === '' ||
+        (state === 'unwell' ? !isWell(stateOf(channel, healthOf(channel))) : channel.state === state)) &&
+      (model === '' || offersOf(channel).includes(model)) &&
+      (manager === '' || channel.managed_by === manager),
+    [text, state, model, manager, healthOf],
+  )
   return (
     <CatalogList
       one="channel"
       list={list}
-      columns={useColumns()}
+      sums={sums}
+      columns={columns}
+      filters={filters}
+      fits={fits}
+      searches="Search by name"
+      choices={
+        <>
+          <ChoiceFilter filters={filters} name="state" label="State" options={states} />
+          <ChoiceFilter filters={filters} name="model" label="Model" options={modelsOf(list.data, model)} />
+          <ManagedByFilter filters={filters} />
+        </>
+      }
       about="A channel is a route to a vendor, or to a server of your own: its address, its keys and its models."
       form={(onMade) => <ChannelForm onMade={({ id }) => onMade(id)} />}
     />
   )
 }
 
-function useColumns(): readonly Column<Channel>[] {
-  const health = useChannelHealth().data
-  return useMemo<readonly Column<Channel>[]>(() => {
-    const of = ({ id }: Channel) => health?.channels.find((channel) => channel.id === id)
-    return [
-      { id: 'name', head: 'Name', width: 136, grows: true, cell: ({ name }) => name },
-      {
-        id: 'state',
-        head: 'State',
-        width: 216,
-        grows: true,
-        cell: (channel) => {
-          const { tone, words } = stateOf(channel, of(channel))
-          return <State tone={tone}>{words}</State>
-        },
-      },
-      {
-        id: 'formats',
-        head: 'Formats',
-        width: 200,
-        isWide: true,
-        cell: ({ protocols }) => Object.keys(protocols).join(', '),
-      },
-      {
-        id: 'models',
-        head: 'Models',
-        width: 88,
-        align: 'right',
-        isWide: true,
-        cell: ({ models }) => modelsOf(models),
-      },
-      {
-        id: 'credentials',
-        head: 'Credentials',
-        width: 88,
-        align: 'right',
-        isWide: true,
-        cell: ({ credentials }) => credentials.length,
-      },
-      {
-        id: 'running',
-        head: 'Running',
-        width: 72,
-        align: 'right',
-        isWide: true,
-        cell: (channel) => of(channel)?.load.running ?? '–',
-      },
-      {
-        id: 'order',
-        head: 'Priority / weight',
-        width: 112,
-        align: 'right',
-        isWide: true,
-        cell: ({ priority, weight }) => `${priority} / ${weight}`,
-      },
-      { id: 'managed', head: 'Managed by', width: 88, isWide: true, cell: ({ managed_by }) => managed_by },
-    ]
-  }, [health])
+/** The names that a channel offers; `*` stands for any other. */
+function offersOf({ models }: Channel): string[] {
+  return typeof models === 'string' ? ['*'] : Object.keys(models)
 }
 
-function modelsOf(models: Channel['models']): string {
-  if (typeof models === 'string') return 'all'
-  return String(Object.keys(models).length)
+function modelsOf(channels: readonly Channel[] = [], chosen: string) {
+  const names = new Set([...channels.flatMap(offersOf), ...(chosen === '' ? [] : [chosen])])
+  return [
+    { value: '', label: 'Any model' },
+    ...[...names].sort().map((name) => ({ value: name, label: name === '*' ? '* (any name)' : name })),
+  ]
+}
+
+function columnsOf(
+  healthOf: (channel: Channel) => Health | undefined,
+  sumsOf: Parameters<typeof trafficColumns<Channel>>[0],
+): readonly SortedColumn<Channel>[] {
+  const { requests, errors, p50, p95, spend } = trafficColumns(sumsOf)
+  return [
+    {
+      id: 'name',
+      head: 'Name',
+      width: 128,
+      grows: true,
+      sort: 'name',
+      by: ({ name }) => name,
+      cell: ({ name }) => name,
+    },
+    {
+      id: 'state',
+      head: 'State',
+      about: 'What differs from a channel that is enabled and answers',
+      width: 128,
+      grows: true,
+      sort: 'state',
+      by: (channel) => severity[stateOf(channel, healthOf(channel)).tone],
+      cell: (channel) => {
+        const state = stateOf(channel, healthOf(channel))
+        return isWell(state) ? null : <State tone={state.tone}>{state.words}</State>
+      },
+    },
+    requests,
+    errors,
+    p50,
+    p95,
+    spend,
+    {
+      id: 'credentials',
+      head: 'Credentials',
+      width: 104,
+      align: 'right',
+      isWide: true,
+      sort: 'credentials',
+      by: ({ credentials }) => credentials.length,
+      cell: (channel) => <Credentials of={channel} health={healthOf(channel)} />,
+    },
+    {
+      id: 'models',
+      head: 'Models',
+      width: 80,
+      align: 'right',
+      isWide: true,
+      sort: 'models',
+      by: (channel) =>
+        offersOf(channel).includes('*') ? Number.POSITIVE_INFINITY : offersOf(channel).length,
+      cell: (channel) => modelsIn(offersOf(channel)),
+    },
+    {
+      id: 'formats',
+      head: 'Formats',
+      width: 200,
+      isWide: true,
+      isExtra: true,
+      cell: ({ protocols }) => Object.keys(protocols).join(', '),
+    },
+    {
+      id: 'running',
+      head: 'Running',
+      width: 72,
+      align: 'right',
+      isWide: true,
+      isExtra: true,
+      cell: (channel) => healthOf(channel)?.load.running ?? '–',
+    },
+    {
+      id: 'priority',
+      head: 'Priority / weight',
+      width: 120,
+      align: 'right',
+      isWide: true,
+      isExtra: true,
+      sort: 'priority',
+      by: ({ priority }) => priority,
+      cell: ({ priority, weight }) => `${priority} / ${weight}`,
+    },
+    {
+      id: 'managed',
+      head: 'Managed by',
+      width: 96,
+      isWide: true,
+      isExtra: true,
+      sort: 'managed',
+      by: ({ managed_by }) => managed_by,
+      cell: ({ managed_by }) => managed_by,
+    },
+  ]
+}
+
+/** The worst has the highest number. */
+const severity = { good: 0, info: 0, quiet: 1, warning: 2, bad: 3 } as const
+
+function Credentials({ of: { credentials }, health }: { of: Channel; health: Health | undefined }) {
+  const resting = new Set(health?.cooldowns.map(({ credential }) => credential)).size
+  return resting === 0 ? credentials.length : `${resting} of ${credentials.length} rest`
+}
+
+function modelsIn(names: readonly string[]): string {
+  if (!names.includes('*')) return String(names.length)
+  return names.length === 1 ? 'any' : `${names.length - 1} + any`
 }

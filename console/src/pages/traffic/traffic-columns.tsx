@@ -1,0 +1,88 @@
+import { count, share } from '../../format/numbers.ts'
+import { Duration, Money, None } from '../../parts/formatted-values.tsx'
+import type { SortedColumn } from '../../parts/sorted-rows.ts'
+import { State } from '../../parts/state.tsx'
+import { isFailing } from '../overview/overview-query.ts'
+import type { Traffic } from './traffic-query.ts'
+
+/**
+ * How much comes, how much of it fails, how fast it is and what it costs, for a list of channels or models.
+ * `of`: undefined while the sums are read.
+ */
+export function trafficColumns<Row>(
+  of: (row: Row) => Traffic | undefined,
+): Record<'requests' | 'errors' | 'p50' | 'p95' | 'spend', SortedColumn<Row>> {
+  const latency = (part: 'p50' | 'p95'): SortedColumn<Row> => ({
+    id: part,
+    head: `First token, ${part}`,
+    about: `Half of the first tokens came faster`,
+    width: 112,
+    align: 'right',
+    isWide: true,
+    sort: part,
+    by: (row) => of(row)?.latency_ms.first_token?.[part],
+    cell: (row) => <Duration ms={of(row)?.latency_ms.first_token?.[part]} />,
+    ...(part === 'p95' && { about: 'Of 100 first tokens, 95 came faster' }),
+  })
+  return {
+    requests: {
+      id: 'requests',
+      head: 'Requests',
+      width: 88,
+      align: 'right',
+      isWide: true,
+      sort: 'requests',
+      by: (row) => of(row)?.requests,
+      cell: (row) => {
+        const sums = of(row)
+        return sums === undefined ? <None /> : count(sums.requests)
+      },
+    },
+    errors: {
+      id: 'errors',
+      head: 'Errors',
+      about: 'The share of requests that were refused, failed or left without an end',
+      width: 88,
+      align: 'right',
+      sort: 'errors',
+      by: (row) => shareOf(of(row)),
+      cell: (row) => {
+        const sums = of(row)
+        if (sums === undefined || sums.requests === 0) return <None why="No request in this time" />
+        const words = (
+          <span title={`${count(sums.errors)} requests`}>{share(sums.errors, sums.requests)}</span>
+        )
+        return isFailing(sums) ? <State tone="bad">{words}</State> : words
+      },
+    },
+    p50: latency('p50'),
+    p95: latency('p95'),
+    spend: {
+      id: 'spend',
+      head: 'Spend',
+      width: 88,
+      align: 'right',
+      isWide: true,
+      sort: 'spend',
+      by: (row) => {
+        const sums = of(row)
+        return sums === undefined || isUnknown(sums) ? undefined : Number(sums.cost_nano_usd)
+      },
+      cell: (row) => {
+        const sums = of(row)
+        if (sums === undefined || sums.requests === 0) return <None why="No request in this time" />
+        if (isUnknown(sums)) return <None why="The cost of these requests is unknown." />
+        return <Money nanoUsd={sums.cost_nano_usd} />
+      },
+    },
+  }
+}
+
+function shareOf(sums: Traffic | undefined): number | undefined {
+  return sums === undefined || sums.requests === 0 ? undefined : sums.errors / sums.requests
+}
+
+/** None of them has a known cost: that is not $0. */
+function isUnknown({ requests, unpriced_requests, cost_nano_usd }: Traffic): boolean {
+  return requests === 0 || (unpriced_requests === requests && cost_nano_usd === '0')
+}

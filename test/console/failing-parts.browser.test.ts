@@ -26,7 +26,7 @@ async function firstOf(list: string): Promise<string> {
 test.each([
   ['tenants', /\/(balance|summary)/, /^(Recorded|Balance)$/],
   ['keys', /\/(usage|summary|requests)/, 'Who used the key last'],
-  ['channels', /\/(health|summary|offers)/, 'The last hour, by minute'],
+  ['channels', /\/(health|summary|offers)/, 'Over time'],
 ])(
   'parts of a page of %s that fail for one reason are reported once, with one "Try again"',
   async (name, parts, there) => {

@@ -240,8 +240,13 @@ test('models are sorted by what the sums say of all their names, and say who ser
       body.data as { id: string; aliases: string[]; channels: unknown[]; price: { input?: string } | null }[]
     ).map((one) => [one.id, one]),
   )
+  const known = [...models.values()].flatMap(({ id, aliases }) => [id, ...aliases])
+  // The model for any other name has the requests for all names that the catalog does not have.
   const namesOf = (id: string) =>
-    [id, ...(models.get(id)?.aliases ?? [])].flatMap((name) => found.get(name) ?? [])
+    (id === '*'
+      ? [...found.keys()].filter((name) => !known.includes(name))
+      : [id, ...(models.get(id)?.aliases ?? [])]
+    ).flatMap((name) => found.get(name) ?? [])
   const sum = (id: string, of: (sums: Sums) => number) =>
     namesOf(id).reduce((total, one) => total + of(one), 0)
   const rate = (id: string) => {
@@ -310,6 +315,57 @@ test('models are filtered as the API filters them', async () => {
   await is(['large'])
 })
 
+test('the page of a channel shows its last day and its last 30 days, from the sums alone', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto('/console/channels/azure')
+  const part = (name: string) => page.getByRole('region', { name, exact: true })
+  await part('Requests by outcome').getByText('succeeded 10').waitFor()
+  await part('Errors').getByText('failed 5').waitFor()
+  await part('Spend').getByText('spend $0.10').waitFor()
+  await part('First token of those that succeeded').getByText('p95').waitFor()
+  const days = part('Availability of the last 30 days')
+  await days.getByText(`66.66% of 15 requests; the worst day: ${at(busy).slice(0, 10)}, 66.66%`).waitFor()
+  await days.getByTitle(`${at(busy).slice(0, 10)}: 66.66% of 15 requests`).waitFor()
+  const heard = days.getByRole('row', { name: `${at(busy).slice(0, 10)} 66.66% of 15 requests` })
+  expect(await heard.count()).toBe(1)
+  expect(await days.getByRole('row').count()).toBe(31)
+  await axe(page)
+  expect(asked.filter((path) => path.startsWith('/admin/v1/requests'))).toEqual([])
+
+  await page.getByRole('button', { name: 'Last 24 hours' }).click()
+  await page.getByRole('menuitem', { name: 'Last hour' }).click()
+  await page.getByText('No request came in this time.').waitFor()
+  await page.getByRole('link', { name: 'Failed requests' }).click()
+  await page.waitForURL(/\/console\/log\?.*channel=azure/)
+  expect(new URL(page.url()).searchParams.getAll('outcome')).toContain('failed')
+})
+
+test('a wildcard says what it serves: models of the catalog, and names that were asked for', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.goto('/console/channels/scripted')
+  const models = page.getByRole('region', { name: 'Models', exact: true })
+  await models.getByText('Of the catalog: unpriced').waitFor()
+  await models.getByText('gpt-of-tomorrow (2)').waitFor()
+  await models.getByRole('link', { name: 'unpriced' }).click()
+  await page.getByRole('heading', { name: 'unpriced' }).waitFor()
+  await page.getByText('scripted (by *)').waitFor()
+})
+
+test('the page of a model counts the requests under all its names', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.goto('/console/models/large')
+  const outcomes = page.getByRole('region', { name: 'Requests by outcome', exact: true })
+  await outcomes.getByText('succeeded 50').waitFor()
+  await outcomes.getByText('failed 5').waitFor()
+  await page.getByText('90.9% of 55 requests').first().waitFor()
+  await axe(page)
+})
+
 test('both lists can be read on a phone in the dark', async () => {
   for (const list of ['channels', 'models']) {
     const page = await open(`/console/${list}?${span}`, {
@@ -318,5 +374,6 @@ test('both lists can be read on a phone in the dark', async () => {
     })
     await axe(page)
     await fitsSideways(page)
+    await listsFit(page)
   }
 })

@@ -9,6 +9,7 @@ import { usePart } from '../../parts/page-parts.tsx'
 import { fails } from '../../parts/toast.tsx'
 import classes from './channels.module.css'
 import { OfferForm } from './offer-form.tsx'
+import { WildcardServes } from './wildcard-serves.tsx'
 
 /** The models of a channel, and what each is called there. */
 export function ChannelOffers({
@@ -55,23 +56,18 @@ export function ChannelOffers({
       ) : null}
       <ul className={classes.list}>
         {offers?.map((offer) => {
-          const { model, upstream_model, state } = offer
+          const { model } = offer
           return (
             <li key={model}>
               {model === '*' ? (
-                <span>all models that the upstream lists</span>
+                <span>* (any other name)</span>
               ) : (
                 <Link to="/console/models/$id" params={{ id: model }}>
                   {model}
                 </Link>
               )}
               <span className={classes.grows}>
-                <span className="tg-quiet">
-                  {upstream_model === '*' || upstream_model === model
-                    ? 'under the same name'
-                    : `there: ${upstream_model}`}
-                  {state === 'enabled' ? '' : `, ${state}`}
-                </span>
+                <OfferWords of={offer} all={offers} />
               </span>
               {mayChange ? (
                 <span className={classes.acts}>
@@ -107,5 +103,21 @@ export function ChannelOffers({
         <OfferForm of={tagged} offer={edits?.offer} onDone={() => setEdits(undefined)} />
       </Modal>
     </Section>
+  )
+}
+
+/** What the model is called there, and what a wildcard serves. */
+function OfferWords({ of, all }: { of: Schema<'Offer'>; all: readonly Schema<'Offer'>[] }) {
+  const { channel, model, upstream_model, state } = of
+  return (
+    <>
+      <span className="tg-quiet">
+        {upstream_model === '*' || upstream_model === model
+          ? 'under the same name'
+          : `there: ${upstream_model}`}
+        {state === 'enabled' ? '' : `, ${state}`}
+      </span>
+      {model === '*' ? <WildcardServes channel={channel} offered={all.map((one) => one.model)} /> : null}
+    </>
   )
 }

@@ -2,7 +2,7 @@ import { forms } from 'virtual:settings'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
@@ -15,8 +15,8 @@ import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { Notice, State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
+import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
 import { ChannelCredentials } from './channel-credentials.tsx'
-import { ChannelHealth } from './channel-health.tsx'
 import { ChannelOffers } from './channel-offers.tsx'
 import { stateOf } from './channel-state.ts'
 import { ChannelTest } from './channel-test.tsx'
@@ -52,6 +52,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
       ? undefined
       : 'You may read channels, and not change them.'
   const { tone, words } = stateOf(channel, health)
+  const traffic = useMemo(() => ({ channel: channel.name }), [channel.name])
   const offers = useQuery({
     queryKey: ['channels', channel.id, 'offers'],
     queryFn: ({ signal }) =>
@@ -105,7 +106,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
           ],
         ]}
       />
-      {may('log') ? <ChannelHealth channel={channel.name} /> : null}
+      <TrafficOverTime of={traffic} />
       {may('catalog', 'write') ? (
         <ChannelTest
           id={channel.id}

@@ -113,13 +113,17 @@ function columnsOf(
       id: 'state',
       head: 'State',
       about: 'What differs from a channel that is enabled and answers',
-      width: 128,
+      width: 144,
       grows: true,
       sort: 'state',
       by: (channel) => severity[stateOf(channel, healthOf(channel)).tone],
       cell: (channel) => {
         const state = stateOf(channel, healthOf(channel))
-        return isWell(state) ? null : <State tone={state.tone}>{state.words}</State>
+        return isWell(state) ? null : (
+          <State tone={state.tone}>
+            <span title={state.words}>{state.words}</span>
+          </State>
+        )
       },
     },
     requests,

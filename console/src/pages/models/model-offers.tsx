@@ -18,7 +18,7 @@ export function ModelOffers({ model, offers }: { model: string; offers: readonly
   return (
     <Section title="Channels that offer it">
       {offers.length === 0 ? (
-        <span className="tg-quiet">None: a request for it is a 404. Offer it on a channel.</span>
+        <span className="tg-quiet">None under this name. Offer it on a channel.</span>
       ) : null}
       {offers.map((offer) => (
         <details key={offer.channel_id} className={classes.offer}>

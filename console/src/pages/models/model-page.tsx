@@ -2,7 +2,7 @@ import { forms } from 'virtual:settings'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
@@ -14,10 +14,12 @@ import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
+import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
 import { EditModel, modelGroups } from './edit-model.tsx'
 import { ModelOffers } from './model-offers.tsx'
 import { ModelPrices } from './model-prices.tsx'
 import { modelQuery, useModelEditing } from './model-query.ts'
+import { servedBy } from './served-by.ts'
 import { VerdictGrid } from './verdict-grid.tsx'
 
 /** One model: who offers it, what it can do there and how that is known, and its price. */
@@ -46,6 +48,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
     : may('catalog', 'write')
       ? undefined
       : 'You may read models, and not change them.'
+  const traffic = useMemo(() => ({ models: [model.id, ...model.aliases] }), [model.id, model.aliases])
   const offers = useQuery({
     queryKey: ['offers', model.id],
     queryFn: ({ signal }) =>
@@ -54,7 +57,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
   return (
     <Page
       title={model.id}
-      lead={<State tone={model.state === 'enabled' ? 'good' : 'quiet'}>{model.state}</State>}
+      lead={model.state === 'enabled' ? undefined : <State tone="quiet">{model.state}</State>}
       actions={
         <>
           <Link to="/console/log" search={{ model: model.id }}>
@@ -71,7 +74,13 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
         </>
       }
     >
-      <Facts facts={[['Made', <Moment key="made" at={model.created_at} />]]} />
+      <Facts
+        facts={[
+          ['Served by', servedBy(model.channels) || 'no channel: a request for it is a 404'],
+          ['Made', <Moment key="made" at={model.created_at} />],
+        ]}
+      />
+      {model.id === '*' ? null : <TrafficOverTime of={traffic} />}
       <Section title="Settings">
         {why === undefined ? null : <span className="tg-quiet">{why}</span>}
         <SettingsFacts

@@ -46,10 +46,13 @@ export function ModelsPage() {
       ),
   })
   const sums = useTraffic('model', rangeOf(search))
-  const columns = useMemo(
-    () => columnsOf(({ id, aliases }) => sums.data && trafficUnder(sums.data, [id, ...aliases])),
-    [sums.data],
-  )
+  const columns = useMemo(() => {
+    const known = new Set(list.data?.flatMap(({ id, aliases }) => [id, ...aliases]))
+    const others = [...(sums.data?.keys() ?? [])].filter((name) => !known.has(name))
+    return columnsOf(
+      ({ id, aliases }) => sums.data && trafficUnder(sums.data, id === '*' ? others : [id, ...aliases]),
+    )
+  }, [sums.data, list.data])
   const wanted = ['search', 'state', 'channel', 'price', 'managed_by'].map(filters.get)
   const [text = '', state, channel = '', price, manager] = wanted
   const fits = useCallback(

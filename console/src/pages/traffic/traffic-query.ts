@@ -1,11 +1,10 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { readAll } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { momentsOf, type RangeSearch } from '../../format/range.ts'
-import type { Step } from '../overview/overview-query.ts'
-
-export type Sums = Schema<'SummarySums'>
+import type { Step, Sums } from '../overview/overview-query.ts'
 
 /** The time of the sums where the address has none. */
 const usualRange: RangeSearch = { last: '24h' }
@@ -35,7 +34,7 @@ export function useTraffic(by: 'channel' | 'model', chosen: RangeSearch) {
   return useQuery({
     queryKey: question,
     enabled: isAllowed,
-    staleTime: 15_000,
+    refetchInterval: every(30_000),
     async queryFn({ signal }) {
       const now = new Date()
       const span = momentsOf(chosen, now) ?? momentsOf(usualRange, now)
@@ -54,7 +53,9 @@ export function useTraffic(by: 'channel' | 'model', chosen: RangeSearch) {
   })
 }
 
-/** Of a model under all its names. The latencies are those of the name that is used most: they do not add up. */
+/**
+ * Of a model under all its names. The latencies are those of the name that is used most: they do not add up.
+ */
 export function trafficUnder(found: ReadonlyMap<string, Traffic>, names: readonly string[]): Traffic {
   const parts = names.flatMap((name) => found.get(name) ?? [])
   const [busiest = noTraffic] = parts.toSorted((a, b) => b.requests - a.requests)

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import { isReachable, unreachable } from './api/client.ts'
 import { sessionQuery } from './api/session.ts'
 import { textsOf } from './console-search.ts'
 import { rootRoute } from './root-route.tsx'
@@ -47,8 +48,16 @@ function page<const Path extends string, Name extends string>(
     getParentRoute: () => frame,
     path,
     validateSearch: textsOf,
-    component: lazyRouteComponent(load, name),
+    component: lazyRouteComponent(() => load().catch(orUnreachable), name),
   })
+}
+
+/**
+ * Without the network the code of a page fails to load as if an upgrade had taken it away, for which the
+ * router loads everything anew: the reader would stand before a page of the browser.
+ */
+async function orUnreachable(error: unknown): Promise<never> {
+  throw (await isReachable()) ? error : unreachable()
 }
 
 const log = page('/console/log', () => import('./pages/log/log-page.tsx'), 'LogPage')

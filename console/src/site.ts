@@ -2,7 +2,7 @@
 export interface Site {
   /** The gateway's name, `Tollgate` unless the operator gave it another. */
   name: string
-  /** Path of the logo; null: the name alone. */
+  /** Path of the operator's logo; null: that of Tollgate, `/site/icon`. */
   logo: string | null
   /** The address that clients call, without a path and a slash at its end; null: that of the page. */
   url: string | null

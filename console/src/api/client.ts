@@ -68,13 +68,26 @@ interface Answer<Data> {
   response: Response
 }
 
+/** No answer at all came. */
+export function unreachable(): ApiError {
+  return new ApiError(0, {
+    detail: 'The gateway does not answer. Is it running, and does the network reach it? Then try again.',
+  })
+}
+
+/** Whether the gateway answers at all. */
+export function isReachable(): Promise<boolean> {
+  return fetch('/site/icon', { method: 'HEAD', cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** The data of a call of `api`. Throws `ApiError` for every other answer, and where there is none. */
 export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   const answer = await call.catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new ApiError(0, {
-      detail: 'The gateway does not answer. Is it running, and does the network reach it? Then try again.',
-    })
+    throw unreachable()
   })
   if (!answer.response.ok) throw errorOf(answer.response, answer.error)
   return answer.data as Data

@@ -13,6 +13,8 @@ export const queryClient = new QueryClient({
       retry: (failures, error) =>
         failures < 2 && error instanceof ApiError && (error.status === 0 || error.status === 503),
       refetchOnWindowFocus: true,
+      // Off by itself in the mode `always`.
+      refetchOnReconnect: 'always',
     },
     mutations: { networkMode: 'always' },
   },

@@ -1,10 +1,11 @@
 import { ActionIcon, Burger, Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useNetwork } from '@mantine/hooks'
 import { SearchIcon } from '@primer/octicons-react'
 import { Link, Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useMay, useSession } from '../api/session.ts'
 import { zoneName } from '../format/moments.ts'
+import { Notice } from '../parts/state.tsx'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
 import { useConsoleKeys } from './keys.ts'
@@ -41,6 +42,7 @@ export function ConsoleFrame() {
         <Menu openPalette={openPalette} />
       </div>
       <main id="main" className={classes.main} tabIndex={-1}>
+        <Offline />
         <Suspense fallback={<Waiting />}>
           <Outlet />
         </Suspense>
@@ -58,10 +60,22 @@ export function ConsoleFrame() {
   )
 }
 
+/** What was read before stays in sight; it is read again when the network returns. */
+function Offline() {
+  const { online } = useNetwork()
+  return online ? null : (
+    <div className={classes.offline}>
+      <Notice tone="warning">
+        You are offline: what is shown may be old. It is read again when the network returns.
+      </Notice>
+    </div>
+  )
+}
+
 function Name() {
   return (
     <Link to="/console" className={classes.name}>
-      {site.logo === null ? null : <img src={site.logo} alt="" height={20} />}
+      <img src={site.logo ?? '/site/icon'} alt="" height={20} />
       {site.name}
     </Link>
   )

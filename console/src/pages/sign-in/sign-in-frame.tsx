@@ -9,7 +9,7 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
   return (
     <main className={classes.door}>
       <div className={classes.name}>
-        {site.logo === null ? null : <img src={site.logo} alt="" height={24} />}
+        <img src={site.logo ?? '/site/icon'} alt="" height={24} />
         {site.name}
       </div>
       <div className={classes.panel}>

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -83,6 +83,14 @@ export function SignInPage() {
               Sign in with single sign-on
             </Button>
           ) : null}
+          <details>
+            <summary>Forgotten your password?</summary>
+            <Text fz={13} mt={8}>
+              Ask an owner: under Users, "Make a password link" makes a link with which you set a new one. An
+              operator can make it with <code>ADMIN_TOKEN</code>:{' '}
+              <code>POST /admin/v1/users/&#123;id&#125;/reset-link</code>.
+            </Text>
+          </details>
         </Stack>
       </form>
     </SignInFrame>

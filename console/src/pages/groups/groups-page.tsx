@@ -10,6 +10,7 @@ import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.t
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { OwnMark } from '../../parts/own-mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import classes from '../access/access.module.css'
 import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
@@ -29,9 +30,12 @@ const columns: Column<GroupRow>[] = [
     grows: true,
     sort: 'name',
     cell: ({ id, name }) => (
-      <Link className={classes.link} to="/console/groups/$id" params={{ id }}>
-        {name}
-      </Link>
+      <>
+        <Link className={classes.link} to="/console/groups/$id" params={{ id }}>
+          {name}
+        </Link>
+        <OwnMark name={name} />
+      </>
     ),
   },
   { id: 'models', head: 'Models', width: 136, grows: true, cell: ({ models }) => listed(models) },

@@ -11,6 +11,7 @@ import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/fi
 import { Moment, Money } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { OwnMark } from '../../parts/own-mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import classes from '../access/access.module.css'
@@ -98,9 +99,12 @@ const columns: readonly Column<ListedTenant>[] = [
     grows: true,
     sort: 'name',
     cell: ({ id, name }) => (
-      <Link className={classes.link} to="/console/tenants/$id" params={{ id }}>
-        {name}
-      </Link>
+      <>
+        <Link className={classes.link} to="/console/tenants/$id" params={{ id }}>
+          {name}
+        </Link>
+        <OwnMark name={name} />
+      </>
     ),
   },
   { id: 'state', head: 'State', width: 96, cell: (tenant) => <TenantState of={tenant} /> },

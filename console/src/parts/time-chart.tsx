@@ -255,7 +255,7 @@ function useDrawnChart(props: TimeChartProps) {
       chart.destroy()
     }
     // The chart is drawn anew for each change: that takes about a millisecond.
-  }, [data, scheme, kind, height, stepMs, at, series, ticks, top, limit, format, isChoosable])
+  }, [data, scheme, kind, height, stepMs, at, series, ticks, top, format, isChoosable])
   const show = (bucket: number | undefined) => {
     setHovered(bucket)
     const chart = drawn.current

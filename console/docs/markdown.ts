@@ -44,8 +44,13 @@ export interface Around {
 /** Code of more characters may break. */
 const longCode = 28
 
-/** HTML of one document. Tags in its text are text; comments are left out. */
-export function render(markdown: string, around: Around): Rendered {
+/**
+ * HTML of one document, as a gateway serves it: what only a checkout needs is left out, and a page for those
+ * who call a gateway has the placeholders that `fill.ts` fills in. Tags in its text are text; comments are
+ * left out.
+ */
+export function render(written: string, around: Around): Rendered {
+  const markdown = written.replace(inCheckout, (_, part) => (/npm (start|ci)/.test(part) ? withKey : ''))
   const headings: Heading[] = []
   const md = new MarkdownIt({ html: false, linkify: false, typographer: false })
   md.use(anchor, {
@@ -106,7 +111,25 @@ export function render(markdown: string, around: Around): Rendered {
   const title = parts[0]?.heading ?? ''
   const paragraph = tokens.findIndex(({ type }) => type === 'paragraph_open')
   const lead = plain(tokens[paragraph + 1])
-  return { title, lead, html: md.renderer.render(tokens, md.options, {}), headings, parts }
+  const html = md.renderer.render(tokens, md.options, {})
+  return { title, lead, html: markdown === written ? html : withPlaceholders(html), headings, parts }
+}
+
+/** Between two comments stands what a reader of a running gateway does not need, such as how to start one. */
+const inCheckout = /^<!-- only in a checkout -->$([\s\S]*?)^<!-- end -->$/gm
+
+const withKey = `You need a key of this gateway: ask those who run it. The base URL is \`http://127.0.0.1:8787/v1\`, or
+\`http://127.0.0.1:8787\` for clients that add \`/v1\` themselves. Set the key in your shell:`
+
+/** What the documents say of a first start, and what stands for it until a gateway is known. */
+function withPlaceholders(html: string): string {
+  return html
+    .replaceAll('http://127.0.0.1:8787', '__GATEWAY__')
+    .replaceAll('demo-chat', '__MODEL__')
+    .replaceAll('demo-image', '__IMAGE_MODEL__')
+    .replaceAll('text-embedding-3-small', '__EMBEDDING_MODEL__')
+    .replaceAll('This is the demo channel of Tollgate; no model is behind it. ', '')
+    .replace(/You said: \\?&#34;Hello\\?&#34;/g, 'Hello! How can I help you?')
 }
 
 /** A comment says something to those who write or test the documents. */

@@ -9,6 +9,13 @@ export interface Entry {
   text: string
 }
 
+/** What people ask for, and the documents' word. A search finds longer words too: `month` finds `monthly`. */
+const usual = new Map([
+  ['monthly', 'month'],
+  ['daily', 'day'],
+  ['budgets', 'budget'],
+])
+
 const searchOptions: SearchOptions = {
   prefix: true,
   fuzzy: (term) => (term.length > 4 ? 0.2 : false),
@@ -17,6 +24,7 @@ const searchOptions: SearchOptions = {
   // Who asks how something works wants the reference first, and its history later.
   boostDocument: (id) => (String(id).startsWith('/docs/decisions/') ? 0.3 : 1),
   tokenize: (text) => text.split(notOfWords).filter(Boolean),
+  processTerm: (term) => usual.get(term.toLowerCase()) ?? term.toLowerCase(),
 }
 
 /** Of the index and of those who ask it: both must be the same. */

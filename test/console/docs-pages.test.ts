@@ -75,6 +75,9 @@ describe('the search', () => {
     ['idempot', '/docs/reference/endpoints'],
     ['idempotancy', '/docs/reference/endpoints'],
     ['insufficient_credit', '/docs/reference/errors'],
+    // The documents say `month`.
+    ['monthly budget', '/docs/reference/limits'],
+    ['Monthly budgets', '/docs/reference/limits'],
   ])('finds %s', (words, route) => {
     expect(
       find(words)
@@ -110,6 +113,19 @@ describe('Markdown', () => {
   test('comments are left out', () => {
     const made = html('before', '', '<!-- not run: needs a vendor -->', '', '```sh', 'ls', '```')
     expect(made).not.toMatch(/not run|--/)
+  })
+
+  test('what only a checkout needs is left out, and names of the demo are those of the gateway', () => {
+    const start = '```sh\nnpm ci && npm start\n```'
+    const made = html('<!-- only in a checkout -->', '', start, '', '<!-- end -->', '', 'Ask `demo-chat`.')
+    expect(made).not.toContain('npm')
+    expect(made).toContain('You need a key of this gateway')
+    expect(made).toContain('__GATEWAY__/v1')
+    expect(made).toContain('Ask <code>__MODEL__</code>.')
+    const about = html('a', '', '<!-- only in a checkout -->', '', 'The demo', '', '<!-- end -->', '', 'b')
+    expect(about).not.toMatch(/The demo|You need a key/)
+    // Who starts a gateway of their own calls that one.
+    expect(html(start, '', 'Ask `demo-chat`.')).toContain('Ask <code>demo-chat</code>.')
   })
 
   test('headings have the anchors that GitHub gives them', () => {

@@ -125,6 +125,20 @@ test('the code of tutorials and clients has the address of this gateway, copied 
   await page.getByText('curl http://127.0.0.1:8787/readyz').first().waitFor()
 })
 
+test('who has a key of this gateway starts with it, and asks a model of this gateway', async () => {
+  const page = await bed.page()
+  for (const path of ['/docs/tutorials/first-request', '/docs/clients/openai']) {
+    await page.goto(path)
+    const article = page.locator('article')
+    await article.getByText('You need a key of this gateway').waitFor()
+    await expect.poll(() => article.textContent()).toContain("model: 'acme/small'")
+    expect(await article.textContent()).not.toMatch(/npm start|demo-|demo channel/)
+  }
+  // No public model makes images here.
+  await page.goto('/docs/tutorials/images')
+  await page.getByText('"model": "YOUR-IMAGE-MODEL"').first().waitFor()
+})
+
 test('the documents are there without JavaScript too', async () => {
   const { url } = bed.gateway
   const list = await (await fetch(`${url}/llms.txt`)).text()

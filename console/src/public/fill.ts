@@ -1,27 +1,26 @@
 interface Values {
   gateway: string
+  /** That chats. */
   model: string
+  imageModel?: string | undefined
+  embeddingModel?: string | undefined
 }
 
-/** A snippet for one gateway and one model. */
-export function filled(text: string, { gateway, model }: Values): string {
-  return text.replaceAll('__GATEWAY__', () => gateway).replaceAll('__MODEL__', () => inQuotes(model))
+/** A snippet or a document for one gateway and its models. Without a model it says what to put there. */
+export function filled(text: string, { gateway, model, imageModel, embeddingModel }: Values): string {
+  return text
+    .replaceAll('__GATEWAY__', () => gateway)
+    .replaceAll('__MODEL__', () => inQuotes(model))
+    .replaceAll('__IMAGE_MODEL__', () => inQuotes(imageModel ?? 'YOUR-IMAGE-MODEL'))
+    .replaceAll('__EMBEDDING_MODEL__', () => inQuotes(embeddingModel ?? 'YOUR-EMBEDDING-MODEL'))
 }
 
-/** The same of a snippet's HTML. */
-export function filledHtml(html: string, { gateway, model }: Values): string {
-  return filled(html, { gateway: escaped(gateway), model: escaped(model) })
-}
-
-const documented = 'http://127.0.0.1:8787'
-
-/**
- * The HTML of a document with this gateway's address in place of that of a first start. Tutorials and pages
- * of clients are for those who call it; the other documents speak of the machine that it runs on, and keep
- * theirs.
- */
-export function addressed(html: string, path: string, gateway: string): string {
-  return /^(tutorials|clients)\//.test(path) ? html.replaceAll(documented, () => escaped(gateway)) : html
+/** The same of HTML. */
+export function filledHtml(html: string, values: Values): string {
+  const inHtml = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, escaped(value)]],
+  )
+  return filled(html, Object.fromEntries(inHtml))
 }
 
 /**

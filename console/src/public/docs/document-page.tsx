@@ -49,7 +49,7 @@ function Opened({
     <div className={classes.page}>
       <div className={classes.text}>
         <Headings headings={data.headings} isFolded />
-        <Article page={data} path={link.path} />
+        <Article page={data} />
         <nav className={classes.steps} aria-label="Next and previous page">
           {before === undefined ? null : (
             <Link to={before.route} className={classes.step}>

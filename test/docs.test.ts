@@ -217,7 +217,17 @@ describe('the errors in docs/reference/errors.md', () => {
         messagesType,
       ]
     })
-    const documented = rowsOf(read('docs/reference/errors.md')).map((cells) => cells.slice(0, 6))
+    const [head = '', forMessages = ''] = read('docs/reference/errors.md').split('The Messages format has')
+    const [toDo = '', types = ''] = head.split('## Types and codes')
+    const statuses = new Map(rowsOf(toDo).map(([kind, status]) => [kind, status]))
+    const inMessages = new Map(rowsOf(forMessages).map(([kind, ...cells]) => [kind, cells]))
+    const documented = rowsOf(types).map(([kind, ...cells]) => [
+      kind,
+      statuses.get(kind),
+      ...cells,
+      ...(inMessages.get(kind) ?? []),
+    ])
+    expect(statuses.size).toBe(sent.length)
     expect(documented.sort()).toEqual(sent.sort())
   })
 })

@@ -79,6 +79,12 @@ export function render(written: string, around: Around): Rendered {
     return `<code${text.length > longCode ? ' class="long"' : ''}>${escapeHtml(text)}</code>`
   }
   let isCorner = false
+  let heads: string[] = []
+  let column = 0
+  md.renderer.rules.tr_open = () => {
+    column = 0
+    return '<tr>'
+  }
   for (const kind of ['td_open', 'th_open'] as const) {
     // Alignment comes as a style attribute, which the pages' policy forbids.
     md.renderer.rules[kind] = (tokens, index) => {
@@ -86,14 +92,18 @@ export function render(written: string, around: Around): Rendered {
       // A corner without words is no head of a column.
       const isEmpty = kind === 'th_open' && tokens[index + 1]?.content === ''
       isCorner = isEmpty
+      if (kind === 'th_open') heads.push(plain(tokens[index + 1]))
       if (isEmpty) return '<td>'
-      return `<${kind.slice(0, 2)}${/right/.test(style) ? ' class="right"' : ''}${kind === 'th_open' ? ' scope="col"' : ''}>`
+      const about = kind === 'th_open' ? 'scope="col"' : `data-head="${escapeHtml(heads[column++] ?? '')}"`
+      return `<${kind.slice(0, 2)}${/right/.test(style) ? ' class="right"' : ''} ${about}>`
     }
   }
   md.renderer.rules.th_close = () => (isCorner ? '</td>' : '</th>')
   let heading = ''
-  md.renderer.rules.table_open = () =>
-    `<div class="table" role="region" tabindex="0" aria-label="Table: ${escapeHtml(heading)}"><table>`
+  md.renderer.rules.table_open = () => {
+    heads = []
+    return `<div class="table" role="region" tabindex="0" aria-label="Table: ${escapeHtml(heading)}"><table>`
+  }
   md.renderer.rules.table_close = () => '</table></div>\n'
   md.renderer.rules.heading_open = (tokens, index, options, _env, self) => {
     heading = plain(tokens[index + 1])

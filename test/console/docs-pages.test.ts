@@ -159,7 +159,7 @@ describe('Markdown', () => {
   test('a table scrolls by itself and says what it is', () => {
     const made = html('## Kinds', '', '| a | b |', '| - | -: |', '| 1 | 2 |')
     expect(made).toContain('<div class="table" role="region" tabindex="0" aria-label="Table: Kinds">')
-    expect(made).toContain('<td class="right">2</td>')
+    expect(made).toContain('<td class="right" data-head="b">2</td>')
   })
 })
 

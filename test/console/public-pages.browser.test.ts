@@ -40,6 +40,19 @@ test.each([{}, { colorScheme: 'dark' as const }, phone])(
   },
 )
 
+test.each([{}, phone])('tables about errors are not wider than their place: %j', async (options) => {
+  const page = await bed.page(options)
+  for (const path of ['/docs/reference/errors', '/docs/reference/reasons', '/docs/runbook']) {
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const wide = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('article .table')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((table) => table.getAttribute('aria-label') + ': ' + table.scrollWidth + ' in ' + table.clientWidth)`,
+    )
+    expect(wide, path).toEqual([])
+  }
+})
+
 test('a visitor sees how to ask, and finds a model with its exact price', async () => {
   const page = await bed.page()
   await page.goto('/')

@@ -24,6 +24,7 @@ export function runbookReasons(runbook: string): Map<string, string> {
 
 const intro = `# Reasons
 
+Find the reason of your error below: its entry begins with what to do, for who sent the request and for who runs the gateway.
 Each refusal or failure that Tollgate reports has a reason: one stable word. The message may be reworded, the reason stays.
 A client reads it in the header \`x-tollgate-reason\`, and in \`error.code\` where no vendor's SDK acts on another word.
 The usage log has it as \`error.reason\`, the log as \`reason\`, the metric \`tollgate_request_errors_total\` as a label.
@@ -41,8 +42,8 @@ function entryOf(
   const forOperator = [...(operator === undefined ? [] : [linked(operator)]), ...more].join(' ')
   return [
     `### ${reason}`,
-    `\`${kind}\`, ${kinds[kind].status}${word}: ${escaped(sampleOf(says))}`,
     `- **Client:** ${client}.${forOperator === '' ? '' : `\n- **Operator:** ${forOperator}`}`,
+    `\`${kind}\`, ${kinds[kind].status}${word}: ${escaped(sampleOf(says))}`,
   ].join('\n\n')
 }
 

@@ -13,8 +13,17 @@ const root = resolve(import.meta.dirname, '..')
 const clients = globSync('docs/clients/*.md', { cwd: root }).sort()
 const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }).sort(), ...clients]
 
-/** The only blocks that no test runs: document, first line, reason. */
+/**
+ * The only blocks that this test does not run: document, first line, reason. test/clients runs those of llm and
+ * LiteLLM.
+ */
 const notRun = [
+  [
+    'docs/clients/aider.md',
+    'export OPENAI_API_BASE=http://127.0.0.1:8787/v1 OPENAI_API_KEY=$TOLLGATE_KEY',
+    'needs aider',
+  ],
+  ['docs/clients/aider.md', "aider --message 'Say hello'", 'needs aider'],
   ['docs/clients/claude-code.md', "claude -p 'Say hello'", 'needs Claude Code'],
   [
     'docs/clients/cline.md',
@@ -22,6 +31,7 @@ const notRun = [
     'needs Cline',
   ],
   ['docs/clients/codex.md', "codex exec 'Say hello'", 'needs Codex'],
+  ['docs/clients/continue.md', 'npm install -g @continuedev/cli', 'needs Continue'],
   ['docs/clients/langchain.md', 'npm install @langchain/openai @langchain/core', 'needs LangChain'],
   ['docs/clients/langchain.md', "import { ChatOpenAI } from '@langchain/openai'", 'needs LangChain'],
   [
@@ -29,6 +39,39 @@ const notRun = [
     'This is the demo channel of Tollgate; no model is behind it. You said: "Hello"',
     'needs LangChain',
   ],
+  ['docs/clients/litellm.md', 'pip install litellm', 'needs LiteLLM'],
+  ['docs/clients/litellm.md', 'import os', 'needs LiteLLM'],
+  [
+    'docs/clients/litellm.md',
+    'This is the demo channel of Tollgate; no model is behind it. You said: "Say hello"',
+    'needs LiteLLM',
+  ],
+  ['docs/clients/litellm.md', 'import litellm', 'needs LiteLLM'],
+  [
+    'docs/clients/litellm.md',
+    '...401 litellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key provided. The API key sk-p... is unknown. Use a key issued by this gateway, not one from a provider....',
+    'needs LiteLLM',
+  ],
+  ['docs/clients/llm.md', 'pip install llm', 'needs llm'],
+  ['docs/clients/llm.md', 'llm keys set tollgate --value "$TOLLGATE_KEY"', 'needs llm'],
+  ['docs/clients/llm.md', "llm -m demo-chat 'Say hello'", 'needs llm'],
+  [
+    'docs/clients/llm.md',
+    'This is the demo channel of Tollgate; no model is behind it. You said: "Say hello"',
+    'needs llm',
+  ],
+  [
+    'docs/clients/llm.md',
+    "llm -m demo-chat --key sk-proj-0123456789abcdef0123456789abcdef 'Say hello' 2>&1 || true",
+    'needs llm',
+  ],
+  [
+    'docs/clients/llm.md',
+    'Error: Error code: 401 - Incorrect API key provided. The API key sk-p... is unknown. Use a key issued by this gateway, not one from a provider.',
+    'needs llm',
+  ],
+  ['docs/clients/mistral-vibe.md', 'pip install mistral-vibe', 'needs Mistral Vibe'],
+  ['docs/clients/open-webui.md', 'pip install open-webui', 'needs Open WebUI'],
   ['docs/clients/opencode.md', "opencode run --model tollgate/demo-chat 'Say hello'", 'needs OpenCode'],
   ['docs/clients/pi.md', "pi --provider tollgate --model demo-chat -p 'Say hello'", 'needs pi'],
   ['docs/clients/qwen-code.md', "qwen -p 'Say hello'", 'needs Qwen Code'],

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { agentSnippets } from '../../console/src/snippets/agents.ts'
 import { curlSnippet } from '../../console/src/snippets/curl.ts'
 import { sdkSnippets } from '../../console/src/snippets/sdks.ts'
@@ -143,6 +145,15 @@ test('no secret is in the code unless it is given', () => {
   }
 })
 
+test('each agent of the console has its page, in the same order', () => {
+  const contents: { title: string; pages: string[] }[] = JSON.parse(
+    readFileSync('docs/contents.json', 'utf8'),
+  )
+  const ids = agentSnippets({ origin: 'https://llm.test', model: 'm' }).map(({ id }) => id)
+  const pages = contents.find(({ title }) => title === 'Clients')?.pages ?? []
+  expect(pages.flatMap((page) => ids.filter((id) => page === `clients/${id}.md`))).toEqual(ids)
+})
+
 test('each agent gets the base URL that it expects', () => {
   const texts = Object.fromEntries(
     agentSnippets({ origin: 'https://llm.test', model: 'm', contextLength: 1000 }).map(({ id, text }) => [
@@ -156,5 +167,14 @@ test('each agent gets the base URL that it expects', () => {
     baseURL: 'https://llm.test/v1',
     apiKey: '{env:TOLLGATE_KEY}',
   })
+  expect(texts.aider).toContain("export OPENAI_API_BASE='https://llm.test/v1'\n")
+  expect(texts.aider).toContain("--model 'openai/m'")
+  expect(parse(texts.continue ?? '').models).toEqual([
+    expect.objectContaining({
+      apiBase: 'https://llm.test/v1',
+      apiKey: expect.stringMatching(/^\$\{\{ secrets\.TOLLGATE_KEY \}\}$/),
+    }),
+  ])
+  expect(texts['mistral-vibe']).toContain('api_base = "https://llm.test/v1"')
   expect(JSON.parse(texts.pi ?? '').providers.tollgate.models).toEqual([{ id: 'm', contextWindow: 1000 }])
 })

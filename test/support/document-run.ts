@@ -19,6 +19,7 @@ const errorStatus = /HTTP\/1\.1 [45]\d\d/
 export class DocumentRun {
   readonly #directory = mkdtempSync(join(tmpdir(), 'tollgate-document-'))
   readonly #replaced: ReadonlyMap<string, string>
+  readonly #programs: string | undefined
   readonly #servers = new Map<string, Server>()
   readonly #shell: ChildProcess
   readonly #codes: AsyncIterator<string>
@@ -30,9 +31,13 @@ export class DocumentRun {
   #refused: string | undefined
   #count = 0
 
-  /** `replaced`: replacements for addresses that a test cannot call. */
-  constructor(replaced: ReadonlyMap<string, string> = new Map()) {
+  /**
+   * `replaced`: replacements for addresses that a test cannot call. `programs`: a folder of programs that come
+   * first.
+   */
+  constructor(replaced: ReadonlyMap<string, string> = new Map(), programs?: string) {
     this.#replaced = replaced
+    this.#programs = programs
     for (const part of parts) symlinkSync(join(repository, part), join(this.#directory, part))
     // With this, curl fails on an error status, and never hangs.
     writeFileSync(join(this.#directory, '.curlrc'), 'silent\nshow-error\nfail-with-body\nmax-time = 60\n')
@@ -55,12 +60,15 @@ export class DocumentRun {
     switch (language) {
       case 'sh':
         // The packages are installed already: this test runs with them.
-        if (text === 'npm ci') return
+        if (text === 'npm ci' || /^pip install \S+$/.test(text)) return
         if (startsServer(text)) await this.#start(text)
         else await this.#run(text)
         return
       case 'ts':
         await this.#run(`node ${this.#write('mjs', text)}`)
+        return
+      case 'python':
+        await this.#run(`python ${this.#write('py', text)}`)
         return
       case 'yaml':
         writeFileSync(join(this.#directory, 'gateway.yaml'), text)
@@ -141,7 +149,8 @@ export class DocumentRun {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
+    const programs = this.#programs === undefined ? [] : [this.#programs]
+    const path = [...programs, dirname(process.execPath), process.env.PATH].join(delimiter)
     return { PATH: path, HOME: this.#directory, TMPDIR: process.env.TMPDIR ?? tmpdir() }
   }
 }

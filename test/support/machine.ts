@@ -24,6 +24,9 @@ export const pgbouncerPath = '/usr/sbin/pgbouncer'
 export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
 export const helmPath = join(toolsPath, 'bin/helm')
 
+/** What test/clients/tools/install.sh has installed. */
+export const pythonPath = resolve(import.meta.dirname, '../clients/tools/node_modules/python/bin')
+
 /** The oldest release of Postgres that Tollgate runs on. */
 export const oldestPostgres = 15
 
@@ -115,6 +118,12 @@ function extras(): Extra[] {
       get: 'sh test/deploy/tools/install.sh',
       isHere: existsSync(helmPath),
       files: /[/]deploy[/](chart|compose|probes)\.test\.ts$/,
+    },
+    {
+      name: 'llm and LiteLLM, which need Python',
+      get: 'sh test/clients/tools/install.sh',
+      isHere: existsSync(join(pythonPath, 'llm')) && existsSync(join(pythonPath, 'litellm')),
+      files: /[/]clients[/]pages\.test\.ts$/,
     },
   ]
 }

@@ -11,7 +11,9 @@ export interface AgentSource {
 
 /** Settings of the coding agents that people use most. */
 export function agentSnippets(source: AgentSource): Snippet[] {
-  return [claudeCode(source), codex(source), opencode(source), qwenCode(source), cline(source), pi(source)]
+  return [claudeCode, codex, opencode, qwenCode, cline, pi, aider, continueDev, mistralVibe].map((snippet) =>
+    snippet(source),
+  )
 }
 
 const shellKey = (secret: string | undefined) =>
@@ -109,6 +111,59 @@ function pi({ origin, model, contextLength, secret }: AgentSource): Snippet {
     },
   }
   return { id: 'pi', title: 'pi', before: '~/.pi/agent/models.json', text: inFile(settings) }
+}
+
+function aider({ origin, model, secret }: AgentSource): Snippet {
+  return {
+    id: 'aider',
+    title: 'aider',
+    before: 'In the shell that starts it.',
+    text: [
+      `export OPENAI_API_BASE=${shellWord(`${origin}/v1`)}`,
+      `export OPENAI_API_KEY=${shellKey(secret)}`,
+      `aider --model ${shellWord(`openai/${model}`)}`,
+    ].join('\n'),
+  }
+}
+
+/** YAML takes strings of JSON. */
+function continueDev({ origin, model, secret }: AgentSource): Snippet {
+  return {
+    id: 'continue',
+    title: 'Continue',
+    before: '~/.continue/config.yaml',
+    text: `name: Tollgate
+version: 1.0.0
+schema: v1
+models:
+  - name: ${JSON.stringify(model)}
+    provider: openai
+    model: ${JSON.stringify(model)}
+    apiBase: ${JSON.stringify(`${origin}/v1`)}
+    apiKey: ${secret === undefined ? `\${{ secrets.TOLLGATE_KEY }}` : JSON.stringify(secret)}
+    roles: [chat, edit, apply]`,
+  }
+}
+
+function mistralVibe({ origin, model, secret }: AgentSource): Snippet {
+  return {
+    id: 'mistral-vibe',
+    title: 'Mistral Vibe',
+    before: '~/.vibe/config.toml',
+    text: `${exportLine(secret)}active_model = ${inToml(model)}
+
+[[providers]]
+name = "tollgate"
+api_base = ${inToml(`${origin}/v1`)}
+api_key_env_var = "TOLLGATE_KEY"
+api_style = "openai"
+backend = "generic"
+
+[[models]]
+name = ${inToml(model)}
+provider = "tollgate"
+alias = ${inToml(model)}`,
+  }
 }
 
 function inFile(settings: object): string {

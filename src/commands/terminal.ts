@@ -93,7 +93,7 @@ export class Terminal {
     const { stdin, stderr } = this.#streams
     const terminal = stdin.isTTY === true
     if (terminal) stderr.write(`${prompt}: `)
-    const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const output = new Writable({ write: (_chunk, _encoding, done) => done() }).on('error', () => {})
     const lines = createInterface({ input: stdin, output, terminal, signal })
     // A last line without an end is no answer to `question`.
     const line = await new Promise<string>((resolve) => {

@@ -5,6 +5,7 @@ import { groupOf } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import type { Gateway } from './gateway.ts'
 import { checkTags } from './labels.ts'
+import { ClientLeft } from './life.ts'
 import { extend, type Received } from './received.ts'
 
 /** The second stage: the caller is known, and this process has room for the request. */
@@ -22,13 +23,17 @@ export async function identify(gateway: Gateway, received: Received): Promise<Id
   const { caller, books, exchange, clientAddress, startedAt } = received
   const { snapshot } = books.catalog
   const address = clientAddress ?? undefined
+  // Decided on arrival: of many requests whose keys must be read, only those beyond the bound are refused.
+  const refusal = refusalWithoutRoom(gateway, received)
   const identity =
     caller === undefined
       ? await authenticate(gateway.keys, snapshot, exchange.headers, address, startedAt)
       : permitCaller(caller.identity, caller.identity.keyName, snapshot, address, startedAt)
-  // Set before the check, so that the row of a request that finds no room still names its key.
+  // Set before the refusal, so that its row names the key.
   received.row.identity = identity
-  requireRoom(gateway, received)
+  // Bytes after its headers that are not HTTP end a request meanwhile. It must hold nothing after its end.
+  if (received.life.ended) throw new ClientLeft()
+  if (refusal !== undefined) throw refusal
   received.life.releases.push(takePlace(gateway, received, identity))
   checkTags(exchange.headers)
   return extend(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
@@ -66,12 +71,9 @@ function takePlace({ bounds }: Gateway, { books }: Received, identity: Identity)
   return keyRequests.begin(keyId)
 }
 
-/** Throws `unavailable` when this process cannot begin a new request. */
-function requireRoom({ draining, bounds }: Gateway, { books }: Received): void {
-  if (draining) {
-    throw gatewayError('refused_while_draining', {}, { retryAfterSeconds: 1 })
-  }
-  if (books.requests.size > bounds.inFlightMax) {
-    throw gatewayError('process_full', { most: bounds.inFlightMax }, { retryAfterSeconds: 1 })
-  }
+/** Returns `unavailable` when this process cannot begin a new request. */
+function refusalWithoutRoom({ draining, bounds }: Gateway, { books }: Received): GatewayError | undefined {
+  if (draining) return gatewayError('refused_while_draining', {}, { retryAfterSeconds: 1 })
+  if (books.requests.size <= bounds.inFlightMax) return undefined
+  return gatewayError('process_full', { most: bounds.inFlightMax }, { retryAfterSeconds: 1 })
 }

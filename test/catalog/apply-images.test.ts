@@ -133,7 +133,7 @@ test('a changed price of an image writes a new row; another order or spelling wr
   await apply(priced(`price: { images: [${small}, ${high}] }`))
   await apply(priced(`price: { images: [${high}, { usd: "0.100", size: s }] }`))
   await apply(priced('price: { images: [{ size: s, usd: "0.3" }] }'))
-  await apply(priced('price: { images: [] }'))
+  await apply(priced('price: { input: "0" }'))
   await apply(priced('price: { image: "0.3" }'))
   const [first, second, ...rest] = await rates()
   expect(first).toEqual([

@@ -79,8 +79,8 @@ describe('the words of an action', () => {
       ['make', 'change', 'enable', 'disable'].map((verb) => `${what}.${verb}`),
     ),
   ]
-  /** Types of webhooks. */
-  const others = ['alert.opened', 'alert.closed', 'alert.test']
+  /** Types of webhooks, and a field of a request. */
+  const others = ['alert.opened', 'alert.closed', 'alert.test', 'file.text']
 
   test('are in the table for each action that the code writes, and for no other', () => {
     const things = [...resources, 'password', 'playground', 'second_factor'].join('|')

@@ -35,13 +35,17 @@ test('a body that does not come in time is one 408 of its request, with its key,
 })
 
 test('a body with wrong chunks is one 400 of its request', async () => {
-  const answer = await say(post('transfer-encoding: chunked', 'zzz\r\n'))
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-  expect(await onlyRowOf(answer)).toMatchObject({
-    status: 400,
-    outcome: 'refused',
-    endpoint: '/v1/chat/completions',
-  })
+  // More often than the key may have requests at once: none of them stays counted.
+  for (let round = 0; round < 4; round++) {
+    const answer = await say(post('transfer-encoding: chunked', 'zzz\r\n'))
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await onlyRowOf(answer)).toMatchObject({
+      status: 400,
+      outcome: 'refused',
+      endpoint: '/v1/chat/completions',
+    })
+  }
+  expect((await bed.chat({ model: 'any', messages })).status).toBe(200)
 })
 
 test.each([

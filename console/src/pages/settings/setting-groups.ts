@@ -25,7 +25,7 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   { title: 'Keys, limits and money', fits: /^(KEY_|KEYS_|KNOWN_|LIMITS_|BUDGET_|MONEY_)/ },
   {
     title: 'Place and process',
-    fits: /^(HOST|PORT|PUBLIC_URL|DATA|SECRET_|GATEWAY_|TLS_|TRUSTED_|PLAIN_HTTP|PROCESSES|LOG_LEVEL|ROLE|REDIS_|DRAIN_|CRASH_DRAIN_|SHUTDOWN_|REVISION_)/,
+    fits: /^(HOST|PORT|PUBLIC_URL|DATA|SECRET_|GATEWAY_|TLS_|TRUSTED_|PLAIN_HTTP|PROCESSES|LOG_LEVEL|LOG_FORMAT|ROLE|REDIS_|DRAIN_|CRASH_DRAIN_|SHUTDOWN_|REVISION_)/,
   },
   { title: 'Connections to Postgres', fits: /_CONNECTIONS$|^READS_/ },
   {

@@ -15,7 +15,7 @@ export const keyColumnIds = [
 /** The columns of the list of keys. Members see one tenant, and need no column for it. */
 export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
   return [
-    { id: 'name', head: 'Name', width: 152, grows: true, sort: 'name', cell: (key) => <KeyName of={key} /> },
+    { id: 'name', head: 'Name', width: 144, grows: true, sort: 'name', cell: (key) => <KeyName of={key} /> },
     { id: 'state', head: 'State', width: 104, cell: (key) => <KeyState of={key} /> },
     ...(isMember ? [] : [tenantColumn]),
     { id: 'group', head: 'Group', width: 96, isWide: true, cell: ({ group }) => group },

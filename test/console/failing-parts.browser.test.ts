@@ -24,7 +24,7 @@ async function firstOf(list: string): Promise<string> {
 }
 
 test.each([
-  ['tenants', /\/(balance|summary)/, /^(Recorded|Balance)$/],
+  ['tenants', /\/(balance|summary|usage)/, /^(Recorded|Balance)$/],
   ['keys', /\/(usage|summary|requests)/, 'Who used the key last'],
   ['channels', /\/(health|summary|offers)/, 'Over time'],
 ])(

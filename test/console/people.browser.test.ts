@@ -86,5 +86,6 @@ test('a member sees its own tenant on every page, and nothing of another one', a
   await page.goto(`/console/keys/${foreign.id}`)
   await page.getByText('There is no such key').waitFor()
   await page.goto(`/console/log/${ids[0]}`)
+  await page.getByRole('tab', { name: 'Properties' }).click()
   await page.getByText('own-key').first().waitFor()
 })

@@ -1,5 +1,5 @@
 /** The tenant and the group of probes and tests of channels. */
-const ownName = 'tollgate-probes'
+export const ownName = 'tollgate-probes'
 
 /** Beside the name of a tenant or a group that is nobody's: Tollgate has made it for itself. */
 export function OwnMark({ name }: { name: string }) {

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ask } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
+import { ownName } from '../../parts/own-mark.tsx'
 
 /** All that the steps are read from, in one go. */
 export const factsQuery = queryOptions({
@@ -23,9 +24,9 @@ export const factsQuery = queryOptions({
     ])
     return {
       channels: channels.data,
-      groups: groups.data,
-      tenants: tenants.data.filter(({ name }) => name !== 'tollgate-probes'),
-      keys: keys.data.filter(({ tenant }) => tenant !== 'tollgate-probes'),
+      groups: groups.data.filter(({ name }) => name !== ownName),
+      tenants: tenants.data.filter(({ name }) => name !== ownName),
+      keys: keys.data.filter(({ tenant }) => tenant !== ownName),
       models: models.data,
       rows: rows.data,
     }

@@ -49,7 +49,8 @@ test('a gateway whose output no one reads serves all the same', async () => {
 })
 
 test('on a terminal, log lines are for people, and the greeting names an address that opens', async () => {
-  const env = { ...(await environment()), HOST: '0.0.0.0', PLAIN_HTTP: 'allow' }
+  const own = { DATA_DIR: join(folder, 'of-its-own'), HOST: '0.0.0.0', PLAIN_HTTP: 'allow' }
+  const env = { ...(await environment()), ...own }
   const ctrlC = '\u0003'
   const run = await onTerminal(`exec '${process.execPath}' src/commands/main.ts start`, env, {
     asked: 'base URL:',

@@ -8,21 +8,27 @@ import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * Identifies the caller. Rejects with a GatewayError: `unauthenticated`, `permission_denied` or
- * `unavailable`. Messages contain no more of the key than its hint.
+ * Identifies the caller. Returns without a promise if the key is in memory. Throws or rejects with a
+ * GatewayError: `unauthenticated`, `permission_denied` or `unavailable`. Messages contain no more of the key
+ * than its hint.
  */
-export async function authenticate(
+export function authenticate(
   keys: Pick<Keys, 'lookup'>,
   snapshot: Snapshot,
   headers: IncomingHttpHeaders,
   clientAddress: string | undefined,
   nowMs: number,
-): Promise<Identity> {
+): Identity | Promise<Identity> {
   const token = tokenFrom(headers)
   if (token === undefined) {
     throw gatewayError('key_missing', { instead: elsewhere(headers) })
   }
-  const identity = await keys.lookup(token)
+  const identity = keys.lookup(token)
+  if (identity instanceof Promise) {
+    return identity.then((found) =>
+      permitCaller(known(found, token), hintOf(token), snapshot, clientAddress, nowMs),
+    )
+  }
   return permitCaller(known(identity, token), hintOf(token), snapshot, clientAddress, nowMs)
 }
 

@@ -37,22 +37,22 @@ export class Keys {
   }
 
   /**
-   * Resolves with the key with this secret, or undefined if there is none. Asks Postgres only if the result
-   * is not in memory; rejects with GatewayError `unavailable` if it does not answer in time.
+   * Returns the key with this secret, or undefined if there is none. Returns without a promise if the result
+   * is in memory. Otherwise rejects with GatewayError `unavailable` if Postgres does not answer in time.
    */
-  async lookup(secret: string): Promise<Identity | undefined> {
+  lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {
     const known = this.#known.get(secret)
     if (known !== undefined) return known
     if (secret.length < secretCharactersMin || secret.length > secretCharactersMax) return undefined
     if (this.#unknown.get(secret) === true) return undefined
     const reading = this.#reads.get(secret)
-    if (reading !== undefined) return await reading
+    if (reading !== undefined) return reading
     const possible = this.hashesOf(secret)
       .map((hash) => ({ hash, state: this.hashes.find(hash) }))
       .filter(({ state }) => state !== 'none')
     if (possible.length === 0) return undefined
     const isGuess = possible.every(({ state }) => state === 'doubtful')
-    return await this.#read(
+    return this.#read(
       secret,
       possible.map(({ hash }) => hash),
       isGuess ? 'guesses' : 'keys',

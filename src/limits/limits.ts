@@ -6,9 +6,10 @@ export interface Limits {
    * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is
    * charged. The lease holds `tokensEstimate` until it is settled, or the whole limit in a scope whose limit
    * is smaller. An estimate of 0 (the request has not been read yet) is refused only if more tokens than the
-   * limit are already used. `requestId` must be unique. Never rejects.
+   * limit are already used. `requestId` must be unique. Returns without a promise if this process can decide
+   * alone; never rejects.
    */
-  take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Promise<Decision>
+  take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
   state(): LimitsState
   close(): Promise<void>
 }
@@ -27,9 +28,9 @@ export interface LimitLease extends Standing {
   /**
    * The second decision, over the tokens of all scopes at once. The lease then also holds these tokens. A
    * refusal returns everything that the lease has taken, including its request, and ends the lease. Must be
-   * called at most once. Never rejects.
+   * called at most once. Returns without a promise if this process can decide alone; never rejects.
    */
-  hold(tokensEstimate: number): Promise<Held>
+  hold(tokensEstimate: number): Held | Promise<Held>
   /**
    * Frees the concurrency slot and replaces the estimate with the tokens actually used. Only the first call
    * that ends a lease has an effect.
@@ -96,7 +97,7 @@ const unlimited: Granted = { granted: true, requests: undefined, tokens: undefin
 /** The lease of every request that has no limits. */
 export const unlimitedLease: LimitLease = Object.freeze({
   granted: true,
-  hold: async () => unlimited,
+  hold: () => unlimited,
   settle() {},
   giveBack() {},
   requests: undefined,

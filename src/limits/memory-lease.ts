@@ -41,7 +41,7 @@ export class MemoryLease implements LimitLease {
     this.tokens = tokens
   }
 
-  async hold(tokensEstimate: number): Promise<Held> {
+  hold(tokensEstimate: number): Held {
     this.#refill()
     const wanted = this.#wanted(tokensEstimate)
     const denied = findTokensDenial(wanted)

@@ -5,7 +5,7 @@ import { findDenial, type Hold, MemoryLease, refill, refusalIn, type ScopeState 
 
 /** Limits that this process counts on its own. */
 export interface MemoryLimits extends Limits {
-  take(scopes: readonly LimitScope[], tokensEstimate: number): Promise<Decision>
+  take(scopes: readonly LimitScope[], tokensEstimate: number): Decision
   /** Counts a request that Redis has granted, as far as there is room. */
   note(scopes: readonly LimitScope[], tokensEstimate: number): MemoryLease
 }
@@ -41,7 +41,7 @@ export function memoryLimits(clock: Pick<Clock, 'now'>, scopesMax = 100_000): Me
   }
 
   return {
-    async take(scopes, tokensEstimate) {
+    take(scopes, tokensEstimate) {
       if (scopes.length === 0) return unlimitedLease
       const holds = holdsOf(scopes, tokensEstimate)
       const denied = findDenial(holds)

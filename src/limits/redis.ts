@@ -92,9 +92,13 @@ class RedisLimits implements Limits {
     this.#timer.unref()
   }
 
-  async take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Promise<Decision> {
+  take(
+    scopes: readonly LimitScope[],
+    tokensEstimate: number,
+    requestId: string,
+  ): Decision | Promise<Decision> {
     if (scopes.length === 0) return unlimitedLease
-    return (await this.#mode) === 'shared'
+    return this.#mode === 'shared'
       ? this.#takeShared(scopes, tokensEstimate, requestId)
       : this.#takeLocal(scopes, tokensEstimate, requestId)
   }
@@ -136,7 +140,7 @@ class RedisLimits implements Limits {
           if (refused === undefined) this.#settleShared(scopes, requestId, takenBack)
         })
         .catch(() => {})
-      return await this.#takeLocal(scopes, tokensEstimate, requestId)
+      return this.#takeLocal(scopes, tokensEstimate, requestId)
     }
     if (taken.refused !== undefined) return refusalFrom(scopes, taken)
     return new SharedLease(this.#home, {
@@ -149,13 +153,9 @@ class RedisLimits implements Limits {
     })
   }
 
-  async #takeLocal(
-    scopes: readonly LimitScope[],
-    tokensEstimate: number,
-    requestId: string,
-  ): Promise<Decision> {
+  #takeLocal(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision {
     this.#localDecisions++
-    const decision = await this.#local.take(this.#partsOf(scopes), tokensEstimate)
+    const decision = this.#local.take(this.#partsOf(scopes), tokensEstimate)
     return decision.granted ? new LocalLease(this.#home, { scopes, requestId, decision }) : decision
   }
 

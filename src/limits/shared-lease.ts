@@ -54,13 +54,13 @@ export class SharedLease implements LimitLease {
 
   async hold(tokensEstimate: number): Promise<Held> {
     const { scopes, requestId } = this.#request
-    if (!this.#home.isShared()) return await this.#holdLocally(tokensEstimate)
+    if (!this.#home.isShared()) return this.#holdLocally(tokensEstimate)
     const more = scopes.map((scope) => heldTokens(scope, tokensEstimate))
     // Redis may free the slots now, and a renewal at this moment would take them again.
     this.#home.leave(requestId)
     const { asking, inTime } = this.#home.hold(scopes, more, this.#held, requestId)
     const taken = await inTime
-    if (taken === undefined) return await this.#holdLocally(tokensEstimate, { asking, more })
+    if (taken === undefined) return this.#holdLocally(tokensEstimate, { asking, more })
     if (taken.refused !== undefined) {
       this.#ended = true
       this.#noted.giveBack()
@@ -82,12 +82,9 @@ export class SharedLease implements LimitLease {
   }
 
   /** `late` is the call that Redis did not answer in time. */
-  async #holdLocally(
-    tokensEstimate: number,
-    late?: { asking: Promise<Taken>; more: readonly number[] },
-  ): Promise<Held> {
+  #holdLocally(tokensEstimate: number, late?: { asking: Promise<Taken>; more: readonly number[] }): Held {
     this.#home.decidedLocally()
-    const decision = await this.#noted.hold(tokensEstimate)
+    const decision = this.#noted.hold(tokensEstimate)
     const refusedHere = !decision.granted
     if (refusedHere && late === undefined) this.#end(0, -1)
     else if (refusedHere) this.#leave()
@@ -158,9 +155,9 @@ export class LocalLease implements LimitLease {
     home.enter(requestId, scopes)
   }
 
-  async hold(tokensEstimate: number): Promise<Held> {
-    const held = await this.#decision.hold(tokensEstimate)
-    if (!held.granted) this.#end()
+  hold(tokensEstimate: number): Held | Promise<Held> {
+    const held = this.#decision.hold(tokensEstimate)
+    if (!(held instanceof Promise) && !held.granted) this.#end()
     return held
   }
 

@@ -17,19 +17,20 @@ export interface Admitted extends Asked {
 }
 
 /**
- * Admits a request. Calls `worstCase`, which may reject, only if money is limited. Rejects with ClientLeft,
+ * Admits a request. Calls `worstCase`, which may throw, only if money is limited. Rejects with ClientLeft,
  * `rate_limited`, `insufficient_credit`, `permission_denied` or `unavailable`.
  */
 export async function admit(
   gateway: Gateway,
   asked: Asked,
-  worstCase: () => Promise<Amount>,
+  worstCase: () => Amount | Promise<Amount>,
 ): Promise<Admitted> {
   const { body, facts, group, life } = asked
   await takeTokens(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     asked.books.ledger.requireRoom()
-    await holdMoney(asked, await worstCase())
+    const amount = worstCase()
+    await holdMoney(asked, amount instanceof Promise ? await amount : amount)
   }
   const opened = await openInJournal(gateway, asked)
   life.whenClientLeaves = group.clientGone

@@ -49,7 +49,7 @@ export type UnansweredCall = Extract<RelayResult, { kind: 'unanswered' }> & {
 }
 
 /** Calls one target and relays its answer. Writes the row if the client got an answer. */
-export async function callTarget(
+export function callTarget(
   gateway: Gateway,
   admitted: Admitted,
   chosen: Chosen,
@@ -60,17 +60,23 @@ export async function callTarget(
   const record = newAttempt(target)
   row.attempts.push(record)
   for (const secret of secretsOf(target)) if (!row.credentials.includes(secret)) row.credentials.push(secret)
-  let prepared: Prepared
-  try {
-    if (admitted.large !== undefined) await preparation.ahead(target, modelCandidates.model)
-    prepared = preparation.prepare(target, modelCandidates.model)
-  } catch (cause) {
+  const untranslatable = (cause: unknown): CallResult => {
     const error = asGatewayError(cause)
     record.passedOver = true
     record.error = { kind: error.kind, message: error.message }
     return { kind: 'untranslatable', error }
   }
-  return await callPrepared(gateway, admitted, chosen, { prepared, record })
+  const call = () => {
+    let prepared: Prepared
+    try {
+      prepared = preparation.prepare(target, modelCandidates.model)
+    } catch (cause) {
+      return Promise.resolve(untranslatable(cause))
+    }
+    return callPrepared(gateway, admitted, chosen, { prepared, record })
+  }
+  const ahead = preparation.ahead(target, modelCandidates.model)
+  return ahead === undefined ? call() : ahead.then(call, untranslatable)
 }
 
 /** Sends a prepared request. `record` is its attempt, which is already in the row. */

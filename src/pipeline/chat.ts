@@ -41,7 +41,8 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
         : undefined
   const replayJob = (repeat: Received, jobId: string) => repeatBackground(gateway, repeat, jobId)
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
-    const identified = await identify(gateway, received)
+    const found = identify(gateway, received)
+    const identified = found instanceof Promise ? await found : found
     format.client.checkHeaders?.(received.exchange.headers)
     const reading = {
       decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
@@ -75,10 +76,12 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const planned =
       endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const worstCase = async () => {
+    const worstCase = () => {
       const models = answeringModels(planned)
-      await preparation.translateAhead(models)
-      return worstCaseOf(asked, models, preparation)
+      const ahead = preparation.translateAhead(models)
+      return ahead === undefined
+        ? worstCaseOf(asked, models, preparation)
+        : ahead.then(() => worstCaseOf(asked, models, preparation))
     }
     if (background !== undefined) return await acceptBackground(gateway, asked, background, worstCase)
     const admitted = await admit(gateway, asked, worstCase)

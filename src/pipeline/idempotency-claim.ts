@@ -53,12 +53,11 @@ export class Claim {
   }
 
   /** Must be called with the outcome of the row. If nothing is kept, resolves when the key is free again. */
-  async ended({ outcome }: { outcome: Outcome }): Promise<void> {
-    if (this.#ended) return
-    if (outcome === 'succeeded') {
-      this.#succeeded = true
-      await this.#settle()
-    } else await this.#release()
+  ended({ outcome }: { outcome: Outcome }): Promise<void> | undefined {
+    if (this.#ended) return undefined
+    if (outcome !== 'succeeded') return this.#release()
+    this.#succeeded = true
+    return this.#settle()
   }
 
   /**
@@ -80,11 +79,11 @@ export class Claim {
     void this.#settle()
   }
 
-  async #settle(): Promise<void> {
-    if (this.#ended || !this.#succeeded || this.#sent === undefined) return
+  #settle(): Promise<void> | undefined {
+    if (this.#ended || !this.#succeeded || this.#sent === undefined) return undefined
     const status = this.#status
     if (this.#sent === 'cut' || this.#chunks === undefined || status < 200 || status > 299)
-      return await this.#release()
+      return this.#release()
     const body = Buffer.concat(this.#chunks, this.#length)
     this.#ended = true
     // The chunks are counted here until `keep` has tried to write them. `keep` itself counts those that wait
@@ -92,6 +91,7 @@ export class Claim {
     void this.#keys
       .keep(this.#request, { status, headers: this.#keptHeaders(), body })
       .then(() => this.#dropChunks())
+    return undefined
   }
 
   #release(): Promise<void> {

@@ -17,43 +17,57 @@ export interface Identified extends Received {
   readonly snapshot: Snapshot
 }
 
-/** Identifies the caller. Rejects with `unauthenticated`, `permission_denied` or `unavailable`. */
-export async function identify(gateway: Gateway, received: Received): Promise<Identified> {
+/**
+ * Identifies the caller. Returns no promise when the key is in memory. Throws, or rejects with,
+ * `unauthenticated`, `permission_denied` or `unavailable`.
+ */
+export function identify(gateway: Gateway, received: Received): Identified | Promise<Identified> {
   received.trace?.step('authenticate')
-  const { caller, books, exchange, clientAddress, startedAt } = received
-  const { snapshot } = books.catalog
-  const address = clientAddress ?? undefined
+  const { snapshot } = received.books.catalog
   // Decided on arrival: of many requests whose keys must be read, only those beyond the bound are refused.
   const refusal = refusalWithoutRoom(gateway, received)
-  const identity =
-    caller === undefined
-      ? await authenticate(gateway.keys, snapshot, exchange.headers, address, startedAt)
-      : permitCaller(caller.identity, caller.identity.keyName, snapshot, address, startedAt)
+  const found = lookUp(gateway, received, snapshot)
+  return found instanceof Promise
+    ? found.then((identity) => identifyAs(gateway, received, snapshot, identity, refusal))
+    : identifyAs(gateway, received, snapshot, found, refusal)
+}
+
+/**
+ * Records the caller of a request that will be refused anyway, so that its owner finds the row. Ignores an
+ * invalid key.
+ */
+export async function recognise(gateway: Gateway, received: Received): Promise<void> {
+  try {
+    received.row.identity = await lookUp(gateway, received, received.books.catalog.snapshot)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+  }
+}
+
+function lookUp(gateway: Gateway, received: Received, snapshot: Snapshot) {
+  const { caller, exchange, clientAddress, startedAt } = received
+  if (caller !== undefined) {
+    const { identity } = caller
+    return permitCaller(identity, identity.keyName, snapshot, clientAddress ?? undefined, startedAt)
+  }
+  return authenticate(gateway.keys, snapshot, exchange.headers, clientAddress ?? undefined, startedAt)
+}
+
+function identifyAs(
+  gateway: Gateway,
+  received: Received,
+  snapshot: Snapshot,
+  identity: Identity,
+  refusal: GatewayError | undefined,
+): Identified {
   // Set before the refusal, so that its row names the key.
   received.row.identity = identity
   // Bytes after its headers that are not HTTP end a request meanwhile. It must hold nothing after its end.
   if (received.life.ended) throw new ClientLeft()
   if (refusal !== undefined) throw refusal
   received.life.releases.push(takePlace(gateway, received, identity))
-  checkTags(exchange.headers)
+  checkTags(received.exchange.headers)
   return extend(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
-}
-
-/**
- * Records the client of a request that will be refused anyway, so that its owner finds the row. Ignores an
- * invalid key.
- */
-export async function recognise(
-  gateway: Gateway,
-  { row, books, exchange, clientAddress, startedAt }: Received,
-): Promise<void> {
-  const { snapshot } = books.catalog
-  const address = clientAddress ?? undefined
-  try {
-    row.identity = await authenticate(gateway.keys, snapshot, exchange.headers, address, startedAt)
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error
-  }
 }
 
 /**

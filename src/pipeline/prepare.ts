@@ -74,7 +74,7 @@ export interface Prepared {
 /**
  * Prepares a request for one target after another: the client's own bytes for a target of the same format,
  * otherwise a translation. Parses the body only for a translation, and translates it once for each format and
- * model. The work on a large body is done in a worker thread: call `prepare` after `ahead` has resolved.
+ * model. The work on a large body is done in a worker thread: wait for `ahead` before calling `prepare`.
  */
 export class Preparation {
   readonly #gateway: Gateway
@@ -97,26 +97,25 @@ export class Preparation {
   }
 
   /**
-   * Has a worker thread do the work that `prepare` needs for a large body. Rejects only with errors that
-   * `prepare` would throw.
+   * Has a worker thread do the work that `prepare` needs for a large body. Returns undefined when there is
+   * nothing to wait for. The promise rejects only with errors that `prepare` would throw.
    */
-  async ahead(
+  ahead(
     target: Pick<Target, 'protocol' | 'native' | 'upstreamModel' | 'traits'>,
     model: Model,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const { large } = this.#asked
-    if (large === undefined) return
-    if (target.native) {
-      if (large.hasEnvelopes && this.#own === undefined) await this.#ownAhead()
-    } else if (!this.#translations.has(keyOf(target, model))) await this.#translateAhead(target, model)
+    if (large === undefined) return undefined
+    if (target.native) return large.hasEnvelopes && this.#own === undefined ? this.#ownAhead() : undefined
+    return this.#translations.has(keyOf(target, model)) ? undefined : this.#translateAhead(target, model)
   }
 
   /** Has a worker thread make all translations of a large body that `largestTranslation` needs. */
-  async translateAhead(models: readonly { model: Model; translated: readonly Candidate[] }[]): Promise<void> {
-    if (this.#asked.large === undefined) return
-    for (const { model, translated } of models) {
-      for (const target of oneOfEach(translated)) await this.ahead(target, model)
-    }
+  translateAhead(
+    models: readonly { model: Model; translated: readonly Candidate[] }[],
+  ): Promise<void> | undefined {
+    if (this.#asked.large === undefined) return undefined
+    return this.#translateAll(models)
   }
 
   /**
@@ -167,6 +166,12 @@ export class Preparation {
       }
     }
     return largest
+  }
+
+  async #translateAll(models: readonly { model: Model; translated: readonly Candidate[] }[]): Promise<void> {
+    for (const { model, translated } of models) {
+      for (const target of oneOfEach(translated)) await this.ahead(target, model)
+    }
   }
 
   #passThrough(target: Target, model: Model): Prepared {

@@ -77,7 +77,8 @@ export async function read<Facts extends AskedFacts>(
   reading: Reading<Facts>,
   replayJob?: ReplayJob,
 ): Promise<Content<Facts> | undefined> {
-  const refusal = await decideFirst(gateway, identified)
+  const deciding = decideFirst(gateway, identified)
+  const refusal = deciding === undefined ? undefined : await deciding
   const { row, endpoint } = identified
   const body = await readWhole(gateway, identified, true)
   const result = isLarge(body) ? await readInThread(gateway, identified, body, reading.format) : undefined
@@ -237,19 +238,26 @@ export function requireModel({ snapshot, identity }: Identified, name: string): 
 }
 
 /**
- * Charges a request to the limits before the body is read. Rejects with `rate_limited`. For a possible
- * repeat of an earlier request it resolves with that refusal instead, because a repeat may get the first
- * one's answer, which counts against no limit. The caller throws the refusal when `answeredBefore` has not
- * answered.
+ * Charges a request to the limits before the body is read. Throws, or rejects with, `rate_limited`. For a
+ * possible repeat of an earlier request it resolves with that refusal instead, because a repeat may get the
+ * first one's answer, which counts against no limit. The caller throws the refusal when `answeredBefore` has
+ * not answered. Returns a promise only when another process must be asked.
  */
-async function decideFirst(gateway: Gateway, identified: Identified): Promise<GatewayError | undefined> {
+function decideFirst(
+  gateway: Gateway,
+  identified: Identified,
+): Promise<GatewayError | undefined> | undefined {
   identified.trace?.step('limits')
+  if (isKeyed(identified)) return decideKeyed(gateway, identified)
+  return takeLimits(gateway, identified)?.then(() => undefined)
+}
+
+async function decideKeyed(gateway: Gateway, identified: Identified): Promise<GatewayError | undefined> {
   try {
     await takeLimits(gateway, identified)
     return undefined
   } catch (error) {
-    const mayRepeat = error instanceof GatewayError && isKeyed(identified)
-    if (mayRepeat && (await isTaken(gateway, identified))) return error
+    if (error instanceof GatewayError && (await isTaken(gateway, identified))) return error
     throw error
   }
 }

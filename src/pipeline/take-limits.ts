@@ -1,7 +1,7 @@
 import { gatewayError } from '../canonical/error.ts'
 import type { Reason } from '../canonical/reasons/catalogue.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
-import { type Denial, type Held, isLimited, type LimitScope } from '../limits/limits.ts'
+import { type Decision, type Denial, type Held, isLimited, type LimitScope } from '../limits/limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
@@ -9,33 +9,34 @@ import type { Metered } from './meter.ts'
 
 /**
  * The first decision, made before the body is read: charges a request and a concurrency slot to the limits of
- * the key, its group and its tenant until the request ends. Rejects with `rate_limited`.
+ * the key, its group and its tenant until the request ends. Throws, or rejects with, `rate_limited`. Returns
+ * a promise only when limits are set and shared with other processes.
  */
-export async function takeLimits(gateway: Gateway, identified: Identified): Promise<void> {
+export function takeLimits(gateway: Gateway, identified: Identified): Promise<void> | undefined {
   const scopes = scopesOf(identified)
-  if (scopes.length === 0) return
-  const decision = await identified.books.limits.take(scopes, 0, identified.id)
-  requireGranted(gateway, identified, decision)
-  if (!decision.granted) return
-  const { life } = identified
-  // The request ended while Redis was deciding, and nothing else will settle this decision.
-  if (life.ended) decision.settle(0)
-  else life.lease = decision
+  if (scopes.length === 0) return undefined
+  const decision = identified.books.limits.take(scopes, 0, identified.id)
+  if (decision instanceof Promise) return decision.then((shared) => keepLease(gateway, identified, shared))
+  keepLease(gateway, identified, decision)
+  return undefined
 }
 
 /**
  * The second decision, made when the request has been read: holds its tokens. A refusal gives back what the
- * first decision took. Rejects with `rate_limited`.
+ * first decision took. Without a token limit, it makes no call and returns no promise.
  */
-export async function takeTokens(
+export function takeTokens(
   gateway: Gateway,
   identified: Identified,
   tokensEstimate: number,
-): Promise<void> {
+): Promise<void> | undefined {
   const { lease } = identified.life
-  if (lease?.tokens === undefined) return
+  if (lease?.tokens === undefined) return undefined
   identified.trace?.step('limits')
-  requireGranted(gateway, identified, await lease.hold(tokensEstimate))
+  const held = lease.hold(tokensEstimate)
+  if (held instanceof Promise) return held.then((shared) => requireGranted(gateway, identified, shared))
+  requireGranted(gateway, identified, held)
+  return undefined
 }
 
 /**
@@ -63,6 +64,15 @@ function scopesOf({ snapshot, identity, group }: Identified): readonly LimitScop
     scopes.push({ kind: 'tenant', id: identity.tenantId, limits: tenantLimits })
   }
   return scopes
+}
+
+function keepLease(gateway: Gateway, identified: Identified, decision: Decision): void {
+  requireGranted(gateway, identified, decision)
+  if (!decision.granted) return
+  const { life } = identified
+  // The request ended while Redis was deciding, and nothing else will settle this decision.
+  if (life.ended) decision.settle(0)
+  else life.lease = decision
 }
 
 function requireGranted(gateway: Gateway, { books, headers, endpoint }: Identified, decision: Held): void {

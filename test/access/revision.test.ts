@@ -140,13 +140,12 @@ test('a process reads only the changed key again, and no key when the catalog ch
   await others.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
     SELECT gen_random_uuid(), tenant_id, group_id, 'second', '\\x00', '', 'admin' FROM keys`
   await follow(withListen(neverListening), 20)
-  const first = await keys.lookup(secret)
-  expect(first).toMatchObject({ keyName: 'first' })
+  await keys.lookup(secret)
   await others.sql`UPDATE keys SET capture = 'none' WHERE name = 'second'`
   await addModel()
   await until(() => catalog.snapshot.models.size === 1)
-  // The same object: it was not read again.
-  expect(await keys.lookup(secret)).toBe(first)
+  // The key is in memory: `lookup` answers without a promise.
+  expect(keys.lookup(secret)).toMatchObject({ keyName: 'first' })
 })
 
 describe('a process that has read the hashes of all keys', () => {
@@ -154,14 +153,10 @@ describe('a process that has read the hashes of all keys', () => {
     INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
     SELECT gen_random_uuid(), tenant_id, group_id, 'second', ${hashKeySecret(text, keeper.pepper)}, '', 'admin' FROM keys`
 
-  // Such a secret is refused without a query.
-  const isNoKey = (text: string) => keys.hashes.find(hashKeySecret(text, keeper.pepper)) === 'none'
-
   test('refuses a guess without a query to Postgres, and finds a key that another process made since', async () => {
     await follow(withListen(neverListening), 50)
     const made = 'a key that is made later'
-    await until(() => isNoKey(made))
-    expect(await keys.lookup(made)).toBeUndefined()
+    await until(() => keys.lookup(made) === undefined)
     await addKey(made)
     const found = await until(() => keys.lookup(made))
     expect(found).toMatchObject({ keyName: 'second' })
@@ -170,8 +165,7 @@ describe('a process that has read the hashes of all keys', () => {
   test('reads them anew when the database lost revisions, as after a restore', async () => {
     await follow(withListen(neverListening), 50)
     const restored = 'a key that is restored later'
-    await until(() => isNoKey(restored))
-    expect(await keys.lookup(restored)).toBeUndefined()
+    await until(() => keys.lookup(restored) === undefined)
     await others.sql`ALTER TABLE keys DISABLE TRIGGER key_revision`
     await addKey(restored)
     await others.sql`ALTER TABLE keys ENABLE TRIGGER key_revision`

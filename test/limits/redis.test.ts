@@ -136,6 +136,7 @@ describe('limits on Redis', () => {
     expect(waits.filter((wait) => wait >= waitMs - 1).length).toBeLessThanOrEqual(2 * 8 * 4)
     // 160 were asked of each process. Its half of the limit is 51, and one of them was used before.
     for (const own of decisions) expect(count(own.flat())).toBe(50)
+    expect(take(two[0], scope)).not.toBeInstanceOf(Promise)
     expect(two[0].state()).toMatchObject({ mode: 'local', processes: 2 })
     for (const { granted, ...decision } of decisions.flat(2)) {
       if (granted && 'settle' in decision) decision.settle(0)

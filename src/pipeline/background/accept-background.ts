@@ -79,7 +79,7 @@ export async function acceptBackground(
   gateway: Gateway,
   asked: Asked,
   request: BackgroundAsked,
-  worstCase: () => Promise<Amount>,
+  worstCase: () => Amount | Promise<Amount>,
 ): Promise<void> {
   const { facts, identity, endpoint, startedAt, id } = asked
   const webhook = jobWebhook(gateway, asked)

@@ -86,7 +86,7 @@ export function makeInBackground(
   const books = booksWith(gateway, {
     ledger,
     limits: {
-      take: async () => unlimitedLease,
+      take: () => unlimitedLease,
       state: () => gateway.limits.state(),
       close: async () => {},
     },

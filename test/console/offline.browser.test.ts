@@ -69,6 +69,8 @@ test('the sign-in shows the logo, and says what to do about a forgotten password
   await page.goto('/console/sign-in')
   await page.getByText('Forgotten your password?').click()
   await page.getByText(/Ask an owner/).waitFor()
+  // `decode` waits for the picture to arrive, and fails if it is not one.
+  await page.evaluate('document.images[0].decode()')
   expect(await page.evaluate<number>('document.images[0].naturalWidth')).toBeGreaterThan(0)
   await axe(page)
 })

@@ -200,6 +200,13 @@ describe('the usual rules', () => {
     }
   })
 
+  test('are shown with their secret again to a caller that repeats its call', async () => {
+    const repeat = () => bed.call('POST', '/usual', { webhook: webhook() }, { 'idempotency-key': 'once' })
+    const [first, second] = [await repeat(), await repeat()]
+    expect(first.json.webhook_secret).toEqual(expect.any(String))
+    expect(second.json).toEqual(first.json)
+  })
+
   test('leave out what a rule with other thresholds watches, and not what a narrower one does', async () => {
     const rate = { kind: 'error_rate', of: 'model', above_percent: 50 }
     await bed.call('POST', '', { name: 'narrow', condition: { ...rate, name: 'words' } })

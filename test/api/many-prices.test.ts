@@ -60,6 +60,8 @@ test('a price that a model already has makes no new version, and null takes the 
     { model: gone.id, price: null },
   ])
   expect(answer.body).toMatchObject({ data: [{ model: gone.id, version: { price: null } }] })
+  const again = await set([{ model: same.id, price: { input: '1.5' } }])
+  expect(again).toMatchObject({ status: 201, body: { data: [] } })
   expect(await versionsOf(same.id)).toHaveLength(1)
   expect(await priceOf(gone.id)).toBeNull()
 })

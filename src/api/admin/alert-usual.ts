@@ -77,7 +77,7 @@ export function usualAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       path,
       area: 'alerts',
       tenants: 'own',
-      knowsRepeats: true,
+      mayChangeNothing: true,
       summary: 'Create the usual alert rules',
       description:
         'Creates those that nothing watches yet, all or none of them. A second call creates nothing. One secret signs the webhooks of all new rules.',

@@ -34,6 +34,8 @@ export interface AdminEndpoint extends Omit<ApiEntry<'admin', { actor: Actor }>,
    * repeated call does not write to the audit log.
    */
   knowsRepeats?: boolean
+  /** True: a call may find nothing to change, and then writes nothing to the audit log. */
+  mayChangeNothing?: boolean
   /** True: the body contains a request that is passed on, in which numbers keep their digits. */
   keepsDigits?: boolean
   /** The maximum duration of a change in milliseconds. Default: 5,000. */
@@ -86,12 +88,15 @@ export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
    * what the first has committed.
    */
   requireMatch(etag: string): void
-  /** Writes a line of the audit log. Each change writes at least one. */
+  /** Writes a line of the audit log. Each change writes at least one, unless it `mayChangeNothing`. */
   audit(entry: AuditEntry): Promise<void>
 }
 
 /** The fields of an entry that only the admin API has. */
-type AdminTerms = Pick<AdminEndpoint, 'area' | 'knowsRepeats' | 'keepsDigits' | 'withinMs'> &
+type AdminTerms = Pick<
+  AdminEndpoint,
+  'area' | 'knowsRepeats' | 'mayChangeNothing' | 'keepsDigits' | 'withinMs'
+> &
   Partial<Pick<AdminEndpoint, 'verb' | 'tenants'>>
 
 type ChangeDefinition<

@@ -131,6 +131,7 @@ function manyPricesEndpoint(context: AdminModelsContext): AdminEndpoint {
     statuses: [201],
     answer: newVersions,
     withinMs: 30_000,
+    mayChangeNothing: true,
     async change({ tx, actor, body, audit }) {
       const { prices } = checked(checkedPrices, body)
       const rows = await rowsToChange(tx)

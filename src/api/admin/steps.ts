@@ -40,6 +40,14 @@ export interface AdminContext {
 }
 
 const bodyBytesMax = 1024 * 1024
+/** Areas whose changes touch neither keys nor catalog. */
+const withoutRevision: ReadonlySet<AdminEndpoint['area']> = new Set([
+  'open',
+  'self',
+  'users',
+  'views',
+  'alerts',
+])
 const userAgentCharactersMax = 512
 
 /**
@@ -131,7 +139,7 @@ async function changeOnce(
   bytes: Buffer,
 ): Promise<ApiAnswer> {
   const { actor, request, requestId } = call
-  const { knowsRepeats = false, withinMs } = endpoint
+  const { knowsRepeats = false, mayChangeNothing = knowsRepeats, withinMs } = endpoint
   const terms = withinMs === undefined ? {} : { withinMs }
   const keyed = keyedCall(knowsRepeats ? undefined : request.headers['idempotency-key'], {
     actor,
@@ -165,7 +173,7 @@ async function changeOnce(
         await writeAudit(tx, source, entry)
       },
     })
-    if (answer === undefined || (lines === 0 && !knowsRepeats))
+    if (answer === undefined || (lines === 0 && !mayChangeNothing))
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without writing to the audit log`)
     if (hasCompared !== (endpoint.ifMatch !== undefined))
       throw new Error(`${endpoint.method} ${endpoint.path} does not handle if-match as declared`)
@@ -174,7 +182,7 @@ async function changeOnce(
   }, terms)
   if (!isRepeat) await endpoint.committed?.(answer.body)
   // A key that was created with this call can be used as soon as its secret is known.
-  await revisions.applied()
+  if (!withoutRevision.has(endpoint.area)) await revisions.applied()
   return answer
 }
 

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
 import { cursorAt } from '../../src/api/admin/list.ts'
 import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { namesFor } from '../../src/usage/log/names-queries.ts'
+import { RunningExports } from '../../src/usage/log/running-exports.ts'
 import { aRow, startedDatabase, tenants, workOf } from '../ledger/rollups-bed.ts'
 import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
 
@@ -24,7 +27,8 @@ beforeAll(async () => {
   await work.fold()
   const { bounds } = readConfig({})
   const { database } = bed
-  server = await serveAdmin({ database }, adminSummaryEndpoints({ database, bounds }), () => actor)
+  const exports = new RunningExports(bounds)
+  server = await serveAdmin({ database }, adminSummaryEndpoints({ database, exports, bounds }), () => actor)
 })
 afterAll(async () => {
   server?.close()
@@ -126,6 +130,17 @@ test('the CSV has all groups that the pages have, with decimal dollars, and no c
     expect(cell('key')).toBe(group.key === '=now' ? "'=now" : '')
   }
   expect((await fetch(`${server.url}/admin/v1/summary/export?${days}&group_by=user`)).status).toBe(400)
+})
+
+test('names are found for more ids than a statement can have parameters', async () => {
+  const nobody = Array.from({ length: 70_000 }, () => ({
+    tenant_id: randomUUID(),
+    key_id: null,
+    group_id: null,
+  }))
+  const ids = [...nobody, { tenant_id: tenantId, key_id: null, group_id: null }]
+  const names = await bed.database.reads.ask(({ sql }) => namesFor(sql, ids))
+  expect(names.of('tenant', nobody[0]?.tenant_id ?? null, new Date())).toBeNull()
 })
 
 test('a timeline has one series for each of the highest, and one for the others', async () => {

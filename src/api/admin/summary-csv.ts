@@ -59,6 +59,10 @@ function number(name: string, of: (sums: Sums) => string | number | undefined): 
 
 const batchRows = 1_000
 
-export async function* batchesOf<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
-  for (let at = 0; at < rows.length; at += batchRows) yield rows.slice(at, at + batchRows)
+/** Makes the rows of a batch when it is due, so that requests are served between two of them. */
+export async function* batchesOf<Row>(
+  groups: readonly SummaryGroup[],
+  rowOf: (group: SummaryGroup) => Row,
+): AsyncGenerator<readonly Row[]> {
+  for (let at = 0; at < groups.length; at += batchRows) yield groups.slice(at, at + batchRows).map(rowOf)
 }

@@ -3,6 +3,7 @@ import type { Actor } from '../../access/actor.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { namesFor } from '../../usage/log/names-queries.ts'
+import type { RunningExports } from '../../usage/log/running-exports.ts'
 import {
   type SummaryGroup,
   SummaryRangeError,
@@ -32,6 +33,7 @@ import {
 
 export interface AdminSummaryContext {
   database: Pick<Database, 'reads'>
+  exports: Pick<RunningExports, 'begin'>
   bounds: { rollupHoursDays: number; exportRowsMax: number; clientStallMs: number }
 }
 
@@ -106,7 +108,8 @@ const series = z
   .meta({ id: 'SummaryTimeline' })
 
 /** Totals of the usage log, by any of its parts and over any period. */
-export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext): AdminEndpoint[] {
+export function adminSummaryEndpoints(context: AdminSummaryContext): AdminEndpoint[] {
+  const { database, bounds } = context
   const times = () => ({ nowMs: Date.now(), hoursDays: bounds.rollupHoursDays })
   const ask = groupsAsked(database, times)
   return [
@@ -138,7 +141,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
         }
       },
     }),
-    exportEndpoint(bounds, ask),
+    exportEndpoint(context, ask),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/summary/timeline',
@@ -185,10 +188,14 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
   ]
 }
 
+/** All groups of an export are in memory at once. */
+const exportGroupsMax = 100_000
+
 function exportEndpoint(
-  { exportRowsMax: rowsMax, clientStallMs: stallMs }: AdminSummaryContext['bounds'],
+  { exports, bounds }: AdminSummaryContext,
   ask: ReturnType<typeof groupsAsked>,
 ): AdminEndpoint {
+  const rowsMax = Math.min(bounds.exportRowsMax, exportGroupsMax)
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/summary/export',
@@ -196,23 +203,28 @@ function exportEndpoint(
     tenants: 'own',
     summary: 'Export totals as CSV, grouped as requested',
     description:
-      'Contains all groups, up to EXPORT_ROWS_MAX. Costs are decimal US dollars; the cell is empty if the cost of no request of the group is known.',
+      'Contains all groups, up to EXPORT_ROWS_MAX and at most 100,000. Costs are decimal US dollars; the cell is empty if the cost of no request of the group is known.',
     query: summaryExportQuery,
     media: 'text/csv',
     async handle({ actor, query, response, signal }) {
-      // One more, so that the answer can say that there are more.
-      const { found, parts, step, names } = await ask(actor, query, { limit: rowsMax + 1, skip: 0 }, signal)
-      const columns = summaryColumns(parts, step !== undefined)
-      const rows = found.groups.map((group) =>
-        columns.map(({ of }) =>
-          of({ ...keysJson(group, parts, step !== undefined), ...names(group) }, group),
-        ),
-      )
-      await sendExport(response, batchesOf(rows), {
-        ...{ columns, rowsMax, stallMs, signal },
-        format: 'csv',
-        name: ['sums', ...(query.group_by ?? [])].join('-'),
-      })
+      const end = exports.begin(`admin ${actor.id ?? 'operator'}`)
+      try {
+        // One more, so that the answer can say that there are more.
+        const page = { limit: rowsMax + 1, skip: 0 }
+        const { found, parts, step, names } = await ask(actor, query, page, signal)
+        const columns = summaryColumns(parts, step !== undefined)
+        const rowOf = (group: SummaryGroup) => {
+          const keys = { ...keysJson(group, parts, step !== undefined), ...names(group) }
+          return columns.map(({ of }) => of(keys, group))
+        }
+        await sendExport(response, batchesOf(found.groups, rowOf), {
+          ...{ columns, rowsMax, stallMs: bounds.clientStallMs, signal },
+          format: 'csv',
+          name: ['sums', ...(query.group_by ?? [])].join('-'),
+        })
+      } finally {
+        end()
+      }
       return undefined
     },
   })

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { arrayText } from '../../db/array-types.ts'
 import type { Condition, LogFilter, LogRow, NamedKind } from './row-tests.ts'
 
 /**
@@ -77,7 +78,7 @@ export async function namesFor(
       ? []
       : await sql<{ kind: NamedKind; id: string; name: string; since: Date }[]>`
           select kind, id, name, since from names
-          where kind in ('tenant', 'key', 'group') and id in ${sql([...ids])} and name is not null
+          where kind in ('tenant', 'key', 'group') and id = any(${arrayText([...ids])}::uuid[]) and name is not null
           order by since`
   const names = Map.groupBy(found, ({ kind, id }) => `${kind} ${id}`)
   return {
@@ -93,7 +94,7 @@ export async function currentNames(sql: postgres.Sql, ids: readonly string[]): P
   if (ids.length === 0) return new Map()
   const rows = await sql<{ id: string; name: string }[]>`
     select distinct on (id) id, name from names
-    where kind in ('tenant', 'key', 'group') and id in ${sql([...ids])} and name is not null
+    where kind in ('tenant', 'key', 'group') and id = any(${arrayText([...ids])}::uuid[]) and name is not null
     order by id, since desc`
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

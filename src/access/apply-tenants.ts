@@ -122,7 +122,7 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const members = differences<Omit<TenantRow, 'limited'>>(existing, row)
     const isOther = members.length > 0
     if (existing.limited !== limited) members.push('limited')
-    writing.report('tenants', name, members.length === 0 ? 'skip' : 'change', members)
+    writing.report('tenants', name, members.length === 0 ? 'skip' : 'change', members, existing)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
@@ -214,7 +214,7 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
     }
     if (!writing.keepsExisting) written.push({ keyId: row.id, hashes: hashesOf(want) })
     const members = writing.keepsExisting ? [] : differences(row, settings)
-    writing.report('keys', shown, members.length === 0 ? 'skip' : 'change', members)
+    writing.report('keys', shown, members.length === 0 ? 'skip' : 'change', members, row)
     if (members.length === 0) continue
     changed.push({ ...row, ...settings })
     changes.changed.push(shown)

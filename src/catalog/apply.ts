@@ -262,7 +262,7 @@ function note(
   { existing, isNew, members }: Noted,
 ): void {
   if (existing === undefined) writing.report(kind, name, 'create', [])
-  else writing.report(kind, name, members.length === 0 ? 'skip' : 'change', members)
+  else writing.report(kind, name, members.length === 0 ? 'skip' : 'change', members, existing)
   if (existing !== undefined && members.length === 0) return
   if (existing?.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(name)
   if (isNew) changes.added.push(name)

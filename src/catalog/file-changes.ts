@@ -82,8 +82,17 @@ export interface Writing {
   disabledChannels: ReadonlySet<string>
   /** Whether channels call only addresses that the admin API may set. */
   isAddressBounded?: boolean
-  /** Called for every requested row. `members` are the changed columns, which are empty for a new row. */
-  report(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
+  /**
+   * Called for every requested row. `members` are the changed columns of `existing`; they are empty for a new
+   * row.
+   */
+  report(
+    kind: FileKind,
+    name: string,
+    action: 'create' | 'change' | 'skip',
+    members: readonly string[],
+    existing?: object,
+  ): void
 }
 
 /** Writing for a gateway.yaml, which replaces what an earlier one wrote. */

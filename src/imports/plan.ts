@@ -16,6 +16,8 @@ export interface Plan {
   problems: ImportProblem[]
   /** The keys with a generated secret, which is known only after they have been written. */
   generated: GeneratedKey[]
+  /** The values that would be replaced, with the rows that have them. They are never shown. */
+  replaced: readonly unknown[]
 }
 
 export type PlanCounts = Record<PlanLine['action'], number>

@@ -25,6 +25,8 @@ export interface ImportTerms {
   takesOver: boolean
   /** Whether channels call only addresses that the admin API may set. */
   isAddressBounded?: boolean
+  /** True: the caller rolls the transaction back. */
+  isPlan?: boolean
 }
 
 /** Plans an import by running it in a transaction that is rolled back. */
@@ -36,7 +38,7 @@ export async function planImport(
   let plan: Plan | undefined
   try {
     await changeRows(db, async (tx) => {
-      plan = await applyImport(tx, imported, terms)
+      plan = await applyImport(tx, imported, { ...terms, isPlan: true })
       throw new Undone()
     })
   } catch (error) {
@@ -82,23 +84,26 @@ export async function applyImport(tx: Transaction, imported: Imported, terms: Im
   const file = prices === undefined || keepsPrices ? rest : { ...rest, prices }
   const conflicts = new Map(found.lines.map((line) => [`${line.kind} ${line.name}`, line]))
   const lines: PlanLine[] = []
+  const replaced: unknown[] = []
   const writing: Writing = {
     managedBy: 'admin',
     keepsExisting,
     disabledChannels: imported.disabledChannels,
     isAddressBounded: terms.isAddressBounded ?? false,
-    report(kind, name, action, members) {
+    report(kind, name, action, members, existing) {
       if (!keepsExisting && conflicts.has(`${kind} ${name}`)) return
       lines.push({ kind, name, action, reason: members.join(', ') })
+      const before = new Map<string, unknown>(Object.entries(existing ?? {}))
+      if (members.length > 0) replaced.push([kind, name, members.map((member) => before.get(member))])
     },
   }
-  // One of the budgets may be new; see holdCharges.
-  if (hasBudgets(file)) await holdCharges(tx)
+  // One of the budgets may be new; see holdCharges. A plan is rolled back, so it must not make charges wait.
+  if (terms.isPlan !== true && hasBudgets(file)) await holdCharges(tx)
   const { groupIds } = await applyCatalog(tx, file, keeper, writing)
   const peppers = keeper.ring('pepper')
   const { generated } = await applyTenants(tx, file.tenants, { groupIds, peppers, writing })
   const kept = keepsExisting ? skipped(found.lines, lines) : found.lines
-  return { lines: [...kept, ...lines], problems: imported.problems, generated }
+  return { lines: [...kept, ...lines], problems: imported.problems, generated, replaced }
 }
 
 /** With `keepsExisting` there are no conflicts, because existing rows are left as they are. */

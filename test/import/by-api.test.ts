@@ -167,6 +167,24 @@ describe('an import by the API', () => {
     await bed.sql`DELETE FROM tenants`
   })
 
+  test('overwrites no value that has changed since the plan', async () => {
+    const own = await startBed()
+    try {
+      const first = await own.call('/plan', { ...litellm, context_length: 64_000 })
+      expect((await own.call('', { ...litellm, context_length: 64_000, plan: first.json.plan })).status).toBe(
+        201,
+      )
+      const larger = { ...litellm, context_length: 65_000 }
+      const { json } = await own.call('/plan', larger)
+      expect(json.rows).toContainEqual(expect.objectContaining({ kind: 'models', action: 'change' }))
+      await own.sql`UPDATE models SET context_length = 66000 WHERE context_length = 64000`
+      expect((await own.call('/plan', larger)).json).toMatchObject({ rows: json.rows })
+      expect((await own.call('', { ...larger, plan: json.plan })).status).toBe(409)
+    } finally {
+      await own.close()
+    }
+  })
+
   test('may set no private address that the operator does not allow', async () => {
     const strict = await startBed([])
     try {
@@ -191,7 +209,12 @@ describe('an import by the API', () => {
   })
 
   test.each([
-    ['a body of 10 MB', { ...litellm, file: { text: 'a'.repeat(10_000_000) } }, 413, /./],
+    [
+      'a body of 10 MB',
+      { ...litellm, file: { text: 'a'.repeat(10_000_000) } },
+      413,
+      /1048576|1,048,576|1 MiB/,
+    ],
     [
       'a bomb of aliases',
       {
@@ -203,7 +226,12 @@ describe('an import by the API', () => {
       400,
       /alias/i,
     ],
-    ['the file of another gateway', { format: 'new-api', file: { text: litellm.file.text } }, 400, /./],
+    [
+      'the file of another gateway',
+      { format: 'new-api', file: { text: litellm.file.text } },
+      400,
+      /channels, tokens and users/,
+    ],
     ['an unknown kind', { ...litellm, format: 'gateway-yaml' }, 400, /expected "litellm" or "new-api"/],
     [
       'half a character',

@@ -97,6 +97,8 @@ export type AdminImportsContext = Pick<AdminChannelsContext, 'database' | 'keepe
 
 const area = 'catalog' as const
 const withinMs = 30_000
+/** A plan locks rows too, and is less urgent than what waits for them. */
+const planMs = 10_000
 
 /** Imports from other gateways: a plan, and its writing. `tollgate import` does the same with files. */
 export function importsEndpoints(context: AdminImportsContext): AdminEndpoint[] {
@@ -180,7 +182,8 @@ function readExport(body: Asked, { config }: AdminImportsContext): Imported | Un
     return withinBounds(imported, config.privateAddresses)
   } catch (error) {
     if (error instanceof UnsetVariables) return error
-    // Any error here is caused by the file.
+    // A mistake of ours. Everything else is caused by the file.
+    if (error instanceof TypeError || error instanceof ReferenceError) throw error
     throw invalid('file.text', redactText(error instanceof Error ? error.message : String(error)))
   }
 }
@@ -216,10 +219,10 @@ async function planned(context: AdminImportsContext, imported: Imported, body: A
   let plan: Plan | undefined
   const work = async (tx: Transaction) => {
     await lockRows(tx)
-    plan = await applyImport(tx, imported, termsOf(context, body))
+    plan = await applyImport(tx, imported, { ...termsOf(context, body), isPlan: true })
     throw new PlannedOnly()
   }
-  await context.database.admin.transact(work, { withinMs }).catch((error: unknown) => {
+  await context.database.admin.transact(work, { withinMs: planMs }).catch((error: unknown) => {
     if (!(error instanceof PlannedOnly)) throw error
   })
   if (plan === undefined) throw new Error('the transaction ended without a plan')
@@ -228,13 +231,15 @@ async function planned(context: AdminImportsContext, imported: Imported, body: A
 
 class PlannedOnly extends Error {}
 
-/** The hash of what was asked and of what would be written. */
-function idOf({ lines, problems }: Plan, body: Asked): string {
+/** The hash of what was asked, of what would be written, and of what that would replace. */
+function idOf({ lines, problems, replaced }: Plan, body: Asked): string {
   const variables = Object.entries(body.variables).sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256')
-    .update(JSON.stringify([{ ...body, variables }, lines, problems]))
+    .update(JSON.stringify([{ ...body, variables }, lines, problems, replaced], bigintsAsText))
     .digest('hex')
 }
+
+const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
 
 function shownPlan({ lines, problems }: Pick<Plan, 'lines' | 'problems'>) {
   return { counts: planCounts(lines), rows: lines, problems }

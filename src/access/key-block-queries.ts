@@ -60,6 +60,8 @@ export async function carryBlocks(tx: Queries, written: readonly WrittenKey[]): 
         .where(eq(keyBlocks.keyId, block.keyId))
     await addBlock(tx, { ...block, keyId, secretHashes: hexes.slice(0, 1) })
   }
+  // The block of a key whose secrets have all moved must not meet a later key of that name.
+  await tx.delete(keyBlocks).where(sql`cardinality(${keyBlocks.secretHashes}) = 0`)
 }
 
 async function addBlock(tx: Queries, block: KeyBlock): Promise<void> {

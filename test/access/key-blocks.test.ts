@@ -105,3 +105,10 @@ test('a block that a person has lifted does not return with the next file', asyn
   await apply({ renamed: leaked, other: fresh })
   expect([await stateOf(leaked), await stateOf(fresh)]).toEqual(['free', 'free'])
 })
+
+test('a block that was lifted after a rename does not return when the key gets its former name', async () => {
+  await apply({ renamed: leaked, other })
+  await unblock('renamed')
+  await apply({ ci: leaked, other })
+  expect(await stateOf(leaked)).toBe('free')
+})

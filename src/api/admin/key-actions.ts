@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { carryBlocks } from '../../access/key-block-queries.ts'
 import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
 import { integer } from '../../canonical/checked.ts'
 import { type AdminEndpoint, adminChange } from './endpoint.ts'
@@ -42,12 +43,14 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
             'grace_seconds',
           )
         const secret = makeKeySecret()
+        const secretHash = context.keys.hashOf(secret)
         const changed = await changeKey(tx, id, {
-          secretHash: context.keys.hashOf(secret),
+          secretHash,
           hint: keyHint(secret),
           formerSecretHash: graceMs > 0 ? row.secretHash : null,
           formerSecretUntil: graceMs > 0 ? new Date(Date.now() + graceMs) : null,
         })
+        await carryBlocks(tx, [{ keyId: id, hashes: [secretHash] }])
         const shown = keyJson(changed)
         await audit({ ...keyLine(changed, 'key.rotate'), before: keyJson(row), after: shown })
         return { body: { ...shown, secret }, etag: etagOf(shown) }

@@ -8,6 +8,8 @@ import { type AdminKeysContext, keyLine, keyParams, lockOwnKey } from './keys.ts
 import { conflict } from './refusals.ts'
 
 const reasonCharactersMax = 1_000
+/** An import or a file that is being applied may hold the rows. */
+const withinMs = 30_000
 
 /**
  * Endpoints to block a key, also one of gateway.yaml, and to lift the block. All processes follow within a
@@ -20,6 +22,7 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys/{id}/block',
       area: 'keys',
       ifMatch: 'key',
+      withinMs,
       summary: 'Block a key and its sub-keys',
       description:
         'Also blocks a key that gateway.yaml manages: neither the file nor an import lifts the block, also where they remove the key, or give its secret to a key of another name. Running requests can finish. A key that is blocked already keeps its reason.',
@@ -45,6 +48,7 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys/{id}/unblock',
       area: 'keys',
       ifMatch: 'key',
+      withinMs,
       summary: 'Lift the block of a key',
       description: 'A sub-key stays blocked as long as its parent key is.',
       params: keyParams,

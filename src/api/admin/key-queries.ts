@@ -96,7 +96,11 @@ export async function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKe
     .leftJoin(parentBlocks, eq(parentBlocks.keyId, keys.parentId))
     .leftJoin(keyUses, eq(keyUses.keyId, keys.id))
     .$dynamic()
-  if (isBySpend) query.leftJoin(spendBy('key', spendFrom), sql`spend.id = ${keys.id}`)
+  if (isBySpend)
+    query.leftJoin(
+      spendBy('key', spendFrom, tenantId === undefined ? undefined : { tenantIds: [tenantId] }),
+      sql`spend.id = ${keys.id}`,
+    )
   const rows = await query
     .where(
       and(

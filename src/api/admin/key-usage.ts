@@ -62,7 +62,7 @@ export function tenantUsageEndpoint({ database, limits }: AdminKeyUsageContext):
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/tenants/{id}/usage',
-    area: 'tenants',
+    area: 'money',
     tenants: 'own',
     summary: 'Get what is left of the limits, the budgets and the balance of a tenant',
     params: calledParams,

@@ -60,6 +60,13 @@ export function withChannels(rows: AllRows, snapshot: Snapshot) {
   })
 }
 
+/** Returns whether the channel with this name serves a model. */
+export function servedBy({ channels, offers }: AllRows, name: string): (model: string) => boolean {
+  const byModel = Map.groupBy(offers, ({ modelId }) => modelId)
+  const channel = channels.find((row) => row.name === name)
+  return (model) => servingOffers(byModel, model).some(({ channelId }) => channelId === channel?.id)
+}
+
 function libraryPricesOf({ models }: Snapshot, id: string): ChannelMembers['library_prices'] {
   const model = models.get(id)
   if (model === undefined || model.price !== undefined) return []

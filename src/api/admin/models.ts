@@ -21,7 +21,7 @@ import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from
 import { etagOf } from './etag.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
-import { channelMembers, withChannels } from './model-channels.ts'
+import { channelMembers, servedBy, withChannels } from './model-channels.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
 import { yesOrNo } from './setting-schema.ts'
@@ -174,12 +174,12 @@ function modelListEndpoint({ database, catalog }: AdminModelsContext): AdminEndp
     answer: modelList,
     async handle({ query }) {
       const rows = await database.reads.ask(({ db }) => readAllRows(db))
-      const withOthers = withChannels(rows, catalog.snapshot)
+      const isServed = query.channel === undefined ? () => true : servedBy(rows, query.channel)
       const wanted = rows.models
-        .map((row) => withOthers(modelJson(row, rows)))
+        .map((row) => modelJson(row, rows))
         .filter(
           (one) =>
-            (query.channel === undefined || one.channels.some(({ name }) => name === query.channel)) &&
+            isServed(one.id) &&
             (query.state === undefined || one.state === query.state) &&
             (query.managed_by === undefined || one.managed_by === query.managed_by) &&
             hasPart(one.id, query.search),
@@ -191,7 +191,9 @@ function modelListEndpoint({ database, catalog }: AdminModelsContext): AdminEndp
         ({ id }) => id,
       )
       const suggest = query.suggestions ? await suggester(rows) : () => null
-      return { body: { ...page, data: page.data.map((one) => ({ ...one, suggestion: suggest(one.id) })) } }
+      const withOthers = withChannels(rows, catalog.snapshot)
+      const data = page.data.map((one) => ({ ...withOthers(one), suggestion: suggest(one.id) }))
+      return { body: { ...page, data } }
     },
   })
 }

@@ -38,7 +38,11 @@ export async function listTenants(db: Queries, filter: TenantFilter): Promise<Li
   const isBySpend = order.by === 'spend' && spendFrom !== undefined
   const selected = { ...columns, balance, ...(isBySpend && { spend: spendColumns }) }
   const query = db.select(selected).from(tenants).innerJoin(accounts, eq(accounts.id, tenants.id)).$dynamic()
-  if (isBySpend) query.leftJoin(spendBy('tenant', spendFrom), sql`spend.id = ${tenants.id}`)
+  if (isBySpend)
+    query.leftJoin(
+      spendBy('tenant', spendFrom, id === undefined ? undefined : { tenantIds: [id] }),
+      sql`spend.id = ${tenants.id}`,
+    )
   const rows = await query
     .where(
       and(

@@ -9,6 +9,7 @@ import { orphanRows } from '../journal/orphan-rows.ts'
 import { standInOf } from '../journal/stand-in-row.ts'
 import { momentOf, uuidText } from '../journal/tuple.ts'
 import { runWithCopies } from './copy-query.ts'
+import { noteFirstSeen } from './instances.ts'
 
 export interface Unshipped {
   /** The number of rows that are complete in the journal. */
@@ -179,6 +180,8 @@ export class Shipment {
     await this.#copyOrphans(client, orphans)
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
     if (silentMs !== undefined) await this.#requireSilent(client, silentMs)
+    // It may have died before it was registered, or Postgres is another one since.
+    await noteFirstSeen(client, [this.#options.instanceId])
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
     return ids.filter((id) => !existing.has(id))

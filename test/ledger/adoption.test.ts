@@ -27,6 +27,7 @@ import type { OpenRecord } from '../../src/journal/record.ts'
 import { uuidText } from '../../src/journal/tuple.ts'
 import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
+import { ownerText } from '../../src/runtime/owner.ts'
 import { sessionName } from '../../src/shipping/instances.ts'
 import { Ledger } from '../../src/shipping/ledger.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
@@ -333,6 +334,22 @@ test('the journal of an ended process stays for its time, and is shipped again w
   await second.end(5_000)
   startLedger({ JOURNAL_KEEP_MS: '0' })
   await until(() => readdirSync(join(home, 'journal')).length === 1)
+})
+
+test('the journal of a dead process of this machine is adopted once, also if Postgres does not know the process', async () => {
+  const { instance, directory } = await aForeignJournal()
+  // It had this pid, and began before the process that has it now.
+  writeFileSync(
+    join(directory, 'owner.json'),
+    JSON.stringify({ ...JSON.parse(ownerText()), startTicks: '1' }),
+  )
+  startLedger({ JOURNAL_KEEP_MS: '0' })
+  await until(() => !existsSync(directory))
+  expect(logged.filter((line) => line.startsWith('adopted the journal'))).toHaveLength(1)
+  expect(await ids()).toHaveLength(2)
+  expect(await database.sql`SELECT state FROM instances WHERE id = ${instance}`).toEqual([
+    { state: 'adopted' },
+  ])
 })
 
 const ids = async () => {

@@ -112,6 +112,24 @@ const rules: readonly SumsRule[] = [
       ),
   },
   {
+    rule: 'every sum by hour matches its requests, in each of its cuts',
+    query: (day, _, hasHours) =>
+      cuts
+        .filter(({ isSingle }) => isSingle)
+        .map(({ cut, by }) =>
+          differences(
+            [`'${cut}' AS cut`, "date_bin('1 hour', minute, 'epoch') AS at", ...by, 'outcome'],
+            hasHours
+              ? `SELECT cut, hour AS at, ${list([...by, 'outcome'])} FROM rollup_hour_cuts
+                WHERE cut = '${cut}' AND ${isOf(day, 'hour')} AND ${hasCuts('hour')}`
+              : undefined,
+            day,
+            `AND ${hasCuts('minute')}`,
+          ),
+        )
+        .join(' UNION ALL '),
+  },
+  {
     rule: 'every sum by day matches its requests, in each of its cuts',
     query: (day) =>
       cuts
@@ -138,13 +156,18 @@ const rules: readonly SumsRule[] = [
 ]
 
 const cuts = [
-  { cut: 'tenant', by: ['tenant_id'] },
-  { cut: 'tenant_model', by: ['tenant_id', 'model'] },
-  { cut: 'key', by: ['tenant_id', 'key_id'] },
-  { cut: 'group', by: ['group_id'] },
-  { cut: 'model', by: ['model'] },
-  { cut: 'channel', by: ['channel'] },
+  { cut: 'tenant', by: ['tenant_id'], isSingle: true },
+  { cut: 'tenant_model', by: ['tenant_id', 'model'], isSingle: false },
+  { cut: 'key', by: ['tenant_id', 'key_id'], isSingle: false },
+  { cut: 'group', by: ['group_id'], isSingle: true },
+  { cut: 'model', by: ['model'], isSingle: true },
+  { cut: 'channel', by: ['channel'], isSingle: true },
 ]
+
+/** The hours for which all cuts were written. */
+function hasCuts(column: string): string {
+  return `${column} >= (SELECT s.hour FROM rollup_hour_cuts_since s)`
+}
 
 /**
  * The groups whose rows do not add up to `folded` and the unfolded deltas. If `folded` is undefined, these

@@ -99,7 +99,7 @@ export async function summarise(
   query: SummaryQuestion,
   times: SummaryTimes,
 ): Promise<Summary> {
-  const { plan, span, exact } = await planFor(sql, query, times)
+  const { plan, waitingDays, ...span } = await planFor(sql, query, times)
   const { parts, step, filter, sort, descending, limit, skip } = query
   const keys = [...(step === undefined ? [] : ['at']), ...parts.map((part) => partColumns[part])]
   const grouped = keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`
@@ -123,14 +123,13 @@ export async function summarise(
   if (total === undefined) throw new Error('the summary query returned no total')
   return {
     ...span,
-    exact,
     groups: rows.filter(({ kind }) => kind === 'group').map((row) => ({ ...noKeys, ...row, ...sumsOf(row) })),
     other:
       other === undefined || other.groups === '0'
         ? undefined
         : { ...sumsOf(other), groups: Number(other.groups) },
     total: sumsOf(total),
-    waitingDays: await waitingDays(sql, span),
+    waitingDays,
   }
 }
 
@@ -154,7 +153,7 @@ export async function timeline(
   query: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
   times: SummaryTimes,
 ): Promise<Timeline> {
-  const { plan, span, exact } = await planFor(sql, query, times)
+  const { plan, waitingDays, ...span } = await planFor(sql, query, times)
   const { parts, step, filter, sort, descending, limit } = query
   const keys = parts.map((part) => partColumns[part])
   const list = sql.unsafe(keys.map((key) => `${key}, `).join(''))
@@ -171,12 +170,7 @@ export async function timeline(
     tops as (select ${list} row_number() over (order by ${order}) as place from totals order by place limit ${limit}::bigint)
     select at, ${shown} t.place::integer as place, 'group' as kind, 1::bigint as groups, ${sql.unsafe(mergedSums)}
     from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by t.place nulls last, at`
-  return {
-    ...span,
-    exact,
-    series: seriesOf(rows),
-    waitingDays: await waitingDays(sql, span),
-  }
+  return { ...span, series: seriesOf(rows), waitingDays }
 }
 
 /** Combines the rows into one series per group. */
@@ -197,11 +191,12 @@ async function planFor(
   sql: postgres.Sql,
   { from, to, parts, step, filter }: Omit<SummaryQuestion, 'skip'>,
   { nowMs, hoursDays }: SummaryTimes,
-): Promise<{ plan: RangePlan; span: TimeRange; exact: boolean }> {
+): Promise<TimeRange & { plan: RangePlan; exact: boolean; waitingDays: number }> {
   const named = [
     ...parts,
     ...Object.entries(filter).flatMap(([part, value]) => (value === undefined ? [] : [part])),
   ]
+  const { waitingDays, hourCutsFrom } = await sumsThere(sql, { from, to })
   const base = {
     parts: new Set(named.filter(isPart)),
     step,
@@ -209,25 +204,30 @@ async function planFor(
     // a statement.
     minutesFrom: nowMs - (minutesKept - 60) * minuteMs,
     hoursFrom: Math.ceil((nowMs - hoursDays * dayMs) / hourMs) * hourMs,
+    hourCutsFrom,
   }
   const plan = planRange({ ...base, from, to })
   if (typeof plan === 'string') throw new SummaryRangeError(plan)
   const edges = plan.pieces.filter(({ table }) => table === 'requests')
   if ((await rowsNear(sql, edges, base.hoursFrom)) <= edgeRowsMax)
-    return { plan, span: { from, to }, exact: true }
+    return { plan, from, to, exact: true, waitingDays }
   const unitMs = step === 'minute' ? minuteMs : hourMs
   const span = { from: Math.floor(from / unitMs) * unitMs, to: Math.ceil(to / unitMs) * unitMs }
   const wider = planRange({ ...base, ...span })
   if (typeof wider === 'string') throw new SummaryRangeError(wider)
-  return { plan: wider, span, exact: false }
+  return { plan: wider, ...span, exact: false, waitingDays }
 }
 
-async function waitingDays(sql: postgres.Sql, { from, to }: TimeRange): Promise<number> {
-  const [found] = await sql<{ days: string }[]>`
-    select count(*) as days from rollup_backfill
+/** The days of a range that are not counted yet, and the time from which cuts by hour are complete. */
+async function sumsThere(sql: postgres.Sql, { from, to }: TimeRange) {
+  const [found] = await sql<{ days: string; since: Date | null }[]>`
+    select count(*) as days, (select hour from rollup_hour_cuts_since) as since from rollup_backfill
     where day > (${new Date(from)}::timestamptz at time zone 'UTC')::date - 1
       and day < ${new Date(to)}::timestamptz at time zone 'UTC'`
-  return Number(found?.days)
+  return {
+    waitingDays: Number(found?.days),
+    hourCutsFrom: found?.since?.getTime() ?? Number.POSITIVE_INFINITY,
+  }
 }
 
 const outcomes = ['succeeded', 'refused', 'failed', 'cancelled', 'orphaned'] as const

@@ -51,12 +51,14 @@ export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   const counted = await countBackfill(sql, plan)
   await sql`DELETE FROM noted_requests WHERE written_at < now() - make_interval(mins => ${notesKept})`
   await sql`DELETE FROM rollup_minutes WHERE minute < now() - make_interval(mins => ${minutesKept})`
-  // The plan is made for any number of days. Without an ORDER BY, it assumes that old hours are found soon,
-  // and reads the whole table if there are none.
-  await sql`
-    DELETE FROM rollup_hours WHERE ctid = ANY (ARRAY(
-      SELECT h.ctid FROM rollup_hours h WHERE h.hour < now() - make_interval(days => ${plan.rollupHoursDays})
-      ORDER BY h.hour LIMIT ${deletedMax}))`
+  for (const table of ['rollup_hours', 'rollup_hour_cuts']) {
+    // The plan is made for any number of days. Without an ORDER BY, it assumes that old hours are found soon,
+    // and reads the whole table if there are none.
+    await sql`
+      DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(
+        SELECT h.ctid FROM ${sql(table)} h WHERE h.hour < now() - make_interval(days => ${plan.rollupHoursDays})
+        ORDER BY h.hour LIMIT ${deletedMax}))`
+  }
   return counted
 }
 

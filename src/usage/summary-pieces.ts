@@ -97,8 +97,7 @@ export function summedPieces(
         where id >= ${firstId(piece)}::uuid and id < ${firstId({ from: piece.to })}::uuid and created_at >= ${from} and created_at < ${to}) as r
         where true ${filters}`
     const unit = unitOf[piece.table]
-    const ofCut =
-      piece.table === 'rollup_days' || piece.table === 'rollup_months' ? sql`and cut = ${cut ?? ''}` : sql``
+    const ofCut = cutTables.has(piece.table) ? sql`and cut = ${cut ?? ''}` : sql``
     return sql`select ${columns(unit)} from ${sql.unsafe(piece.table)}
       where ${sql.unsafe(unit)} >= ${from} and ${sql.unsafe(unit)} < ${to} ${ofCut} ${filters}`
   })
@@ -110,9 +109,12 @@ export function summedPieces(
 const unitOf = {
   rollup_months: 'month',
   rollup_days: 'day',
+  rollup_hour_cuts: 'hour',
   rollup_hours: 'hour',
   rollup_minutes: 'minute',
 } as const
+
+const cutTables: ReadonlySet<string> = new Set(['rollup_months', 'rollup_days', 'rollup_hour_cuts'])
 
 /** The lowest id of a moment. The ids of the usage log are ordered by time, so their index finds it. */
 function firstId({ from }: Pick<RangePiece, 'from'>): string {

@@ -10,14 +10,14 @@ export type SummaryCut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' |
 
 /** A part of a range and the table that covers it. `requests` is the usage log itself. */
 export interface RangePiece extends TimeRange {
-  table: 'rollup_months' | 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
+  table: 'rollup_months' | 'rollup_days' | 'rollup_hour_cuts' | 'rollup_hours' | 'rollup_minutes' | 'requests'
 }
 
 export interface RangePlan {
   pieces: readonly RangePiece[]
   /** The time covered by sums. Its deltas count too. */
   summed: TimeRange
-  /** The cut of `rollup_months` and `rollup_days` to use. */
+  /** The cut to use of the tables that have cuts. */
   cut: SummaryCut | undefined
 }
 
@@ -26,9 +26,10 @@ export interface RangeQuestion extends TimeRange {
   parts: ReadonlySet<Part>
   /** The requested time step. */
   step: Granularity | undefined
-  /** Sums by minute and by hour are kept from these times on. */
+  /** Sums by minute and by hour are kept from these times on; cuts by hour are complete from the third on. */
   minutesFrom: number
   hoursFrom: number
+  hourCutsFrom: number
 }
 
 export const minuteMs = 60_000
@@ -40,7 +41,7 @@ export const dayMs = 24 * hourMs
  * from the usage log. A string explains why there is no such plan.
  */
 export function planRange(query: RangeQuestion): RangePlan | string {
-  const { from, to, step, minutesFrom, hoursFrom } = query
+  const { from, to, step, minutesFrom, hoursFrom, hourCutsFrom } = query
   const byMinute = hasOnly(query.parts, ['channel', 'outcome'])
   if (step === 'minute') {
     if (!byMinute)
@@ -54,15 +55,19 @@ export function planRange(query: RangeQuestion): RangePlan | string {
   if (hours === undefined && !(byMinute && from >= minutesFrom)) return planOf([], { from, to }, undefined)
   if (hours === undefined)
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
-  const cut = step === 'hour' ? undefined : cutOf(query.parts)
-  const days = cut === undefined ? undefined : within(hours, dayMs)
+  const cut = cutOf(query.parts)
+  const days = cut === undefined || step === 'hour' ? undefined : within(hours, dayMs)
+  const byHour = (span: TimeRange): RangePiece => ({
+    table: isSingle(cut) && span.from >= hourCutsFrom ? 'rollup_hour_cuts' : 'rollup_hours',
+    ...span,
+  })
   const middle: RangePiece[] =
     days === undefined
-      ? [{ table: 'rollup_hours', ...hours }]
+      ? [byHour(hours)]
       : [
-          { table: 'rollup_hours', from: hours.from, to: days.from },
-          ...daysOf(days, step === undefined && isCoarse(cut)),
-          { table: 'rollup_hours', from: days.to, to: hours.to },
+          byHour({ from: hours.from, to: days.from }),
+          ...daysOf(days, step === undefined && isSingle(cut)),
+          byHour({ from: days.to, to: hours.to }),
         ]
   const ends: TimeRange[] = [
     { from, to: hours.from },
@@ -72,7 +77,7 @@ export function planRange(query: RangeQuestion): RangePlan | string {
     byMinute && end.from >= minutesFrom ? inner('rollup_minutes', end, minuteMs) : [],
   )
   const pieces = [...edges, ...middle].filter((piece) => piece.from < piece.to)
-  const oldest = pieces.find(({ table, from }) => table === 'rollup_hours' && from < hoursFrom)
+  const oldest = pieces.find(({ table, from }) => table.startsWith('rollup_hour') && from < hoursFrom)
   if (oldest !== undefined)
     return `expected whole days (UTC) and a single dimension before ${new Date(hoursFrom).toISOString()}, because finer sums are only kept from then on`
   return planOf(pieces, { from, to }, cut)
@@ -108,7 +113,8 @@ function daysOf(days: TimeRange, hasMonths: boolean): RangePiece[] {
   ]
 }
 
-function isCoarse(cut: SummaryCut | undefined): boolean {
+/** Hours and months have only cuts by one part. */
+function isSingle(cut: SummaryCut | undefined): boolean {
   return cut !== undefined && cut !== 'key' && cut !== 'tenant_model'
 }
 

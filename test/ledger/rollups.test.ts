@@ -24,6 +24,7 @@ const dayMs = 24 * hourMs
 const now = Date.now()
 const midnight = Math.floor(now / dayMs) * dayMs
 const plan = { rollupFoldMs: 2, rollupHoursDays: hoursDays }
+const hourTables = ['rollup_hours', 'rollup_hour_cuts']
 
 test('a summary equals plain SQL over the usage log, for any parts, filters and ranges, folded or not', async () => {
   const { insert, fold, ask, truth } = await startRollupsBed()
@@ -106,6 +107,42 @@ test('a range of many months equals plain SQL, from sums by month for one part a
     SELECT count(*) AS days FROM rollup_days WHERE cut = 'model' AND day < ${new Date(midnight)}`
   // Whole months are read from their own sums alone.
   expect(Number(whole.total.requests)).toBeLessThan(Number(found?.days) * 1_000_000 * 0.5)
+})
+
+test('hours by one part are read from their own sums, but not those from before there were such sums', async () => {
+  const { database, insert, fold, ask, truth } = await startRollupsBed()
+  const { sql } = database
+  const range = { from: Math.floor(now / hourMs - 3) * hourMs, to: Math.ceil(now / hourMs) * hourMs }
+  await insert(Array.from({ length: 200 }, () => aRow(range.from, now)))
+  await fold()
+  await sql`UPDATE rollup_hour_cuts SET requests = requests + 1000000`
+  const questions: { parts: Part[]; step?: Granularity }[] = [
+    { parts: [] },
+    { parts: ['model', 'outcome'], step: 'hour' },
+    { parts: ['tenant'] },
+    { parts: ['group'] },
+  ]
+  for (const question of questions)
+    expect(totalOf(await ask({ ...range, ...question })).requests, String(question.parts)).toBeGreaterThan(
+      1e6,
+    )
+  const byKey = { ...range, parts: ['key'] satisfies Part[] }
+  expect(comparable((await ask(byKey)).groups)).toEqual(comparable(await truth(byKey)))
+
+  // As an earlier release left it.
+  await sql`DELETE FROM rollup_hour_cuts`
+  await sql`DELETE FROM rollup_hour_cuts_since`
+  await insert([aRow(range.from, now)])
+  for (const _ of ['not folded', 'folded']) {
+    for (const question of questions)
+      expect(comparable((await ask({ ...range, ...question })).groups), String(question.parts)).toEqual(
+        comparable(await truth({ ...range, ...question })),
+      )
+    await fold()
+  }
+  expect((await broken(sql)).filter((rule) => rule.includes('sum'))).toEqual([])
+  const [since] = await sql<{ hour: Date }[]>`SELECT hour FROM rollup_hour_cuts_since`
+  expect(since?.hour.getTime()).toBeGreaterThan(now + hourMs)
 })
 
 test('groups after the limit are one other, pages follow each other, and the total is that of all', async () => {
@@ -283,13 +320,15 @@ test('sums by minute and by hour are deleted past their time, and late rows do n
   ])
   await foldRollups(sql, plan)
   expect(await sql`SELECT FROM rollup_minutes`).toHaveLength(1)
-  expect(await sql`SELECT FROM rollup_hours`).toHaveLength(2)
   await sql`UPDATE rollup_minutes SET minute = now() - interval '49 hours'`
-  await sql`UPDATE rollup_hours SET hour = hour - interval '400 days'`
+  for (const table of hourTables) {
+    expect(await sql`SELECT DISTINCT hour FROM ${sql(table)}`).toHaveLength(2)
+    await sql`UPDATE ${sql(table)} SET hour = hour - interval '400 days'`
+  }
   await sql`DELETE FROM sweeps`
   await rollUp(sql, plan)
   expect(await sql`SELECT FROM rollup_minutes`).toHaveLength(0)
-  expect(await sql`SELECT FROM rollup_hours`).toHaveLength(0)
+  for (const table of hourTables) expect(await sql`SELECT FROM ${sql(table)}`).toHaveLength(0)
   expect(await sql`SELECT DISTINCT day FROM rollup_days`).toHaveLength(3)
   await expect(ask({ from: now - 500 * dayMs, to: now, parts: ['key', 'model'] })).rejects.toThrow(
     'expected whole days',
@@ -303,13 +342,20 @@ test('a pass does not read all sums by hour in search of old ones', async () => 
     SELECT date_trunc('hour', now()) - n % 500 * interval '1 hour', NULL, NULL, NULL, 'model-' || n, NULL, 'succeeded',
       1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM generate_series(1, 20000) AS n`
-  await database.sql`ANALYZE rollup_hours`
+  await database.sql`
+    INSERT INTO rollup_hour_cuts
+    SELECT hour, 'model', NULL, NULL, model, NULL, outcome, rows, requests, input_tokens, cache_read_tokens, cache_write_tokens,
+      output_tokens, reasoning_tokens, images, cost_nano, unpriced, total_latency, first_token_latency
+    FROM rollup_hours`
+  await database.sql`ANALYZE rollup_hours, rollup_hour_cuts`
   const session = await database.sql.reserve()
-  const scans = () => wholeReads(session, 'rollup_hours')
+  // The first fold of all looks whether there were sums before.
+  await foldRollups(session, plan)
+  const scans = () => Promise.all(hourTables.map((table) => wholeReads(session, table)))
   const before = await scans()
   await rollUp(session, plan)
   expect(await session`SELECT FROM sweeps WHERE name = 'rollups'`).toHaveLength(1)
-  expect(await scans()).toBe(before)
+  expect(await scans()).toEqual(before)
   session.release()
 })
 
@@ -322,7 +368,7 @@ test('ledger:verify finds a sum that is wrong, in each table, and a delta that i
   expect(await about()).toEqual([])
   await fold()
   expect(await about()).toEqual([])
-  for (const table of ['rollup_hours', 'rollup_days', 'rollup_minutes', 'rollup_months']) {
+  for (const table of [...hourTables, 'rollup_days', 'rollup_minutes', 'rollup_months']) {
     for (const change of [
       'cost_nano = cost_nano + 1',
       'total_latency = total_latency + 1e24',

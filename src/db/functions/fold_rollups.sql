@@ -11,6 +11,10 @@ DECLARE
   taken_deltas integer;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(7023917) THEN RETURN NULL; END IF;
+  -- Folds of an earlier release wrote no cuts by hour, and a row may be a little ahead of this clock.
+  INSERT INTO rollup_hour_cuts_since
+  SELECT CASE WHEN EXISTS (SELECT FROM rollup_hours) THEN date_bin('1 hour', now(), 'epoch') + interval '2 hours' ELSE 'epoch' END
+  WHERE NOT EXISTS (SELECT FROM rollup_hour_cuts_since);
   -- One statement: a delta is in all sums or in none.
   EXECUTE format($fold$
     WITH taken AS (
@@ -31,6 +35,14 @@ BEGIN
     ), hours AS (
       INSERT INTO rollup_hours AS r SELECT * FROM hourly WHERE hour >= now() - make_interval(hours => $2)
       ON CONFLICT ON CONSTRAINT rollup_hours_parts DO UPDATE SET %2$s
+    ), hour_cuts AS (
+      INSERT INTO rollup_hour_cuts AS r
+      SELECT hour, CASE grouping(tenant_id, group_id, model, channel) WHEN 7 THEN 'tenant' WHEN 11 THEN 'group' WHEN 13 THEN 'model'
+          ELSE 'channel' END,
+        tenant_id, group_id, model, channel, outcome, %1$s
+      FROM hourly WHERE hour >= now() - make_interval(hours => $2)
+      GROUP BY 1, outcome, GROUPING SETS ((tenant_id), (group_id), (model), (channel))
+      ON CONFLICT ON CONSTRAINT rollup_hour_cuts_parts DO UPDATE SET %2$s
     ), days AS (
       INSERT INTO rollup_days AS r
       SELECT date_bin('1 day', hour, 'epoch'),

@@ -430,22 +430,38 @@ export const rollupDays = pgTable(
   ],
 )
 
+/** The cuts of `rollup_days` that have one dimension. The others would double the number of upserts. */
+const singleCuts = () => ({
+  cut: text('cut', { enum: ['tenant', 'group', 'model', 'channel'] }).notNull(),
+  tenantId: uuid('tenant_id'),
+  groupId: uuid('group_id'),
+  model: text('model'),
+  channel: text('channel'),
+  outcome: text('outcome').notNull(),
+})
+
 /**
- * Sums by month (UTC) for those cuts of `rollup_days` that have one dimension, so that a year can be read
- * quickly. Cuts with two dimensions would double the number of upserts.
+ * Sums by hour and one dimension, kept as long as `rollup_hours`, so that a day can be read quickly. Complete
+ * from `rollup_hour_cuts_since` on.
  */
+export const rollupHourCuts = pgTable(
+  'rollup_hour_cuts',
+  { hour: moment('hour').notNull(), ...singleCuts(), ...sums() },
+  (t) => [
+    unique('rollup_hour_cuts_parts')
+      // The hour is first, because old hours are deleted whatever their cut.
+      .on(t.hour, t.cut, t.tenantId, t.groupId, t.model, t.channel, t.outcome)
+      .nullsNotDistinct(),
+  ],
+)
+
+/** One row, written by the first fold. `-infinity`: there were no sums before. */
+export const rollupHourCutsSince = pgTable('rollup_hour_cuts_since', { hour: moment('hour').notNull() })
+
+/** Sums by month (UTC) and one dimension, so that a year can be read quickly. */
 export const rollupMonths = pgTable(
   'rollup_months',
-  {
-    month: moment('month').notNull(),
-    cut: text('cut', { enum: ['tenant', 'group', 'model', 'channel'] }).notNull(),
-    tenantId: uuid('tenant_id'),
-    groupId: uuid('group_id'),
-    model: text('model'),
-    channel: text('channel'),
-    outcome: text('outcome').notNull(),
-    ...sums(),
-  },
+  { month: moment('month').notNull(), ...singleCuts(), ...sums() },
   (t) => [
     unique('rollup_months_parts')
       .on(t.cut, t.month, t.tenantId, t.groupId, t.model, t.channel, t.outcome)

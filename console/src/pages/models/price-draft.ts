@@ -5,7 +5,10 @@ import { partOf } from './prices.ts'
 /** A price in the words of the API. */
 export type Price = Readonly<Record<string, unknown>>
 
-/** What is written for a model: a price by its parts, explicitly nothing, or explicitly unknown. */
+/**
+ * What is written for a model: a price by its parts, explicitly nothing, or explicitly unknown. Only input
+ * and output of 0 without any other part are `free`: as such a draft gives them back.
+ */
 export interface PriceDraft {
   kind: 'priced' | 'free' | 'none'
   /** By part; an empty text states nothing. */
@@ -23,7 +26,9 @@ export function draftOf(price: Price | null | undefined): PriceDraft {
     stated.flatMap(([part, value]) => (parts.has(part) ? [[part, String(value)]] : [])),
   )
   const others = Object.fromEntries(stated.filter(([part]) => !parts.has(part)))
-  const isFree = Object.keys(others).length === 0 && Object.values(texts).every((text) => plain(text) === '0')
+  const isFree =
+    stated.length === 2 &&
+    [texts.input, texts.output].every((text) => text !== undefined && plain(text) === '0')
   return { kind: stated.length === 0 ? 'none' : isFree ? 'free' : 'priced', texts, others }
 }
 

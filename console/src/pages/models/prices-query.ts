@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
+import { readAll } from '../../api/list.ts'
 import { type PriceDraft, priceOf } from './price-draft.ts'
 
 export type PricedModel = Schema<'ListedModel'>
@@ -7,21 +8,17 @@ export type PricedModel = Schema<'ListedModel'>
 /** All models with the price in force and the library's. */
 export const pricedModelsQuery = queryOptions({
   queryKey: ['models', 'priced'],
-  async queryFn({ signal }) {
-    const all: PricedModel[] = []
-    let cursor: string | null | undefined
-    do {
-      const page: Schema<'AdminModelList'> = await ask(
-        api.GET('/admin/v1/models', {
-          params: { query: { limit: 200, suggestions: 'true', ...(cursor ? { cursor } : {}) } },
-          signal,
-        }),
-      )
-      all.push(...page.data)
-      cursor = page.next_cursor
-    } while (cursor !== null)
-    return all
-  },
+  queryFn: ({ signal }) =>
+    readAll(
+      (page) =>
+        ask(
+          api.GET('/admin/v1/models', {
+            params: { query: { limit: 200, suggestions: 'true', ...page } },
+            signal,
+          }),
+        ),
+      Number.POSITIVE_INFINITY,
+    ),
 })
 
 /** Sets the prices of all these models, or of none of them. */
@@ -50,11 +47,11 @@ export function refusedParts(
   changed: readonly { model: PricedModel }[],
 ): ReadonlyMap<string, Readonly<Record<string, string>>> {
   if (!(error instanceof ApiError)) return new Map()
-  return new Map(
-    error.fields.flatMap(({ pointer, detail }) => {
-      const [, at, part = 'price'] = /^#\/prices\/(\d+)(?:\/price\/([^/]+))?/.exec(pointer) ?? []
-      const id = changed[Number(at)]?.model.id
-      return id === undefined ? [] : [[id, { [part]: detail }] as const]
-    }),
-  )
+  const refused = new Map<string, Readonly<Record<string, string>>>()
+  for (const { pointer, detail } of error.fields) {
+    const [, at, part = 'price'] = /^#\/prices\/(\d+)(?:\/price\/([^/]+))?/.exec(pointer) ?? []
+    const id = changed[Number(at)]?.model.id
+    if (id !== undefined) refused.set(id, { ...refused.get(id), [part]: detail })
+  }
+  return refused
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { looksLikeSecret } from '../../console/src/parts/looks-like-secret.ts'
+import { hasSecret, looksLikeSecret } from '../../console/src/parts/looks-like-secret.ts'
+import { foundQuery } from '../../console/src/parts/things-by-name.ts'
 import { ranked } from '../../console/src/shell/ranked.ts'
 import { makeKeySecret } from '../../src/access/key-secret.ts'
 
@@ -33,4 +34,14 @@ test('a secret is known as one, and neither names nor ids nor what "Secret begin
     'openrouter/Some-Vendor/A-Model-With-A-Long-Name-2026',
   ])
     expect(looksLikeSecret(text), text).toBe(false)
+})
+
+test('a secret among the words of a filter is seen, and a search by name asks for none', () => {
+  const secret = makeKeySecret()
+  for (const text of [secret, `key:"of acme ${secret}"`, `${secret} `])
+    expect(hasSecret(text), text).toBe(true)
+  for (const text of ['of acme', '0123456789abcdef0123456789abcdef'])
+    expect(hasSecret(text), text).toBe(false)
+  expect(JSON.stringify(foundQuery('key', secret).queryKey)).not.toContain(secret)
+  expect(JSON.stringify(foundQuery('key', 'acme').queryKey)).toContain('acme')
 })

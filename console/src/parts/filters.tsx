@@ -4,7 +4,7 @@ import { FilterIcon, SearchIcon } from '@primer/octicons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Texts } from '../console-search.ts'
-import { looksLikeSecret } from './looks-like-secret.ts'
+import { looksLikeSecret, secretElsewhere } from './looks-like-secret.ts'
 import { isTyping } from './typing.ts'
 
 /** The filters of a list, which are in the address of the page. */
@@ -39,8 +39,6 @@ export function useFilters(names: readonly string[]): Filters {
     isAny: names.some((name) => get(name) !== ''),
   }
 }
-
-const secretElsewhere = 'This looks like a secret. Paste it into "Find anything" to open its key.'
 
 /**
  * A search field that writes the address when the reader pauses, unless the text looks like the secret of a

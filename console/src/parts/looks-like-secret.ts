@@ -5,8 +5,13 @@ const hintCharacters = 8
 const randomCharacters = 32
 
 /** Whether a word begins as secrets of keys do, and has more than a page shows of them. */
-export function beginsLikeSecret(word: string): boolean {
+function beginsLikeSecret(word: string): boolean {
   return prefix.test(word) && word.length > hintCharacters
+}
+
+/** Whether a text has such a word. Ids of upstreams can look like secrets, but none begins like one. */
+export function hasSecret(text: string): boolean {
+  return text.split(/[\s:"]+/).some(beginsLikeSecret)
 }
 
 /**
@@ -20,3 +25,6 @@ export function looksLikeSecret(text: string): boolean {
   if (word.length < randomCharacters) return false
   return /^[0-9a-f]+$/.test(word) || (/[A-Z]/.test(word) && /[a-z]/.test(word) && /\d/.test(word))
 }
+
+/** What a field says that searches for no secret. */
+export const secretElsewhere = 'This looks like a secret. Paste it into "Find anything" to open its key.'

@@ -2,8 +2,9 @@ import { Select, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ask } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { looksLikeSecret, secretElsewhere } from '../../parts/looks-like-secret.ts'
+import { foundQuery, namedQuery } from '../../parts/things-by-name.ts'
 import type { Thing } from './rule-fields.ts'
 
 interface Pick {
@@ -11,7 +12,6 @@ interface Pick {
   label: string
 }
 
-const most = 50
 const areas = {
   model: 'catalog',
   channel: 'catalog',
@@ -39,21 +39,23 @@ export function RulePick({
   const mayRead = useMay()(areas[thing])
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState<Pick | undefined>(undefined)
+  // The name of a model or a channel is all there is to show of it.
+  const hasId = thing !== 'model' && thing !== 'channel'
   const named = useQuery({
-    queryKey: ['rule-picks', 'one', thing, value],
-    enabled: mayRead && isById && value !== '' && chosen?.value !== value,
-    queryFn: ({ signal }) => nameOf(thing, value, signal),
+    ...namedQuery(hasId ? thing : 'key', value),
+    enabled: mayRead && isById && hasId && value !== '' && chosen?.value !== value,
   })
   const every = { value: '', label: `Every ${thing}` }
   const current: Pick =
-    value === '' ? every : chosen?.value === value ? chosen : { value, label: named.data ?? value }
+    value === ''
+      ? every
+      : chosen?.value === value
+        ? chosen
+        : { value, label: named.data === undefined ? value : labelOf(named.data) }
   // What is shown of the choice is not looked for.
-  const [looked] = useDebouncedValue(typed.trim() === current.label ? '' : typed.trim(), 150)
-  const found = useQuery({
-    queryKey: ['rule-picks', thing, isById, looked],
-    enabled: mayRead,
-    queryFn: ({ signal }) => picksOf(thing, isById, looked, signal),
-  })
+  const text = typed.trim() === current.label ? '' : typed.trim()
+  const [looked] = useDebouncedValue(text, 150)
+  const found = useQuery({ ...foundQuery(thing, looked), enabled: mayRead })
   const same = { label: thing.charAt(0).toUpperCase() + thing.slice(1), error }
   if (!mayRead)
     return (
@@ -64,11 +66,16 @@ export function RulePick({
         onChange={(event) => onChange(event.currentTarget.value)}
       />
     )
-  const others = (found.data ?? []).filter((pick) => pick.value !== current.value)
+  const picks = (found.data ?? []).map((one) => ({
+    value: isById || thing === 'key' ? one.id : one.name,
+    label: labelOf(one),
+  }))
+  const others = picks.filter((pick) => pick.value !== current.value)
   return (
     <Select
       {...same}
       searchable
+      description={looksLikeSecret(text) ? secretElsewhere : undefined}
       allowDeselect={false}
       data={[...(value === '' ? [] : [every]), current, ...others]}
       filter={({ options }) => options}
@@ -85,43 +92,7 @@ export function RulePick({
   )
 }
 
-async function picksOf(thing: Thing, isById: boolean, search: string, signal: AbortSignal): Promise<Pick[]> {
-  const query = { limit: most, ...(search === '' ? {} : { search }) }
-  const byName = { ...query, sort: 'name' as const }
-  const picks = (rows: readonly { id: string; name: string }[]) =>
-    rows.map(({ id, name }) => ({ value: isById ? id : name, label: name }))
-  switch (thing) {
-    case 'model':
-      return (await ask(api.GET('/admin/v1/models', { params: { query }, signal }))).data.map(({ id }) => ({
-        value: id,
-        label: id,
-      }))
-    case 'channel':
-      return picks((await ask(api.GET('/admin/v1/channels', { params: { query }, signal }))).data)
-    case 'tenant':
-      return picks((await ask(api.GET('/admin/v1/tenants', { params: { query: byName }, signal }))).data)
-    case 'group':
-      return picks((await ask(api.GET('/admin/v1/groups', { params: { query: byName }, signal }))).data)
-    case 'key':
-      return (await ask(api.GET('/admin/v1/keys', { params: { query: byName }, signal }))).data.map(
-        ({ id, name, tenant }) => ({ value: id, label: `${tenant}/${name}` }),
-      )
-  }
-}
-
-/** The name of what an existing rule is narrowed to by its id. */
-async function nameOf(thing: Thing, id: string, signal: AbortSignal): Promise<string> {
-  const params = { path: { id } }
-  switch (thing) {
-    case 'tenant':
-      return (await ask(api.GET('/admin/v1/tenants/{id}', { params, signal }))).name
-    case 'group':
-      return (await ask(api.GET('/admin/v1/groups/{id}', { params, signal }))).name
-    case 'key': {
-      const { tenant, name } = await ask(api.GET('/admin/v1/keys/{id}', { params, signal }))
-      return `${tenant}/${name}`
-    }
-    default:
-      return id
-  }
+/** A key is named with its tenant. */
+function labelOf({ name, tenant }: { name: string; tenant?: string }): string {
+  return tenant === undefined ? name : `${tenant}/${name}`
 }

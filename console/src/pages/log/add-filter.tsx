@@ -2,6 +2,7 @@ import { Button, Group, Popover, SegmentedControl, Stack } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import type { Texts } from '../../console-search.ts'
+import { hasSecret, secretElsewhere } from '../../parts/looks-like-secret.ts'
 import { useFilterFields, useKnownValues } from './known-values.ts'
 import { type FilterField, withValue } from './log-filters.ts'
 import { PickList } from './pick-list.tsx'
@@ -65,11 +66,12 @@ function ValueForm({ field, onDone }: { field: FilterField; onDone(keeps: boolea
   const [keeps, setKeeps] = useState('is')
   const [value, setValue] = useState('')
   const known = useKnownValues(field, value)
+  const isSecret = hasSecret(value)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        onDone(keeps === 'is', value.trim())
+        if (!isSecret) onDone(keeps === 'is', value.trim())
       }}
     >
       <Stack gap={8}>
@@ -86,14 +88,16 @@ function ValueForm({ field, onDone }: { field: FilterField; onDone(keeps: boolea
         <PickList
           size="sm"
           aria-label={field.title}
-          description={descriptionOf(field)}
-          // A value that stands in the field whole is no longer to be picked.
+          description={isSecret ? secretElsewhere : descriptionOf(field)}
+          // A value that is in the field already is no longer to be picked.
           picks={known.filter((each) => each !== value).map((each) => ({ value: each }))}
           value={value}
           onChange={setValue}
           onPick={setValue}
         />
-        <Button type="submit">Apply filter</Button>
+        <Button type="submit" disabled={isSecret}>
+          Apply filter
+        </Button>
       </Stack>
     </form>
   )

@@ -2,9 +2,9 @@ import { ActionIcon, Button } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import type { Texts } from '../../console-search.ts'
+import { useNameOf } from '../../parts/things-by-name.ts'
 import { AddFilter } from './add-filter.tsx'
 import classes from './filter-bar.module.css'
-import { useNameOf } from './known-values.ts'
 import {
   filterField,
   filtersOf,

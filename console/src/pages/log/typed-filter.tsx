@@ -3,7 +3,7 @@ import { useHotkeys } from '@mantine/hooks'
 import { SearchIcon } from '@primer/octicons-react'
 import { type FormEvent, useCallback, useId, useRef, useState } from 'react'
 import type { Texts } from '../../console-search.ts'
-import { beginsLikeSecret } from '../../parts/looks-like-secret.ts'
+import { hasSecret } from '../../parts/looks-like-secret.ts'
 import { useKeyOfSecret, wordsOfSecretSearch } from '../../parts/use-key-of-secret.ts'
 import classes from './filter-bar.module.css'
 import { useFilterFields, useKnownValues } from './known-values.ts'
@@ -30,10 +30,9 @@ export function TypedFilter({
   const store = useCombobox()
   const { before, picks } = useSuggestions(text)
   const isOpen = store.dropdownOpened && picks.length > 0
-  // Ids of upstreams can look like secrets too, but none of them begins like one.
-  const hasSecret = text.split(/[\s:"]+/).some(beginsLikeSecret)
+  const isSecret = hasSecret(text)
   const clear = useCallback(() => setText(''), [])
-  const secret = useKeyOfSecret(hasSecret ? text : '', clear)
+  const secret = useKeyOfSecret(isSecret ? text : '', clear)
   const type = (next: string) => {
     setText(next)
     // Enter takes what is typed, unless the reader has gone into the list.
@@ -43,7 +42,7 @@ export function TypedFilter({
   const submit = (event: FormEvent) => {
     event.preventDefault()
     store.closeDropdown()
-    if (hasSecret) return
+    if (isSecret) return
     const typed = typedOf(text)
     if (typed.kind === 'id') onOpen(typed.id)
     else
@@ -66,7 +65,7 @@ export function TypedFilter({
             leftSection={<SearchIcon size={14} />}
             value={text}
             description={
-              hasSecret ? (wordsOfSecretSearch[secret] ?? 'A secret is not searched for') : undefined
+              isSecret ? (wordsOfSecretSearch[secret] ?? 'A secret is not searched for') : undefined
             }
             inputWrapperOrder={['label', 'input', 'description', 'error']}
             onChange={(event) => type(event.currentTarget.value)}
@@ -93,7 +92,7 @@ function useSuggestions(text: string): { before: string; picks: readonly Pick[] 
     /^(.*?)(-?)([\w.]*)(?::("[^"]*|[^\s"]*))?$/s.exec(text) ?? []
   const field = value === undefined ? undefined : fields.find((one) => one.name === name)
   const words = value?.replace(/^"/, '') ?? ''
-  const known = useKnownValues(field, beginsLikeSecret(words) ? '' : words)
+  const known = useKnownValues(field, words)
   // In the middle of a word that is no filter, such as an id, there is nothing to say.
   if (!/(^|\s)$/.test(before)) return { before, picks: [] }
   if (value !== undefined)

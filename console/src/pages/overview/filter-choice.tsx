@@ -1,8 +1,7 @@
 import { Button, CloseButton, Popover, Skeleton } from '@mantine/core'
 import { FilterIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { api, ask } from '../../api/client.ts'
+import { useNameOf } from '../../parts/things-by-name.ts'
 import classes from './overview.module.css'
 import { filterParts } from './overview-address.ts'
 import type { PageFilter, Terms } from './overview-query.ts'
@@ -73,22 +72,7 @@ function Chip({
   value: string
   onChange: FilterProps['onChange']
 }) {
-  const { data } = useQuery({
-    queryKey: ['names', name, value],
-    enabled: name.endsWith('_id'),
-    staleTime: 60_000,
-    queryFn: async ({ signal }) => {
-      const params = { params: { path: { id: value } }, signal }
-      const found =
-        name === 'tenant_id'
-          ? ask(api.GET('/admin/v1/tenants/{id}', params))
-          : name === 'key_id'
-            ? ask(api.GET('/admin/v1/keys/{id}', params))
-            : ask(api.GET('/admin/v1/groups/{id}', params))
-      return (await found).name
-    },
-  })
-  const words = `${title}: ${data ?? value}`
+  const words = `${title}: ${useNameOf(name, value) ?? value}`
   return (
     <li>
       {words}

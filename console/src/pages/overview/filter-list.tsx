@@ -5,7 +5,9 @@ import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { keptFor } from '../../api/kept.ts'
 import { short } from '../../format/numbers.ts'
+import { looksLikeSecret, secretElsewhere } from '../../parts/looks-like-secret.ts'
 import { Problem } from '../../parts/problem.tsx'
+import { foundQuery } from '../../parts/things-by-name.ts'
 import { filterParts, nameIn } from './overview-address.ts'
 import type { PageFilter, SumsPart, Terms } from './overview-query.ts'
 
@@ -50,6 +52,8 @@ export function FilterList({
         size="xs"
         aria-label={`Search by name: ${part}`}
         placeholder="Part of the name"
+        description={looksLikeSecret(words) ? secretElsewhere : undefined}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
         value={words}
         onChange={(event) => setWords(event.currentTarget.value)}
       />
@@ -98,18 +102,9 @@ function useChoices(terms: Terms, part: SumsPart, looked: string) {
   const hasList = part === 'tenant' || part === 'key'
   // Those without a request in this time too.
   const byName = useQuery({
-    queryKey: ['filter-choices', part, 'named', looked],
+    ...foundQuery(part, looked),
     enabled: hasList && looked !== '',
-    placeholderData: keptFor(['filter-choices', part, 'named']),
-    queryFn: async ({ signal }): Promise<Choice[]> => {
-      const query = { limit: shown, sort: 'name', search: looked } as const
-      if (part === 'tenant') {
-        const { data } = await ask(api.GET('/admin/v1/tenants', { params: { query }, signal }))
-        return data.map(({ id, name }) => ({ value: id, title: name }))
-      }
-      const { data } = await ask(api.GET('/admin/v1/keys', { params: { query }, signal }))
-      return data.map(({ id, name }) => ({ value: id, title: name }))
-    },
+    placeholderData: keptFor([`${part}s`, 'found', false]),
   })
   const { error, refetch } = hasList && looked !== '' && byName.error !== null ? byName : bySums
   const sums = bySums.data?.data.flatMap((row): Choice[] => {
@@ -118,7 +113,10 @@ function useChoices(terms: Terms, part: SumsPart, looked: string) {
   })
   const fitting = sums?.filter(({ title }) => title.toLowerCase().includes(looked.toLowerCase()))
   const known = new Set(fitting?.map(({ value }) => value))
-  const others = looked === '' ? [] : (byName.data ?? []).filter(({ value }) => !known.has(value))
+  const named = (looked === '' ? [] : (byName.data ?? [])).map(
+    ({ id, name }): Choice => ({ value: id, title: name }),
+  )
+  const others = named.filter(({ value }) => !known.has(value))
   const isWaiting = hasList && looked !== '' && byName.data === undefined
   const choices =
     fitting === undefined || (isWaiting && fitting.length === 0) ? undefined : [...fitting, ...others]

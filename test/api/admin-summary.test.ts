@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { isCostUnknown } from '../../console/src/format/money.ts'
 import type { Actor } from '../../src/access/actor.ts'
 import { cursorAt } from '../../src/api/admin/list.ts'
 import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
@@ -120,7 +121,7 @@ test('the CSV has all groups that the pages have, with decimal dollars, and no c
   for (const [at, group] of groups.entries()) {
     const cells = (lines[at] ?? '').split(',')
     const cell = (name: string) => cells[columns.indexOf(name)]
-    const isUnknown = group.unpriced_requests === group.requests && group.cost_nano_usd === '0'
+    const isUnknown = isCostUnknown(group)
     const [whole = '', decimals = ''] = (cell('cost_usd') ?? '').split('.')
     expect(isUnknown ? cell('cost_usd') : String(BigInt(whole + decimals.padEnd(9, '0')))).toBe(
       isUnknown ? '' : group.cost_nano_usd,

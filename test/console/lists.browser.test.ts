@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isCostUnknown } from '../../console/src/format/money.ts'
 import { axe, type BrowserBed, fitsSideways, listsFit, type Owner, startBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 
@@ -156,9 +157,7 @@ async function everySort(
 const rateOf = (sums: Sums | undefined) =>
   sums === undefined || sums.requests === 0 ? undefined : sums.errors / sums.requests
 const costOf = (sums: Sums | undefined) =>
-  sums === undefined || (sums.unpriced_requests === sums.requests && sums.cost_nano_usd === '0')
-    ? undefined
-    : Number(sums.cost_nano_usd)
+  sums === undefined || sums.requests === 0 || isCostUnknown(sums) ? undefined : Number(sums.cost_nano_usd)
 
 test('channels are sorted by what the sums say of them', async () => {
   const page = await open(`/console/channels?${span}`)
@@ -270,8 +269,9 @@ test('models are sorted by what the sums say of all their names, and say who ser
       models.get(id)?.price?.input === undefined ? undefined : Number(models.get(id)?.price?.input),
     Spend: (id) => {
       const cost = sum(id, ({ cost_nano_usd }) => Number(cost_nano_usd))
-      const isUnknown = sum(id, (one) => one.unpriced_requests) === sum(id, (one) => one.requests)
-      return cost === 0 && isUnknown ? undefined : cost
+      const [requests, unpriced] = [sum(id, (one) => one.requests), sum(id, (one) => one.unpriced_requests)]
+      const isUnknown = isCostUnknown({ requests, unpriced_requests: unpriced, cost_nano_usd: String(cost) })
+      return requests === 0 || isUnknown ? undefined : cost
     },
   })
   const row = page.getByRole('row', { name: /^unpriced/ })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isCostUnknown } from '../../console/src/format/money.ts'
 import { causesOf } from '../../console/src/pages/overview/causes.ts'
 import { changeOf, spanWords } from '../../console/src/pages/overview/comparison.ts'
 import { alignedTo, isFailing, measuredIn, termsOf } from '../../console/src/pages/overview/overview-query.ts'
@@ -130,3 +131,16 @@ test('a problem that is none of a channel has a line of its own, after what is w
     ['warning', 'Channel a is failing.'],
   ])
 })
+
+test.each([
+  ['no requests', 0, 0, '0', false],
+  ['free requests', 3, 0, '0', false],
+  ['requests without a price', 3, 3, '0', true],
+  ['such requests and one that was refused', 51, 50, '0', true],
+  ['such requests and some that cost something', 3, 2, '5', false],
+])(
+  'the cost of %s is called unknown only where nothing of it is known',
+  (_, requests, unpriced, cost, is) => {
+    expect(isCostUnknown({ requests, unpriced_requests: unpriced, cost_nano_usd: cost })).toBe(is)
+  },
+)

@@ -1,6 +1,22 @@
 const perUsd = 1_000_000_000n
 
 /**
+ * Whether sums with requests of unknown cost say nothing of what they cost: then they are not $0. A part of
+ * the requests can cost nothing, such as those that were refused.
+ */
+export function isCostUnknown({
+  requests,
+  unpriced_requests,
+  cost_nano_usd,
+}: {
+  requests: number
+  unpriced_requests: number
+  cost_nano_usd: string
+}): boolean {
+  return unpriced_requests > 0 && (unpriced_requests >= requests || cost_nano_usd === '0')
+}
+
+/**
  * Nano-USD, as the API gives them in digits, in the reader's locale: up to the first two digits that matter,
  * so never `$0.00` for money that was spent. `$0.00042`, `$1.25`, `$12,480`.
  */

@@ -19,7 +19,10 @@ export function summaryColumns(parts: readonly Part[], hasStep: boolean): Summar
     ...[...(hasStep ? ['at'] : []), ...names].map((name) => text(name, (keys) => keys[name])),
     ...counts.map(([name, of]) => number(name, of)),
     text('cost_usd', (_, { requests, unpriced, cost_nano }) =>
-      unpriced === requests && cost_nano === '0' ? null : usd(BigInt(cost_nano)),
+      // As the console has it: those that were refused cost nothing, and say nothing of the others.
+      Number(unpriced) > 0 && (Number(unpriced) >= Number(requests) || cost_nano === '0')
+        ? null
+        : usd(BigInt(cost_nano)),
     ),
     text('uncharged_usd', (_, { uncharged_nano }) => usd(BigInt(uncharged_nano))),
     number('unpriced_requests', ({ unpriced }) => unpriced),

@@ -8,8 +8,8 @@ import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Rows } from '../../parts/rows.tsx'
+import { SpendCell } from '../../parts/spend-cells.tsx'
 import classes from './access.module.css'
-import { SpendCell } from './spend-cells.tsx'
 
 /** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
 export function SpendByModel({

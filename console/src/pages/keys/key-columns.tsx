@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { ListedKey } from '../../api/access-queries.ts'
 import { Clock, Moment, None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid-props.ts'
+import { RequestsCell, SpendCell } from '../../parts/spend-cells.tsx'
 import classes from '../access/access.module.css'
-import { RequestsCell, SpendCell } from '../access/spend-cells.tsx'
 import { KeyName, KeyState } from './key-cells.tsx'
 
 /** In their usual order. */

@@ -6,10 +6,11 @@ import type { Schema } from '../../api/client.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { stringifySearch, type Texts } from '../../console-search.ts'
 import { count, share } from '../../format/numbers.ts'
-import { Duration, Money, None, Tokens } from '../../parts/formatted-values.tsx'
+import { Duration, None, Tokens } from '../../parts/formatted-values.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
-import { hasUnknownCost, tokensOf } from './numbers-row.tsx'
+import { SpendCell } from '../../parts/spend-cells.tsx'
+import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
 import {
   errorOutcomes,
@@ -239,11 +240,7 @@ function BreakdownRow({
         <Tokens value={tokensOf(row)} />
       </td>
       <td>
-        {hasUnknownCost(row) ? (
-          <None why="The cost of these requests is unknown." />
-        ) : (
-          <Money nanoUsd={row.cost_nano_usd} />
-        )}
+        <SpendCell of={row} />
       </td>
       {by === 'day' ? null : (
         <td>

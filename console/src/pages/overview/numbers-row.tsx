@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Texts } from '../../console-search.ts'
-import { exactMoney, money } from '../../format/money.ts'
+import { exactMoney, isCostUnknown, money } from '../../format/money.ts'
 import { count, duration, share, short } from '../../format/numbers.ts'
 import { rangeTitle } from '../../format/range.ts'
 import { usePart } from '../../parts/page-parts.tsx'
@@ -80,10 +80,12 @@ export function NumbersRow({ terms, search }: { terms: Terms; search: Texts }) {
         />
         <Figure
           name="Spend"
-          value={hasUnknownCost(total) ? '–' : money(total.cost_nano_usd)}
-          exact={hasUnknownCost(total) ? 'No cost is known.' : exactMoney(total.cost_nano_usd)}
+          value={isCostUnknown(total) ? '–' : money(total.cost_nano_usd)}
+          exact={isCostUnknown(total) ? 'No cost is known.' : exactMoney(total.cost_nano_usd)}
           to={link({ cost_usd: '0.000000001..' })}
-          {...(then && changeOf(Number(total.cost_nano_usd), Number(then.cost_nano_usd), span))}
+          {...(then &&
+            ![total, then].some(isCostUnknown) &&
+            changeOf(Number(total.cost_nano_usd), Number(then.cost_nano_usd), span))}
         />
       </dl>
       <Doubts
@@ -95,15 +97,6 @@ export function NumbersRow({ terms, search }: { terms: Terms; search: Texts }) {
       />
     </div>
   )
-}
-
-/** Requests were made, and of none the cost is known. Never shown as $0. */
-export function hasUnknownCost({
-  requests,
-  unpriced_requests,
-  cost_nano_usd,
-}: Pick<Sums, 'requests' | 'unpriced_requests' | 'cost_nano_usd'>): boolean {
-  return requests > 0 && unpriced_requests === requests && cost_nano_usd === '0'
 }
 
 /** What is as slow as the slowest, as the log filters it. */

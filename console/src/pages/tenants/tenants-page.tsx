@@ -13,11 +13,11 @@ import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { OwnMark } from '../../parts/own-mark.tsx'
 import { Page } from '../../parts/page.tsx'
+import { RequestsCell, SpendCell } from '../../parts/spend-cells.tsx'
 import { State } from '../../parts/state.tsx'
 import classes from '../access/access.module.css'
 import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
 import { limitsInWords } from '../access/access-words.ts'
-import { RequestsCell, SpendCell } from '../access/spend-cells.tsx'
 import { MakeTenant } from './tenant-form.tsx'
 
 const states = [

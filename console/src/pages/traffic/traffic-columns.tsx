@@ -1,13 +1,18 @@
+import { isCostUnknown } from '../../format/money.ts'
 import { count, share } from '../../format/numbers.ts'
-import { Duration, Money, None } from '../../parts/formatted-values.tsx'
+import { Duration, None } from '../../parts/formatted-values.tsx'
 import type { SortedColumn } from '../../parts/sorted-rows.ts'
+import { SpendCell } from '../../parts/spend-cells.tsx'
 import { State } from '../../parts/state.tsx'
 import { isFailing } from '../overview/overview-query.ts'
 import type { Traffic } from './traffic-query.ts'
 
+const unread = <None why="Not read yet, or you may not read the log." />
+const none = <None why="No request in this time" />
+
 /**
  * How much comes, how much of it fails, how fast it is and what it costs, for a list of channels or models.
- * `of`: undefined while the sums are read.
+ * `of`: undefined while the sums are read, and where the reader may not see them.
  */
 export function trafficColumns<Row>(
   of: (row: Row) => Traffic | undefined,
@@ -35,7 +40,7 @@ export function trafficColumns<Row>(
       by: (row) => of(row)?.requests,
       cell: (row) => {
         const sums = of(row)
-        return sums === undefined ? <None /> : count(sums.requests)
+        return sums === undefined ? unread : count(sums.requests)
       },
     },
     errors: {
@@ -48,7 +53,8 @@ export function trafficColumns<Row>(
       by: (row) => shareOf(of(row)),
       cell: (row) => {
         const sums = of(row)
-        if (sums === undefined || sums.requests === 0) return <None why="No request in this time" />
+        if (sums === undefined) return unread
+        if (sums.requests === 0) return none
         const words = (
           <span title={`${count(sums.errors)} requests`}>{share(sums.errors, sums.requests)}</span>
         )
@@ -60,19 +66,20 @@ export function trafficColumns<Row>(
     spend: {
       id: 'spend',
       head: 'Spend',
-      width: 88,
+      width: 128,
       align: 'right',
       isWide: true,
       sort: 'spend',
       by: (row) => {
         const sums = of(row)
-        return sums === undefined || isUnknown(sums) ? undefined : Number(sums.cost_nano_usd)
+        return sums === undefined || sums.requests === 0 || isCostUnknown(sums)
+          ? undefined
+          : Number(sums.cost_nano_usd)
       },
       cell: (row) => {
         const sums = of(row)
-        if (sums === undefined || sums.requests === 0) return <None why="No request in this time" />
-        if (isUnknown(sums)) return <None why="The cost of these requests is unknown." />
-        return <Money nanoUsd={sums.cost_nano_usd} />
+        if (sums === undefined) return unread
+        return sums.requests === 0 ? none : <SpendCell of={sums} />
       },
     },
   }
@@ -80,9 +87,4 @@ export function trafficColumns<Row>(
 
 function shareOf(sums: Traffic | undefined): number | undefined {
   return sums === undefined || sums.requests === 0 ? undefined : sums.errors / sums.requests
-}
-
-/** None of them has a known cost: that is not $0. */
-function isUnknown({ requests, unpriced_requests, cost_nano_usd }: Traffic): boolean {
-  return requests === 0 || (unpriced_requests === requests && cost_nano_usd === '0')
 }

@@ -1,22 +1,21 @@
-import type { Schema } from '../../api/client.ts'
-import { exactMoney, money } from '../../format/money.ts'
-import { count } from '../../format/numbers.ts'
-import { Money, None } from '../../parts/formatted-values.tsx'
+import type { Schema } from '../api/client.ts'
+import { exactMoney, isCostUnknown, money } from '../format/money.ts'
+import { count } from '../format/numbers.ts'
+import { Money, None } from './formatted-values.tsx'
 
 type Spend = Pick<
   NonNullable<Schema<'ListedTenant'>['spend']>,
   'requests' | 'unpriced_requests' | 'cost_nano_usd'
 >
 
-/** What a tenant, a key or a model has cost. An unknown cost is called so: it is no dash and no $0. */
+/** What the requests of something have cost. An unknown cost is called so: it is no dash and no $0. */
 export function SpendCell({ of }: { of: Spend | null }) {
   if (of === null) return <None why="You may not read the log." />
-  const { requests, unpriced_requests: unpriced, cost_nano_usd } = of
+  const { unpriced_requests: unpriced, cost_nano_usd } = of
   if (unpriced === 0) return <Money nanoUsd={cost_nano_usd} />
   const without =
     unpriced === 1 ? '1 request has no known cost' : `${count(unpriced)} requests have no known cost`
-  // A part of them can cost nothing, such as those that were refused.
-  if (unpriced >= requests || cost_nano_usd === '0')
+  if (isCostUnknown(of))
     return (
       <span className="tg-quiet" title={`${without}: no price applied.`}>
         unknown

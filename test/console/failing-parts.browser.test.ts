@@ -40,7 +40,7 @@ test.each([
     expect(await alerts.count()).toBe(1)
     await page.unroute(parts)
     await alerts.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText(there).or(page.getByText('Nobody has used this key')).first().waitFor()
+    await page.getByText(there).or(page.getByText('This key was not used')).first().waitFor()
     await expect.poll(() => alerts.count()).toBe(0)
   },
 )

@@ -23,7 +23,7 @@ export function isCostUnknown({
 export function money(nanoUsd: string): string {
   const amount = BigInt(nanoUsd)
   const size = amount < 0n ? -amount : amount
-  const usd = Number(amount) / Number(perUsd)
+  const usd = usdOf(nanoUsd)
   if (size === 0n) return inUsd(usd, 0, 2)
   if (size >= 10_000n * perUsd) return inUsd(usd, 0, 0)
   if (size >= perUsd / 10n) return inUsd(usd, 2, 2)
@@ -39,6 +39,16 @@ export function exactMoney(nanoUsd: string): string {
     .padStart(9, '0')
     .replace(/0{1,7}$/, '')
   return `${amount < 0n ? '-' : ''}$${size / perUsd}.${parts}`
+}
+
+/** For charts, which draw doubles. */
+export function usdOf(nanoUsd: string): number {
+  return Number(nanoUsd) / Number(perUsd)
+}
+
+/** What `usdOf` gave, in words again. */
+export function moneyOf(usd: number): string {
+  return money(String(Math.round(usd * Number(perUsd))))
 }
 
 function inUsd(usd: number, least: number, most: number): string {

@@ -181,7 +181,7 @@ function useDrawnChart(props: TimeChartProps) {
   const latest = useRef({ onRange, pick, drawMarks })
   latest.current = { onRange, pick, drawMarks }
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
-  const { most, ticks, top } = useMemo(() => valuesAxis(data, limit?.value), [data, limit])
+  const { most, ticks, top } = useMemo(() => valuesAxis(data, limit?.value), [data, limit?.value])
 
   useEffect(() => {
     const element = box.current

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { dayMs, daysQuery, spendDays, usageQuery } from '../../api/access-queries.ts'
 import type { Schema } from '../../api/client.ts'
-import { money } from '../../format/money.ts'
+import { moneyOf, usdOf } from '../../format/money.ts'
 import { restColor, seriesColor } from '../../parts/chart-colors.ts'
 import { Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
@@ -13,20 +13,21 @@ import classes from './access.module.css'
 
 type Budget = Schema<'KeyUsage'>['budgets'][number]
 
-const nanoPerUsd = 1e9
-
 /**
  * What a key or a tenant has spent on each of the last 30 days, by model, with its own budget of a day. With
- * a budget of the month, also how far this month has come.
+ * a budget of the month, also how far this month has come. The budget of a key that may make sub-keys counts
+ * what they spend too, and the sums of the key do not: it has no line here.
  */
 export function SpendChart({
   of,
   id,
   filter,
+  hasSubKeys = false,
 }: {
   of: 'key' | 'tenant'
   id: string
   filter: Record<string, string>
+  hasSubKeys?: boolean
 }) {
   const days = useQuery(daysQuery({ days: spendDays, [of]: id }))
   const usage = useQuery(usageQuery(of, id))
@@ -36,7 +37,9 @@ export function SpendChart({
   const problem = usePart('the spend by day', days)
   if (problem === null) return null
   const budgetOf = (period: Budget['period']) =>
-    usage.data?.budgets.find((budget) => budget.of === of && budget.period === period)
+    hasSubKeys
+      ? undefined
+      : usage.data?.budgets.find((budget) => budget.of === of && budget.period === period)
   const toLog = (range: { from: string; to: string }) =>
     void navigate({ to: '/console/log', search: { ...filter, ...range } as never })
   const day = budgetOf('day')
@@ -58,7 +61,7 @@ export function SpendChart({
             stepMs={dayMs}
             series={chart.series}
             kind="stacked"
-            format={inUsd}
+            format={moneyOf}
             limit={day && { name: 'budget of a day', value: usdOf(day.limit_nano_usd) }}
             onRange={toLog}
             onPick={toLog}
@@ -98,7 +101,7 @@ function MonthSoFar({ at, series, budget }: NonNullable<ReturnType<typeof chartO
       {...drawn}
       stepMs={dayMs}
       kind="lines"
-      format={inUsd}
+      format={moneyOf}
       limit={{ name: 'budget of the month', value: usdOf(budget.limit_nano_usd) }}
     />
   )
@@ -122,6 +125,3 @@ function chartOf(
     }),
   }
 }
-
-const usdOf = (nano: string) => Number(nano) / nanoPerUsd
-const inUsd = (usd: number) => money(String(Math.round(usd * nanoPerUsd)))

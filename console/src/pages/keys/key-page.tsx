@@ -94,7 +94,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
         </Section>
       </div>
       <LastUse of={of} />
-      <SpendChart of="key" id={of.id} filter={{ key_id: of.id }} />
+      <SpendChart of="key" id={of.id} filter={{ key_id: of.id }} hasSubKeys={of.sub_keys !== null} />
       <SpendByModel of={{ key: of.id }} filter={{ key_id: of.id }} />
       <Modal
         opened={dialog === 'edit'}
@@ -222,7 +222,7 @@ function LastUse({ of }: { of: Key }) {
           label="Who used the key last"
           rows={callers}
           idOf={({ address, program }) => `${address} ${program}`}
-          none="Nobody has used this key in the last 30 days."
+          none="This key was not used in the last 30 days."
           foot={`Callers of the newest ${uses.data.data.length} requests`}
           columns={[
             {

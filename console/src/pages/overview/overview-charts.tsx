@@ -2,7 +2,7 @@ import { Skeleton, useComputedColorScheme } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Texts } from '../../console-search.ts'
-import { money } from '../../format/money.ts'
+import { moneyOf, usdOf } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { outcomeColor, outcomeNames, restColor, seriesColor } from '../../parts/chart-colors.ts'
 import type { ChartSeries } from '../../parts/chart-drawing.ts'
@@ -54,8 +54,6 @@ function OutcomesChart(props: ChartsProps) {
   return <Chart {...props} title="Requests by outcome" timeline={timeline} series={chart} format={count} />
 }
 
-const nanoPerUsd = 1e9
-
 function SpendChart(props: ChartsProps) {
   const { terms } = props
   // Sums of minutes are kept by channel and outcome alone.
@@ -72,12 +70,12 @@ function SpendChart(props: ChartsProps) {
         filter: other ? undefined : by === 'channel' ? { channel: channel ?? '' } : modelFilter(model),
         ...alignedTo(
           terms,
-          points.map(({ at, cost_nano_usd }) => ({ at, value: Number(cost_nano_usd) / nanoPerUsd })),
+          points.map(({ at, cost_nano_usd }) => ({ at, value: usdOf(cost_nano_usd) })),
         ),
       })),
     [data, terms, scheme, by],
   )
-  return <Chart {...props} title={title} timeline={timeline} series={chart} format={inUsd} />
+  return <Chart {...props} title={title} timeline={timeline} series={chart} format={moneyOf} />
 }
 
 /** Sums count names that no model has as one: nothing finds just these. */
@@ -111,10 +109,6 @@ function LatencyChart(props: ChartsProps) {
       kind="lines"
     />
   )
-}
-
-function inUsd(usd: number): string {
-  return money(String(Math.round(usd * nanoPerUsd)))
 }
 
 interface Drawn extends ChartSeries {

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
-import { money } from '../../format/money.ts'
+import { moneyOf, usdOf } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { rangeOf } from '../../format/range.ts'
 import { outcomeColor, outcomeNames, type Scheme, seriesColor } from '../../parts/chart-colors.ts'
@@ -42,6 +42,8 @@ function Charts({ of }: { of: TrafficOf }) {
     () => (timeline.data === undefined ? undefined : chartsOf(timeline.data, terms, scheme)),
     [timeline.data, terms, scheme],
   )
+  // The chart is drawn anew for another one.
+  const at = useMemo(() => alignedTo(terms, []).at, [terms])
   const whole = useMemo(
     () => ({ from: new Date(terms.from).getTime(), to: new Date(terms.to).getTime() }),
     [terms],
@@ -83,7 +85,7 @@ function Charts({ of }: { of: TrafficOf }) {
                   <Suspense fallback={<Skeleton height={164} radius={6} />}>
                     <TimeChart
                       label={title}
-                      at={alignedTo(terms, []).at}
+                      at={at}
                       stepMs={terms.stepMs}
                       series={series}
                       kind={kind}
@@ -122,8 +124,6 @@ interface Drawn {
   /** Instead of a chart without series. */
   none: string
 }
-
-const nanoPerUsd = 1e9
 
 function chartsOf(found: readonly Series[], terms: Terms, scheme: Scheme): Drawn[] {
   const pointsOf = (wanted: string) =>
@@ -176,7 +176,7 @@ function chartsOf(found: readonly Series[], terms: Terms, scheme: Scheme): Drawn
       title: 'Spend',
       kind: 'stacked',
       none: 'Nothing was spent, or no price is known.',
-      format: (usd) => money(String(Math.round(usd * nanoPerUsd))),
+      format: moneyOf,
       series: spend.some(({ cost_nano_usd }) => cost_nano_usd !== '0')
         ? [
             {
@@ -184,7 +184,7 @@ function chartsOf(found: readonly Series[], terms: Terms, scheme: Scheme): Drawn
               color: seriesColor(scheme, 0),
               ...alignedTo(
                 terms,
-                spend.map(({ at, cost_nano_usd }) => ({ at, value: Number(cost_nano_usd) / nanoPerUsd })),
+                spend.map(({ at, cost_nano_usd }) => ({ at, value: usdOf(cost_nano_usd) })),
               ),
             },
           ]

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { spendDays, sumsOfDaysQuery } from '../../api/access-queries.ts'
+import { firstOfDays, spendDays, sumsOfDaysQuery } from '../../api/access-queries.ts'
 import { exactMoney } from '../../format/money.ts'
 import { count } from '../../format/numbers.ts'
 import { None, Tokens } from '../../parts/formatted-values.tsx'
@@ -11,7 +11,7 @@ import { Rows } from '../../parts/rows.tsx'
 import { SpendCell } from '../../parts/spend-cells.tsx'
 import classes from './access.module.css'
 
-/** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
+/** What a tenant, a key or a group has spent in the last 30 days (UTC) by model, and the way to the log. */
 export function SpendByModel({
   of,
   filter,
@@ -20,13 +20,15 @@ export function SpendByModel({
   filter: Record<string, string>
 }) {
   const sums = useQuery(sumsOfDaysQuery({ by: 'model', days: spendDays, ...of }))
+  // The numbers are of whole days, and so are the requests that they lead to.
+  const inLog = { ...filter, from: new Date(firstOfDays(spendDays)).toISOString() }
   const problem = usePart('the spend', sums)
   if (problem === null) return null
   return (
     <Section
-      title="Spend of the last 30 days"
+      title="Spend of the last 30 days (UTC)"
       actions={
-        <Link className={classes.link} to="/console/log" search={{ ...filter, last: '30d' }}>
+        <Link className={classes.link} to="/console/log" search={inLog}>
           Open its log
         </Link>
       }
@@ -48,7 +50,11 @@ export function SpendByModel({
                 model === null || model === undefined ? (
                   <None why="These requests named no model that the gateway has." />
                 ) : (
-                  <Link className={classes.link} to="/console/log" search={{ ...filter, model, last: '30d' }}>
+                  <Link
+                    className={classes.link}
+                    to="/console/log"
+                    search={{ ...inLog, requested_model: model }}
+                  >
                     {model}
                   </Link>
                 ),

@@ -13,6 +13,7 @@ import { SpendCell } from '../../parts/spend-cells.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
 import {
+  barInLog,
   errorOutcomes,
   filterParts,
   inLog,
@@ -108,7 +109,7 @@ export function Breakdown({
               {data.data.map((row) => (
                 <BreakdownRow
                   key={JSON.stringify([by, row.tenant_id, nameIn(row, by).id])}
-                  {...{ row, by, search, onFilter }}
+                  {...{ row, by, terms, search, onFilter }}
                   trend={trendOf(row)}
                 />
               ))}
@@ -185,19 +186,21 @@ function Heads({
 function BreakdownRow({
   row,
   by,
+  terms,
   trend,
   search,
   onFilter,
 }: {
   row: Group
   by: By
+  terms: Terms
   trend: readonly number[] | undefined
   search: Texts
   onFilter(name: keyof PageFilter, value: string): void
 }) {
   const { id, name } = nameIn(row, by)
   const filter = filterParts.find(({ part }) => part === by)
-  const log = logOf(row, by, search)
+  const log = logOf(row, by, terms, search)
   return (
     <tr>
       <th scope="row">
@@ -267,7 +270,7 @@ function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | un
   const isAllowed = part !== undefined && (terms.step !== 'minute' || part === 'channel')
   const { data } = useTimeline(terms, part, '-requests', { top: 20, isAllowed })
   return (row) => {
-    // Requests without a key are of several tenants: the series of keys does not tell them apart.
+    // Requests without a key are of several tenants: the series of keys counts them as one.
     if (part === undefined || !isAllowed || (part === 'key' && !row.key_id)) return undefined
     const found = data?.series.find((one) => !one.other && nameIn(one, part).id === nameIn(row, part).id)
     if (found === undefined) return undefined
@@ -286,14 +289,11 @@ function addressOf(by: By, id: string): string | undefined {
 }
 
 /** The log of just the requests of a row, and `filters`; undefined: nothing finds just these. */
-function logOf(row: Group, by: By, search: Texts): ((filters: Texts) => Texts) | undefined {
+function logOf(row: Group, by: By, terms: Terms, search: Texts): ((filters: Texts) => Texts) | undefined {
   const { id } = nameIn(row, by)
   if (by === 'day') {
     const to = new Date(new Date(id).getTime() + dayMs).toISOString()
-    return (filters) => {
-      const { last: _last, ...rest } = inLog(search, filters)
-      return { ...rest, from: id, to }
-    }
+    return (filters) => barInLog(search, terms, { from: id, to }, filters)
   }
   if (by === 'model')
     return id === '' ? undefined : (filters) => inLog(search, { requested_model: id, ...filters })

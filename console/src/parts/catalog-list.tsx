@@ -13,6 +13,7 @@ import { ColumnsMenu } from './columns-menu.tsx'
 import { EmptyState } from './empty-state.tsx'
 import { FilterBar, type Filters, SearchField } from './filters.tsx'
 import { ListGrid } from './list-grid.tsx'
+import { NoneFits } from './none-fits.tsx'
 import { Page } from './page.tsx'
 import { usePart } from './page-parts.tsx'
 import { RangePicker } from './range-picker.tsx'
@@ -93,14 +94,7 @@ export function CatalogList<Row extends { id: string }>(props: CatalogListProps<
         onSort={(next) => filters.set({ sort: next })}
         empty={
           filters.isAny ? (
-            <EmptyState
-              title={`No ${one} fits these filters`}
-              action={
-                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
-                  {`Show all ${things}`}
-                </Button>
-              }
-            />
+            <NoneFits what={one} />
           ) : (
             <EmptyState title={`No ${one} yet`} action={add}>
               {props.about}

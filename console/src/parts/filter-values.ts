@@ -16,5 +16,18 @@ export function choiceOf<const Name extends string, const Value extends string>(
   return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>)
 }
 
+/**
+ * What a choice of names offers: all, and each of them. The value that the address has is offered too, where
+ * `names` do not have it.
+ */
+export function optionsOf(
+  all: string,
+  names: readonly string[],
+  chosen: string,
+): { value: string; label: string }[] {
+  const known = chosen === '' || names.includes(chosen) ? names : [chosen, ...names]
+  return [{ value: '', label: all }, ...known.map((name) => ({ value: name, label: name }))]
+}
+
 export const managers = ['file', 'admin'] as const
 export const yesOrNo = ['true', 'false'] as const

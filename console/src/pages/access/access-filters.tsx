@@ -1,6 +1,3 @@
-import { Button } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
-import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, type Filters } from '../../parts/filters.tsx'
 
 const managers = [
@@ -11,19 +8,4 @@ const managers = [
 
 export function ManagedByFilter({ filters }: { filters: Filters }) {
   return <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
-}
-
-/** Instead of a list of which no row fits the filters. */
-export function NoneFits({ what }: { what: 'key' | 'group' | 'tenant' }) {
-  const navigate = useNavigate()
-  return (
-    <EmptyState
-      title={`No ${what} fits these filters`}
-      action={
-        <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
-          {`Show all ${what}s`}
-        </Button>
-      }
-    />
-  )
 }

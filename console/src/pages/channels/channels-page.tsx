@@ -3,10 +3,13 @@ import { useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { rangeOf } from '../../format/range.ts'
 import { CatalogList } from '../../parts/catalog-list.tsx'
+import { optionsOf } from '../../parts/filter-values.ts'
 import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
+import { ImportLink } from '../../parts/import-link.tsx'
 import type { SortedColumn } from '../../parts/sorted-rows.ts'
 import { State } from '../../parts/state.tsx'
 import { ManagedByFilter } from '../access/access-filters.tsx'
@@ -28,6 +31,7 @@ const states = [
 
 /** Where requests go, whether it answers, how fast, and what it costs. */
 export function ChannelsPage() {
+  const mayChange = useMay()('catalog', 'write')
   const filters = useFilters(['search', 'state', 'model', 'managed_by'])
   const search: Texts = useSearch({ strict: false })
   const list = useQuery({
@@ -75,6 +79,7 @@ export function ChannelsPage() {
           <ManagedByFilter filters={filters} />
         </>
       }
+      actions={mayChange ? <ImportLink /> : undefined}
       about="A channel is a route to a vendor, or to a server of your own: its address, its keys and its models."
       form={(onMade) => <ChannelForm onMade={({ id }) => onMade(id)} />}
     />
@@ -87,11 +92,11 @@ function offersOf({ models }: Channel): string[] {
 }
 
 function modelsOf(channels: readonly Channel[] = [], chosen: string) {
-  const names = new Set([...channels.flatMap(offersOf), ...(chosen === '' ? [] : [chosen])])
-  return [
-    { value: '', label: 'Any model' },
-    ...[...names].sort().map((name) => ({ value: name, label: name === '*' ? '* (any name)' : name })),
-  ]
+  const names = [...new Set(channels.flatMap(offersOf))].sort()
+  return optionsOf('Any model', names, chosen).map(({ value, label }) => ({
+    value,
+    label: value === '*' ? '* (any name)' : label,
+  }))
 }
 
 function columnsOf(

@@ -10,10 +10,11 @@ import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.t
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { NoneFits } from '../../parts/none-fits.tsx'
 import { OwnMark } from '../../parts/own-mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import classes from '../access/access.module.css'
-import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
+import { ManagedByFilter } from '../access/access-filters.tsx'
 import { budgetInWords, limitsInWords } from '../access/access-words.ts'
 import { MakeGroup } from './group-form.tsx'
 

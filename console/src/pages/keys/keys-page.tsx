@@ -9,12 +9,15 @@ import { useMay, useSession } from '../../api/session.ts'
 import { useColumnChoice } from '../../parts/column-choice.ts'
 import { ColumnsMenu } from '../../parts/columns-menu.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { optionsOf } from '../../parts/filter-values.ts'
 import { ChoiceFilter, FilterBar, type Filters, SearchField, useFilters } from '../../parts/filters.tsx'
+import { ImportLink } from '../../parts/import-link.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { NoneFits } from '../../parts/none-fits.tsx'
 import { Page } from '../../parts/page.tsx'
 import { useSelection } from '../../parts/selection.tsx'
 import { useKeyOfSecret, wordsOfSecretSearch } from '../../parts/use-key-of-secret.ts'
-import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
+import { ManagedByFilter } from '../access/access-filters.tsx'
 import { keyColumnIds, useKeyColumns } from './key-columns.tsx'
 import { keyFilters } from './key-filters.ts'
 import { ImportKey, MakeKey } from './make-key.tsx'
@@ -74,9 +77,12 @@ export function KeysPage() {
         <>
           <ColumnsMenu columns={columns} choice={choice} />
           {mayChange && !isMember ? (
-            <Button variant="default" onClick={() => setImporting(true)}>
-              Import key
-            </Button>
+            <>
+              <ImportLink />
+              <Button variant="default" onClick={() => setImporting(true)}>
+                Import key
+              </Button>
+            </>
           ) : null}
           {mayChange ? make : null}
         </>
@@ -144,13 +150,13 @@ function KeyFilters({ filters, isMember }: { filters: Filters; isMember: boolean
             filters={filters}
             name="tenant"
             label="Tenant"
-            options={named('All tenants', tenants.data?.data, filters.get('tenant'))}
+            options={optionsOf('All tenants', namesOf(tenants.data?.data), filters.get('tenant'))}
           />
           <ChoiceFilter
             filters={filters}
             name="group"
             label="Group"
-            options={named('All groups', groups.data?.data, filters.get('group'))}
+            options={optionsOf('All groups', namesOf(groups.data?.data), filters.get('group'))}
           />
         </>
       )}
@@ -162,9 +168,6 @@ function KeyFilters({ filters, isMember }: { filters: Filters; isMember: boolean
   )
 }
 
-/** The value that the address has is offered too, also where the list of names does not reach it. */
-function named(all: string, rows: readonly { name: string }[] | undefined, chosen: string) {
-  const names = rows?.map(({ name }) => name) ?? []
-  const known = chosen === '' || names.includes(chosen) ? names : [chosen, ...names]
-  return [{ value: '', label: all }, ...known.map((name) => ({ value: name, label: name }))]
+function namesOf(rows: readonly { name: string }[] = []): string[] {
+  return rows.map(({ name }) => name)
 }

@@ -8,6 +8,7 @@ import type { Texts } from '../../console-search.ts'
 import { short } from '../../format/numbers.ts'
 import { rangeOf } from '../../format/range.ts'
 import { CatalogList } from '../../parts/catalog-list.tsx'
+import { optionsOf } from '../../parts/filter-values.ts'
 import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
 import { None } from '../../parts/formatted-values.tsx'
 import type { SortedColumn } from '../../parts/sorted-rows.ts'
@@ -98,14 +99,8 @@ export function ModelsPage() {
 }
 
 function channelsOf(models: readonly Model[] = [], chosen: string) {
-  const names = new Set([
-    ...models.flatMap(({ channels }) => channels.map(({ name }) => name)),
-    ...(chosen === '' ? [] : [chosen]),
-  ])
-  return [
-    { value: '', label: 'Any channel' },
-    ...[...names].sort().map((name) => ({ value: name, label: name })),
-  ]
+  const names = new Set(models.flatMap(({ channels }) => channels.map(({ name }) => name)))
+  return optionsOf('Any channel', [...names].sort(), chosen)
 }
 
 /** The price in force: the model's own, or that of a library on the first channel that has one. */

@@ -11,12 +11,13 @@ import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/fi
 import { Moment, Money } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { NoneFits } from '../../parts/none-fits.tsx'
 import { OwnMark } from '../../parts/own-mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { RequestsCell, SpendCell } from '../../parts/spend-cells.tsx'
 import { State } from '../../parts/state.tsx'
 import classes from '../access/access.module.css'
-import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
+import { ManagedByFilter } from '../access/access-filters.tsx'
 import { limitsInWords } from '../access/access-words.ts'
 import { MakeTenant } from './tenant-form.tsx'
 
@@ -152,7 +153,7 @@ const columns: readonly Column<ListedTenant>[] = [
 ]
 
 export function TenantState({ of }: { of: Tenant }) {
-  return of.disabled ? <State tone="quiet">disabled</State> : <State tone="good">enabled</State>
+  return of.disabled ? <State tone="quiet">disabled</State> : <span className="tg-quiet">enabled</span>
 }
 
 function Balance({ of: { limited, balance_nano_usd } }: { of: ListedTenant }) {

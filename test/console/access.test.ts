@@ -8,6 +8,7 @@ import {
   sumOf,
 } from '../../console/src/pages/access/access-words.ts'
 import { keyFilters } from '../../console/src/pages/keys/key-filters.ts'
+import { whyNot } from '../../console/src/pages/keys/why-not.ts'
 import { pageOfLink } from '../../console/src/pages/users/link-address.ts'
 
 test('the id of an entry is a UUID', () => {
@@ -31,6 +32,21 @@ test('the state of a key', () => {
   expect(stateOfKey({ ...key, disabled: true, revoked_at: '2026-11-24T11:00:00Z' }, now).words).toBe(
     'revoked',
   )
+})
+
+test('what the gateway would refuse to do with a key is known before it is asked', () => {
+  const key = { revoked_at: null, blocked: null, disabled_by: null, managed_by: 'admin' } as const
+  const block = { at: '', by: '', reason: '', of_parent: true }
+  const verbs = ['Block', 'Unblock', 'Disable', 'Enable', 'Revoke'] as const
+  const refused = (of: Parameters<typeof whyNot>[1], isMember = false) =>
+    verbs.filter((verb) => whyNot(verb, of, isMember) !== undefined)
+  expect(refused(key)).toEqual([])
+  expect(refused({ ...key, managed_by: 'file' })).toEqual(['Disable', 'Enable', 'Revoke'])
+  expect(refused({ ...key, revoked_at: '' })).toEqual(verbs)
+  expect(refused({ ...key, blocked: block })).toEqual(['Unblock'])
+  expect(refused({ ...key, disabled_by: 'admin' })).toEqual([])
+  expect(refused({ ...key, disabled_by: 'admin' }, true)).toEqual(['Enable'])
+  expect(refused({ ...key, disabled_by: 'member' }, true)).toEqual([])
 })
 
 test('what is left of a limit', () => {

@@ -125,8 +125,7 @@ test('a key of gateway.yaml is blocked on its page, with a reason, and unblocked
 })
 
 test('several keys are selected with the keyboard and blocked, and what fails is listed by name', async () => {
-  const secrets = []
-  for (const name of ['several-1', 'several-2']) secrets.push((await makeKey(name)).secret ?? '')
+  const keys = [await makeKey('several-1'), await makeKey('several-2')]
   const page = await bed.page()
   await bed.signIn(page)
   await page.goto('/console/keys?search=several&sort=name')
@@ -150,7 +149,7 @@ test('several keys are selected with the keyboard and blocked, and what fails is
   await pictures(page, 'keys-asked')
   await dialog.getByRole('button', { name: 'Block 2 keys' }).click()
   await page.getByText('2 keys are blocked').first().waitFor()
-  for (const secret of secrets) expect(await asked(secret)).toBe(401)
+  for (const { secret = '' } of keys) expect(await asked(secret)).toBe(401)
   expect(await bar.count()).toBe(0)
 
   await page.goto('/console/keys')
@@ -159,12 +158,24 @@ test('several keys are selected with the keyboard and blocked, and what fails is
   await page.getByLabel('Select acme/several-1').check()
   await page.getByLabel('Select free/free').check()
   await bar.getByRole('button', { name: 'Revoke' }).click()
-  const last = page.getByRole('dialog', { name: 'Revoke 2 keys?' })
-  await last.getByLabel(/^Type 2 keys/).fill('2 keys')
-  await last.getByRole('button', { name: 'Revoke 2 keys' }).click()
-  await page.getByText('1 of 2 keys is revoked. Not these:').waitFor()
-  await page.getByText(/free\/free: .*is managed by/).waitFor()
+  const revoking = page.getByRole('dialog', { name: 'Revoke 1 key?' })
+  await revoking.getByText('free/free: gateway.yaml manages it').waitFor()
+  await revoking.getByLabel(/^Type 1 key/).fill('1 key')
+  await axe(page)
+  await revoking.getByRole('button', { name: 'Revoke 1 key' }).click()
+  await page.getByText('1 key is revoked').first().waitFor()
   await bar.getByText('1 key selected').waitFor()
+
+  await page.getByLabel('Select acme/several-2').check()
+  await page.getByLabel('Select acme/of-a-secret').check()
+  await bar.getByRole('button', { name: 'Disable' }).click()
+  const disabling = page.getByRole('dialog', { name: 'Disable 2 keys?' })
+  await disabling.getByText('acme/several-2').waitFor()
+  expect((await owner.call('POST', `keys/${keys[1]?.id}/revoke`)).status).toBe(200)
+  await disabling.getByRole('button', { name: 'Disable 2 keys' }).click()
+  await page.getByText('1 of 2 keys is disabled. Not these:').waitFor()
+  await page.getByText(/acme\/several-2: .*revoked/).waitFor()
+  await bar.getByText('2 keys selected').waitFor()
   expect(await asked(freeKey)).toBe(200)
   await pictures(page, 'keys-failed')
   await page.setViewportSize({ width: 390, height: 844 })

@@ -10,9 +10,10 @@ import { done } from '../../parts/toast.tsx'
 import classes from '../access/access.module.css'
 import { counted } from '../access/access-words.ts'
 import { BlockReason } from './key-acts.tsx'
+import { type ActVerb, whyNot } from './why-not.ts'
 
 interface Act {
-  verb: string
+  verb: ActVerb
   /** "3 keys are blocked". */
   done: string
   /** What happens to the keys. */
@@ -72,7 +73,7 @@ interface Failures {
   rows: readonly { name: string; why: string }[]
 }
 
-/** What can be done with several keys. Each key is a request of its own; those that fail stay selected. */
+/** What can be done with several keys, one request for each. What is not done stays selected. */
 export function SeveralKeys({ selection, isMember }: { selection: Selection<ListedKey>; isMember: boolean }) {
   const queryClient = useQueryClient()
   const [asked, setAsked] = useState<Act>()
@@ -80,16 +81,18 @@ export function SeveralKeys({ selection, isMember }: { selection: Selection<List
   const { rows } = selection
   const run = async (act: Act, chosen: readonly ListedKey[], reason: string) => {
     setFailures(undefined)
+    const changed = new Set<string>()
     const failed: { row: ListedKey; why: string }[] = []
     for (const row of chosen) {
       try {
         await act.run(row.id, reason)
+        changed.add(row.id)
       } catch (error) {
         failed.push({ row, why: error instanceof Error ? error.message : String(error) })
       }
     }
     await queryClient.invalidateQueries({ queryKey: ['keys'] })
-    selection.keep(failed.map(({ row }) => row))
+    selection.keep(rows.filter(({ id }) => !changed.has(id)))
     if (failed.length === 0) done(`${keys(chosen.length)} ${chosen.length === 1 ? 'is' : 'are'} ${act.done}`)
     else
       setFailures({
@@ -122,7 +125,8 @@ export function SeveralKeys({ selection, isMember }: { selection: Selection<List
           act={asked}
           rows={rows}
           onClose={() => setAsked(undefined)}
-          run={(reason) => run(asked, rows, reason)}
+          isMember={isMember}
+          run={(chosen, reason) => run(asked, chosen, reason)}
         />
       )}
     </>
@@ -132,36 +136,56 @@ export function SeveralKeys({ selection, isMember }: { selection: Selection<List
 function AskSeveral({
   act,
   rows: now,
+  isMember,
   onClose,
   run,
 }: {
   act: Act
   rows: readonly ListedKey[]
+  isMember: boolean
   onClose(): void
-  run(reason: string): Promise<void>
+  run(chosen: readonly ListedKey[], reason: string): Promise<void>
 }) {
   // Those that are done leave the selection before the dialog closes.
-  const [rows] = useState(now)
+  const [all] = useState(() => now.map((row) => ({ row, why: whyNot(act.verb, row, isMember) })))
+  const rows = all.filter(({ why }) => why === undefined).map(({ row }) => row)
+  const frozen = all.filter(({ why }) => why !== undefined)
   const [reason, setReason] = useState('')
   const needsReason = act.verb === 'Block'
   return (
     <AskFirst
       opened
       onClose={onClose}
-      verb={`${act.verb} ${keys(rows.length)}`}
+      verb={rows.length === 0 ? `${act.verb} keys` : `${act.verb} ${keys(rows.length)}`}
       isBad={act.isBad === true || act.isFinal === true}
-      isReady={!needsReason || reason.trim() !== ''}
-      {...(act.isFinal === true ? { name: keys(rows.length) } : {})}
-      act={() => run(reason)}
+      isReady={rows.length > 0 && (!needsReason || reason.trim() !== '')}
+      {...(act.isFinal === true && rows.length > 0 ? { name: keys(rows.length) } : {})}
+      act={() => run(rows, reason)}
     >
       <Stack gap={12}>
-        <div>{act.says}</div>
-        <ul className={classes.several} aria-label="Keys">
-          {rows.map((row) => (
-            <li key={row.id}>{shown(row)}</li>
-          ))}
-        </ul>
-        {needsReason ? <BlockReason value={reason} onChange={setReason} /> : null}
+        {rows.length === 0 ? null : (
+          <>
+            <div>{act.says}</div>
+            <ul className={classes.several} aria-label="Keys">
+              {rows.map((row) => (
+                <li key={row.id}>{shown(row)}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        {frozen.length === 0 ? null : (
+          <div>
+            {rows.length === 0 ? 'None of these keys can be' : 'These cannot be'} {act.done}:
+            <ul className={classes.several}>
+              {frozen.map(({ row, why }) => (
+                <li key={row.id}>
+                  <strong>{shown(row)}</strong>: {why}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        {needsReason && rows.length > 0 ? <BlockReason value={reason} onChange={setReason} /> : null}
       </Stack>
     </AskFirst>
   )

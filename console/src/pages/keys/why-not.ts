@@ -1,0 +1,19 @@
+import type { Key } from '../../api/access-queries.ts'
+
+export type ActVerb = 'Block' | 'Unblock' | 'Disable' | 'Enable' | 'Revoke'
+
+/** Why the gateway would refuse this act on a key; undefined: it would not. */
+export function whyNot(
+  verb: ActVerb,
+  key: Pick<Key, 'revoked_at' | 'blocked' | 'disabled_by' | 'managed_by'>,
+  isMember: boolean,
+): string | undefined {
+  if (key.revoked_at !== null) return 'it is revoked'
+  if (verb === 'Unblock')
+    return key.blocked?.of_parent === true ? 'its parent key is blocked: unblock that one' : undefined
+  if (verb === 'Block') return undefined
+  if (key.managed_by === 'file') return 'gateway.yaml manages it'
+  return verb === 'Enable' && isMember && key.disabled_by === 'admin'
+    ? 'an admin has disabled it, and only an admin can enable it again'
+    : undefined
+}

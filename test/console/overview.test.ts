@@ -125,11 +125,24 @@ test('a problem that is none of a channel has a line of its own, after what is w
     channels: [],
     problems: [problem('warning', 'ledger'), problem('warning', 'channel a'), problem('bad', 'channel b')],
   }
-  expect(causesOf(health, [], undefined).map(({ title, tone }) => [tone, title])).toEqual([
+  expect(
+    causesOf(health, { data: [], next_cursor: null }, undefined).map(({ title, tone }) => [tone, title]),
+  ).toEqual([
     ['bad', 'Channel b is down.'],
     ['warning', 'Ledger: It broke.'],
     ['warning', 'Channel a is failing.'],
   ])
+})
+
+test('open alerts are counted, and where there are more than were read, the count says so', () => {
+  const data = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
+    ...{ id: name, name: 'all', summary: 'It fires', at: '', opened_at: '', closed_at: null },
+    ...{ acknowledged: null, rule: { id: name, name } },
+  })) as never
+  const titles = (next_cursor: string | null) =>
+    causesOf(undefined, { data, next_cursor }, undefined).map(({ title }) => title)
+  expect(titles(null)).toEqual(['5 alerts are open: a, b, c and 2 more.'])
+  expect(titles('next')).toEqual(['5 or more alerts are open: a, b, c and others.'])
 })
 
 test.each([

@@ -36,11 +36,11 @@ type Hit = Pick<Sums, 'requests' | 'errors'> & { channel?: string | null | undef
 
 /**
  * What is wrong now, the worst first. A channel appears once: an alert about one that has a problem is a
- * detail of it. `hits`: of the last 15 minutes; undefined: not known.
+ * detail of it. Of open alerts, the first page; `hits`: of the last 15 minutes; undefined: not known.
  */
 export function causesOf(
   health: Pick<Health, 'problems' | 'channels'> | undefined,
-  episodes: readonly Episode[],
+  { data: episodes, next_cursor: more }: Pick<Schema<'AlertEpisodeList'>, 'data' | 'next_cursor'>,
   hits: readonly Hit[] | undefined,
 ): Cause[] {
   const problems = health?.problems ?? []
@@ -97,7 +97,7 @@ export function causesOf(
       }),
     ),
     ...channelCause('failing', 'warning', weakNames, 'failing'),
-    ...alertCause(open),
+    ...alertCause(open, more !== null),
   ]
   return causes.toSorted((a, b) => Number(a.tone !== 'bad') - Number(b.tone !== 'bad'))
 }
@@ -123,7 +123,8 @@ export function errorCause(
   }
 }
 
-function alertCause(open: readonly Episode[]): Cause[] {
+/** `isCut`: there are more than these. */
+function alertCause(open: readonly Episode[], isCut: boolean): Cause[] {
   if (open.length === 0) return []
   const names = [...new Set(open.map(({ rule }) => rule.name))]
   return [
@@ -131,9 +132,9 @@ function alertCause(open: readonly Episode[]): Cause[] {
       id: 'alerts',
       tone: 'warning',
       title:
-        open.length === 1
+        open.length === 1 && !isCut
           ? `Alert ${names[0]}: ${sentence(open[0]?.summary ?? '')}`
-          : `${count(open.length)} alerts are open: ${list(names)}.`,
+          : `${count(open.length)} ${isCut ? 'or more ' : ''}alerts are open: ${list(names, isCut)}.`,
       effect: '',
       channels: [],
       details: open.map(episodeDetail),
@@ -180,7 +181,8 @@ function named(found: readonly { name: string }[]): string[] {
 
 const listed = 4
 
-function list(names: readonly string[]): string {
+function list(names: readonly string[], isCut = false): string {
+  if (isCut) return `${names.slice(0, listed - 1).join(', ')} and others`
   if (names.length <= listed) return names.join(', ')
   return `${names.slice(0, listed - 1).join(', ')} and ${count(names.length - listed + 1)} more`
 }

@@ -20,6 +20,8 @@ import {
   useTotals,
 } from './overview-query.ts'
 
+const noEpisodes = { data: [], next_cursor: null }
+
 /**
  * Is anything wrong? The worst cause in a line of a height that is kept free for it; the others, and what
  * each is made of, fold out.
@@ -49,7 +51,7 @@ export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts
     (!may('alerts') || (episodes.data !== undefined && !watched.isPending))
   const now = totals.data?.total
   const before = totalsBefore.data?.total
-  const causes = causesOf(health.data, episodes.data?.data ?? [], hits.data?.data)
+  const causes = causesOf(health.data, episodes.data ?? noEpisodes, hits.data?.data)
   const isErring = now !== undefined && isFailing(now, before)
   const all = isErring ? [...causes, errorCause(now, before)] : causes
   return (

@@ -222,7 +222,7 @@ export function useOpenEpisodes(isAllowed: boolean) {
     enabled: isAllowed,
     refetchInterval: every(15_000),
     queryFn: ({ signal }) =>
-      ask(api.GET('/admin/v1/alerts/episodes', { params: { query: { open: 'true', limit: 20 } }, signal })),
+      ask(api.GET('/admin/v1/alerts/episodes', { params: { query: { open: 'true', limit: 200 } }, signal })),
   })
 }
 

@@ -203,7 +203,7 @@ test('where a value went is reported in words, and of many places the first thre
     Array.from({ length: count }, (_, at) => ({ from: `a[${at}]`, to: `b[${at}]` }))
   expect(removedInWords({ ...part, kind: 'removed', moved: [] })).toBe('removed')
   expect(removedInWords({ ...part, kind: 'removed', moved: [{ from: 'a', to: 'b' }] })).toBe('moved to b')
-  expect(removedInWords({ ...part, kind: 'removed', moved: moves(1) })).toBe('removed; a[0] stands at b[0]')
+  expect(removedInWords({ ...part, kind: 'removed', moved: moves(1) })).toBe('removed; a[0] is at b[0]')
   expect(addedInWords({ ...part, kind: 'added', moved: [] })).toBe('added')
   expect(addedInWords({ ...part, kind: 'added', moved: [{ from: 'b', to: 'a' }] })).toBe('moved from b')
   expect(addedInWords({ ...part, kind: 'added', moved: moves(5) })).toBe(

@@ -115,11 +115,11 @@ export function AnswerSheet({ id, onClose }: { id: string; onClose(): void }) {
     >
       {job.data === undefined || isOpen(job.data.status) || !may('log') ? null : (
         <span className="tg-quiet">
-          What was asked and answered stands in{' '}
+          The request and its answer are in{' '}
           <Link to="/console/log/$id" params={{ id }}>
             its row of the log
           </Link>
-          , where the key keeps it.
+          , if the key keeps them.
         </span>
       )}
     </JobSheet>

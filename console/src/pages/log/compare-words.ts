@@ -42,12 +42,12 @@ export function addedInWords(part: Part & { kind: 'added' }): string {
   return `added, with ${placesOf(part.moved.map(({ from }) => from))}`
 }
 
-/** `moved to stop`, or `removed; content[0].text stands at content`. */
+/** `moved to stop`, or `removed; content[0].text is at content`. */
 export function removedInWords(part: Part & { kind: 'removed' }): string {
   const [first] = part.moved
   if (first === undefined) return 'removed'
   if (isMoved(part)) return `moved to ${first.to}`
-  return `removed; ${placesOf(part.moved.map(({ from, to }) => `${from} stands at ${to}`))}`
+  return `removed; ${placesOf(part.moved.map(({ from, to }) => `${from} is at ${to}`))}`
 }
 
 function placesOf(places: readonly string[]): string {

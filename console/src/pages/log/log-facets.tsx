@@ -65,7 +65,7 @@ export function LogFacets({
 
 function partOf({ requests, progress }: Schema<'LogFacets'>): string {
   return progress.done
-    ? `Of ${count(requests)} requests. Rare values are not told apart.`
+    ? `Of ${count(requests)} requests. Rare values are counted together.`
     : `Of the newest ${count(requests)} requests, since ${moment(new Date(progress.searched_from))}: the count stopped after its time limit.`
 }
 

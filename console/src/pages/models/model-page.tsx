@@ -115,7 +115,11 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
       else await ask(api.POST('/admin/v1/models/{id}/enable', path))
     },
     onSuccess: async () => {
-      done(model.state === 'enabled' ? 'Nobody can ask for the model now' : 'Clients can ask for the model')
+      done(
+        model.state === 'enabled'
+          ? 'Clients can no longer ask for the model'
+          : 'Clients can ask for the model',
+      )
       await queries.invalidateQueries({ queryKey: ['models'] })
     },
     onError: async (error) => {

@@ -60,7 +60,7 @@ export function AnswerView({ run, onAgain }: { run: Run; onAgain(): void }) {
       {answer.vectors === undefined ? null : (
         <p>
           {answer.vectors.count} {answer.vectors.count === 1 ? 'vector' : 'vectors'} of{' '}
-          {answer.vectors.dimensions} numbers. The numbers stand in the wire below.
+          {answer.vectors.dimensions} numbers. The wire view below has them.
         </p>
       )}
       {isRefused(run) ? (

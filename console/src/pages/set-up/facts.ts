@@ -17,7 +17,7 @@ export const factsQuery = queryOptions({
       ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal })),
       ask(
         api.GET('/admin/v1/requests', {
-          params: { query: { limit: 1, not_tenant: ['tollgate-probes'] } as never },
+          params: { query: { limit: 1, not_tenant: [ownName] } as never },
           signal,
         }),
       ),

@@ -24,7 +24,7 @@ export function SetUpPage() {
   return (
     <Page title="Set-up" lead="From nothing to a first request and its row. Each step says what is true now.">
       {isMember ? (
-        <Notice tone="quiet">The operators of the gateway set it up. Your keys stand under Keys.</Notice>
+        <Notice tone="quiet">The operators of the gateway set it up. Your keys are on the Keys page.</Notice>
       ) : facts.data !== undefined ? (
         <>
           <Steps facts={facts.data} />

@@ -14,7 +14,7 @@ export function ExportPart() {
   const file = useQuery({ queryKey: ['export'], queryFn: ({ signal }) => readExport(signal) })
   return (
     <Section
-      title="What stands, as a gateway.yaml"
+      title="This gateway as a gateway.yaml"
       actions={
         <Button component="a" href="/admin/v1/export" download="gateway.yaml" variant="default">
           Download gateway.yaml

@@ -177,7 +177,7 @@ function Before({ earlier: { entry } }: { earlier: Earlier }) {
           <Moment at={entry.created_at} />. Nothing was booked now.
         </>
       )}{' '}
-      Press the button again to book what stands here as one more entry.
+      Press the button again to book this as one more entry.
     </Notice>
   )
 }

@@ -187,7 +187,7 @@ function TenantKeys({ of }: { of: Tenant }) {
         things="keys"
         list={list}
         idOf={({ id }) => id}
-        none="It has no key yet. Nobody can call in its name."
+        none="It has no key yet, so no program can use it."
         columns={[
           { head: 'Name', cell: (key) => <KeyName of={key} /> },
           { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },

@@ -15,7 +15,7 @@ const pagesMax = 5
 /** What the sums count for one name. */
 export type Traffic = Pick<Sums, 'requests' | 'errors' | 'cost_nano_usd' | 'unpriced_requests' | 'latency_ms'>
 
-/** Nobody has asked: it has no latencies, and its cost is not unknown. */
+/** No requests: it has no latencies, and its cost is not unknown. */
 export const noTraffic: Traffic = {
   requests: 0,
   errors: 0,

@@ -76,7 +76,7 @@ function NoDocument({ path }: { path: string }) {
   return (
     <div className={classes.page}>
       <EmptyState title="There is no such document" action={<Link to="/docs">See all documents</Link>}>
-        Nothing stands at <code>{path}</code>. Press <kbd>/</kbd> to search.
+        There is no page at <code>{path}</code>. Press <kbd>/</kbd> to search.
       </EmptyState>
     </div>
   )

@@ -118,7 +118,7 @@ function Row({ model }: { model: Model }) {
         {mainFeatures
           .filter(({ has }) => has(model))
           .map(({ label }) => label)
-          .join(', ') || <None why="Nobody knows what it can do." />}
+          .join(', ') || <None why="What it can do is not known." />}
       </td>
     </tr>
   )

@@ -59,7 +59,7 @@ test('a rule is made, changed, turned off and deleted, and the audit leads to ea
   await sheet.getByText('none: alerts are shown only here').waitFor()
 
   await sheet.getByRole('button', { name: 'Delete the rule' }).click()
-  await page.getByLabel('Type main is slow to go on').fill('main is slow')
+  await page.getByLabel('Type main is slow to confirm').fill('main is slow')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete the rule' }).click()
   await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()
 
@@ -113,7 +113,7 @@ test('an erasure begins as a count, and is confirmed by the name of its tenant',
   await confirmation.getByText(`The content of the tenant ${tenant} goes`).waitFor()
   expect(await confirmation.getByRole('button', { name: 'Erase data' }).isDisabled()).toBe(true)
   await axe(page)
-  await confirmation.getByRole('button', { name: 'Keep it' }).click()
+  await confirmation.getByRole('button', { name: 'Cancel' }).click()
   await confirmation.waitFor({ state: 'hidden' })
   expect(await page.getByRole('row').count()).toBe(2)
 })

@@ -141,7 +141,7 @@ test('lists show the spend of each row as the API has it, and pages what is left
 
   for (const path of [`/console/tenants/${tenant.id}`, `/console/keys/${key.id}`]) {
     await page.goto(path)
-    const left = page.getByRole('region', { name: 'What is left' })
+    const left = page.getByRole('region', { name: 'Remaining limits' })
     await left.getByText(/^Budget of the month/).waitFor()
     await page.getByRole('region', { name: 'Spend by day, 30 days (UTC)' }).getByText('gpt-5').waitFor()
     await axe(page)

@@ -58,7 +58,7 @@ export function AskFirst({
       <div>{children}</div>
       {name === undefined ? null : (
         <TextInput
-          label={`Type ${name} to go on`}
+          label={`Type ${name} to confirm`}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"
@@ -68,7 +68,7 @@ export function AskFirst({
       <ChangeProblem error={error} editing={editing} doing={verb} />
       <Group justify="flex-end" gap={8}>
         <Button variant="default" onClick={close} data-autofocus={name === undefined || undefined}>
-          Keep it
+          Cancel
         </Button>
         <Button
           disabled={!isRight}

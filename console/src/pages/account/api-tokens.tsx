@@ -109,7 +109,7 @@ function MakeToken({
     { path: 'expires_at', label: 'Expires', kind: 'moment', about: 'On your clock; empty: never' },
     {
       path: 'scopes',
-      label: 'What it may',
+      label: 'Permissions',
       kind: 'tags',
       required: false,
       suggestions: scopes,

@@ -89,7 +89,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
       ) : null}
       <div className={classes.columns}>
         <WhatIsLeft of="key" id={of.id} />
-        <Section title="What it may">
+        <Section title="Permissions">
           <WhatItMay of={of} />
         </Section>
       </div>

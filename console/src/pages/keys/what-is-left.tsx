@@ -33,7 +33,7 @@ export function WhatIsLeft({ of, id }: { of: 'key' | 'tenant'; id: string }) {
   const problem = usePart('what is left', usage)
   if (problem === null) return null
   return (
-    <Section title="What is left">
+    <Section title="Remaining limits">
       {problem ?? (usage.data === undefined ? <WaitingRows /> : <Bars of={of} usage={usage.data} />)}
     </Section>
   )

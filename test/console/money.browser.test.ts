@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
@@ -141,11 +142,29 @@ test('lists show the spend of each row as the API has it, and pages what is left
 
   for (const path of [`/console/tenants/${tenant.id}`, `/console/keys/${key.id}`]) {
     await page.goto(path)
-    const left = page.getByRole('region', { name: 'Remaining limits' })
-    await left.getByText(/^Budget of the month/).waitFor()
+    await left(page)
+      .getByText(/^Budget of the month/)
+      .waitFor()
     await page.getByRole('region', { name: 'Spend by day, 30 days (UTC)' }).getByText('gpt-5').waitFor()
     await axe(page)
   }
+  // The numbers are of whole days, and of the model as requested: so is what they lead to.
+  const byModel = page.getByRole('region', { name: 'Spend of the last 30 days (UTC)' })
+  const way = await byModel.getByRole('link', { name: 'gpt-5' }).getAttribute('href')
+  const asked = new URL(way ?? '', page.url()).searchParams
+  expect(asked.get('requested_model')).toBe('gpt-5')
+  expect(asked.get('from')).toMatch(/T00:00:00.000Z$/)
+  // What sub-keys spend counts for the budget of their key, and is not in its chart.
+  const byDay = page.getByRole('region', { name: 'Spend by day, 30 days (UTC)' })
+  const line = byDay.getByText('budget of a day')
+  await call('PATCH', `keys/${key.id}`, { budget: { day: '0.01' } })
+  await page.reload()
+  await line.waitFor()
+  await call('PATCH', `keys/${key.id}`, { sub_keys: 2 })
+  await page.reload()
+  await left(page).getByText('Budget of the day, this key').waitFor()
+  await byDay.getByText('gpt-5').waitFor()
+  expect(await line.count()).toBe(0)
   await page.setViewportSize({ width: 390, height: 844 })
   for (const path of [`/console/tenants/${tenant.id}`, '/console/prices', '/console/set-up']) {
     await page.goto(path)
@@ -154,6 +173,8 @@ test('lists show the spend of each row as the API has it, and pages what is left
     await fitsSideways(page)
   }
 })
+
+const left = (page: Page) => page.getByRole('region', { name: 'Remaining limits' })
 
 /** Nano-USD as the pages have it on hover. */
 function exact(nano: string): string {

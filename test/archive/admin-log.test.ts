@@ -9,6 +9,7 @@ import type { ErrorsBy } from '../../src/usage/log/error-rows.ts'
 import { countFacets, facetColumns } from '../../src/usage/log/facets.ts'
 import { firstRows } from '../../src/usage/log/first-rows.ts'
 import { greatestRows } from '../../src/usage/log/greatest.ts'
+import { logSumParts, sumLog } from '../../src/usage/log/log-sums.ts'
 import { withIds } from '../../src/usage/log/names-queries.ts'
 import { OlderDaysError, OlderTooLong } from '../../src/usage/log/older-days.ts'
 import type { Measure, Order } from '../../src/usage/log/slice.ts'
@@ -68,6 +69,10 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
       })
       return { requests, done, values }
     },
+    async sums(query: Record<string, string | string[]>) {
+      const walk = { filter: await read(query), ...(await span()) }
+      return await sumLog(ask, walk, { parts: logSumParts, groupsMax: 100_000 })
+    },
     async errors(query: Record<string, string | string[]>, by: ErrorsBy) {
       const walk = { filter: await read(query), ...(await span()) }
       return await groupErrors(ask, walk, { by, withinMs: 60_000 })
@@ -126,7 +131,10 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
       })
     const { rows: costliest, done } = await log.greatest({}, 'cost_nano', 40)
     expect(done).toBe(true)
-    const sums = { costliest, days: await log.counts({}, dayMs) }
+    const byAll = [await log.sums({}), await log.sums({ tag: 'a' })].map((groups) =>
+      groups.map((group) => JSON.stringify(group)).sort(),
+    )
+    const sums = { costliest, days: await log.counts({}, dayMs), byAll }
     return { found, deep: await log.pages({}, 'newest', 19), ...sums }
   }
   const before = await asked()
@@ -136,6 +144,8 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
   const after = await asked()
   expect(after.days).toEqual(before.days)
   expect(after.costliest).toEqual(before.costliest)
+  expect(after.byAll).toEqual(before.byAll)
+  expect(after.byAll[0]?.length).toBeGreaterThan(after.byAll[1]?.length ?? 0)
   expect(after.costliest.length).toBe(40)
   expect(after.deep).toEqual(before.deep)
   expect(after.deep.length).toBe(36 * 24)

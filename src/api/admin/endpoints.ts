@@ -26,6 +26,7 @@ import { type AdminRequestContext, adminRequestEndpoint } from './request-detail
 import { adminRequestErrorsEndpoint } from './request-errors.ts'
 import { adminExportEndpoint, type RequestExportContext } from './request-export.ts'
 import { adminRequestFacetsEndpoint } from './request-facets.ts'
+import { adminRequestSumsEndpoint } from './request-sums.ts'
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
@@ -80,6 +81,7 @@ export function adminEndpoints(
     adminRequestErrorsEndpoint(context),
     adminRequestFacetsEndpoint(context),
     adminExportEndpoint(context),
+    adminRequestSumsEndpoint(context),
     adminTailEndpoint(context),
     adminRequestEndpoint(context),
     adminTranslationEndpoint(context),

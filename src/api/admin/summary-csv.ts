@@ -1,22 +1,19 @@
 import { usd } from '../../canonical/usd.ts'
-import type { SummaryGroup, Sums } from '../../usage/rollup-queries.ts'
-import { partColumns } from '../../usage/summary-pieces.ts'
-import type { Part } from '../../usage/summary-range.ts'
+import type { Sums } from '../../usage/rollup-queries.ts'
 import type { ExportColumn } from '../export/row-encoder.ts'
 
+/** Sums as decimal digits. */
+type Counts = Omit<Sums, 'total' | 'firstToken'>
+
 /** A column of a file of sums. `keys`: ids and names of the group, by the name of the column. */
-export interface SummaryColumn extends ExportColumn {
-  of(keys: Readonly<Record<string, unknown>>, group: SummaryGroup): unknown
+export interface SumsColumn<Group> extends ExportColumn {
+  of(keys: Readonly<Record<string, unknown>>, group: Group): unknown
 }
 
-/** What the file has: the parts of a group, ids beside their names, and then its sums. */
-export function summaryColumns(parts: readonly Part[], hasStep: boolean): SummaryColumn[] {
-  const names = parts.flatMap((part) => {
-    const column = partColumns[part]
-    return column === part ? [part] : [part, column]
-  })
+/** The columns of all files of sums: `names` are those of the keys. */
+export function sumsColumns(names: readonly string[]): SumsColumn<Counts>[] {
   return [
-    ...[...(hasStep ? ['at'] : []), ...names].map((name) => text(name, (keys) => keys[name])),
+    ...names.map((name) => text(name, (keys) => keys[name])),
     ...counts.map(([name, of]) => number(name, of)),
     text('cost_usd', (_, { requests, unpriced, cost_nano }) =>
       // As the console has it: those that were refused cost nothing, and say nothing of the others.
@@ -26,12 +23,15 @@ export function summaryColumns(parts: readonly Part[], hasStep: boolean): Summar
     ),
     text('uncharged_usd', (_, { uncharged_nano }) => usd(BigInt(uncharged_nano))),
     number('unpriced_requests', ({ unpriced }) => unpriced),
-    number('total_p50_ms', ({ total }) => total?.p50),
-    number('total_p95_ms', ({ total }) => total?.p95),
-    number('first_token_p50_ms', ({ firstToken }) => firstToken?.p50),
-    number('first_token_p95_ms', ({ firstToken }) => firstToken?.p95),
   ]
 }
+
+export const latencyColumns: readonly SumsColumn<Sums>[] = [
+  number('total_p50_ms', ({ total }) => total?.p50),
+  number('total_p95_ms', ({ total }) => total?.p95),
+  number('first_token_p50_ms', ({ firstToken }) => firstToken?.p50),
+  number('first_token_p95_ms', ({ firstToken }) => firstToken?.p95),
+]
 
 const outcomes = ['succeeded', 'refused', 'failed', 'cancelled', 'orphaned'] as const
 const tokens = [
@@ -39,33 +39,39 @@ const tokens = [
   ...(['output_tokens', 'reasoning_tokens', 'images'] as const),
 ]
 
-const counts: readonly [string, (sums: Sums) => string | number][] = [
+const counts: readonly [string, (sums: Counts) => string | number][] = [
   ['requests', ({ requests }) => requests],
   ['errors', ({ refused, failed, orphaned }) => Number(refused) + Number(failed) + Number(orphaned)],
-  ...[...outcomes, ...tokens].map((name): [string, (sums: Sums) => string] => [name, (sums) => sums[name]]),
+  ...[...outcomes, ...tokens].map((name): [string, (sums: Counts) => string] => [name, (sums) => sums[name]]),
 ]
 
-function text(name: string, of: SummaryColumn['of']): SummaryColumn {
+function text(name: string, of: SumsColumn<Counts>['of']): SumsColumn<Counts> {
   return { name, kind: 'text', of }
 }
 
-function number(name: string, of: (sums: Sums) => string | number | undefined): SummaryColumn {
+function number<Group>(
+  name: string,
+  of: (group: Group) => string | number | null | undefined,
+): SumsColumn<Group> {
   return {
     name,
     kind: 'int4',
     of: (_, group) => {
-      const value = of(group)
-      return value === undefined ? null : Number(value)
+      const value = of(group) ?? null
+      return value === null ? null : Number(value)
     },
   }
 }
 
+/** All groups of an export are in memory at once. */
+export const exportGroupsMax = 100_000
+
 const batchRows = 1_000
 
 /** Makes the rows of a batch when it is due, so that requests are served between two of them. */
-export async function* batchesOf<Row>(
-  groups: readonly SummaryGroup[],
-  rowOf: (group: SummaryGroup) => Row,
+export async function* batchesOf<Group, Row>(
+  groups: readonly Group[],
+  rowOf: (group: Group) => Row,
 ): AsyncGenerator<readonly Row[]> {
   for (let at = 0; at < groups.length; at += batchRows) yield groups.slice(at, at + batchRows).map(rowOf)
 }

@@ -117,7 +117,8 @@ export function summaryParts(names: readonly string[] = []): {
   }
 }
 
-function listOf(words: readonly string[]) {
+/** A comma-separated list of these words. */
+export function listOf(words: readonly string[]) {
   return z
     .string({ error: 'given more than once' })
     .refine(

@@ -19,7 +19,7 @@ import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
 import { listedTenant } from './permit.ts'
 import { notAllowed } from './refusals.ts'
-import { batchesOf, summaryColumns } from './summary-csv.ts'
+import { batchesOf, exportGroupsMax, latencyColumns, sumsColumns } from './summary-csv.ts'
 import { sums, sumsJson, sumsSchema } from './summary-json.ts'
 import {
   granularityOf,
@@ -188,9 +188,6 @@ export function adminSummaryEndpoints(context: AdminSummaryContext): AdminEndpoi
   ]
 }
 
-/** All groups of an export are in memory at once. */
-const exportGroupsMax = 100_000
-
 function exportEndpoint(
   { exports, bounds }: AdminSummaryContext,
   ask: ReturnType<typeof groupsAsked>,
@@ -212,7 +209,11 @@ function exportEndpoint(
         // One more, so that the answer can say that there are more.
         const page = { limit: rowsMax + 1, skip: 0 }
         const { found, parts, step, names } = await ask(actor, query, page, signal)
-        const columns = summaryColumns(parts, step !== undefined)
+        const keyColumns = parts.flatMap((part) => [...new Set([part, partColumns[part]])])
+        const columns = [
+          ...sumsColumns([...(step === undefined ? [] : ['at']), ...keyColumns]),
+          ...latencyColumns,
+        ]
         const rowOf = (group: SummaryGroup) => {
           const keys = { ...keysJson(group, parts, step !== undefined), ...names(group) }
           return columns.map(({ of }) => of(keys, group))

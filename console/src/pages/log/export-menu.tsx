@@ -13,21 +13,29 @@ const formats = [
   { format: 'parquet', title: 'Parquet, with types' },
 ] as const
 
+/** What only the rows know; the overview's files have the other sums. */
+const sums = [
+  { by: 'end_user', title: 'By end user' },
+  { by: 'session', title: 'By session' },
+  { by: 'tag', title: 'By tag' },
+  { by: 'day,tenant,key,model', title: 'By day, tenant, key and model' },
+] as const
+
 /**
  * Downloads what matches, with one call: a refusal, or an answer that is cut, is told and becomes no file.
  */
 export function ExportMenu({ terms }: { terms: LogTerms }) {
   const [read, setRead] = useState<number>()
   const leaving = useRef<AbortController>(undefined)
-  const start = async (format: string) => {
+  const start = async (path: string, more: Record<string, string>, name: string) => {
     leaving.current = new AbortController()
     setRead(0)
     try {
-      const path = `/admin/v1/requests/export${stringifySearch({ ...terms.filters, from: terms.from, to: terms.to, format })}`
+      path += stringifySearch({ ...terms.filters, from: terms.from, to: terms.to, ...more })
       const address = URL.createObjectURL(await readFile(path, leaving.current.signal, setRead))
       const link = document.createElement('a')
       link.href = address
-      link.download = `requests.${format}`
+      link.download = name
       link.click()
       // The browser has begun to save it then.
       setTimeout(() => URL.revokeObjectURL(address), savedMs)
@@ -45,7 +53,7 @@ export function ExportMenu({ terms }: { terms: LogTerms }) {
       </Button>
     )
   return (
-    <Menu position="bottom-end" width={224}>
+    <Menu position="bottom-end" width={248}>
       <Menu.Target>
         <Button variant="default" leftSection={<DownloadIcon size={14} />}>
           Export
@@ -54,7 +62,25 @@ export function ExportMenu({ terms }: { terms: LogTerms }) {
       <Menu.Dropdown>
         <Menu.Label>All rows that match</Menu.Label>
         {formats.map(({ format, title }) => (
-          <Menu.Item key={format} onClick={() => void start(format)}>
+          <Menu.Item
+            key={format}
+            onClick={() => void start('/admin/v1/requests/export', { format }, `requests.${format}`)}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+        <Menu.Label>Their sums and cost, as CSV</Menu.Label>
+        {sums.map(({ by, title }) => (
+          <Menu.Item
+            key={by}
+            onClick={() =>
+              void start(
+                '/admin/v1/requests/sums/export',
+                { group_by: by },
+                `sums-${by.replaceAll(',', '-')}.csv`,
+              )
+            }
+          >
             {title}
           </Menu.Item>
         ))}

@@ -22,7 +22,8 @@ function restartWithFlags(): void {
   // Windows has no execve, and a parent with a channel to this process would lose the channel.
   if (hasHeapFlags || process.platform === 'win32' || process.channel) return
   process.execve?.(process.execPath, [process.execPath, ...nodeArgs, ...process.argv.slice(1)], {
-    NODE_COMPILE_CACHE: compiledCode,
+    NODE_COMPILE_CACHE: compiledCode.directory,
+    NODE_COMPILE_CACHE_PORTABLE: '1',
     ...process.env,
   })
 }

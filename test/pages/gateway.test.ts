@@ -137,7 +137,12 @@ describe('the way to the console', () => {
     const { url: databaseUrl, drop } = await freshDatabase()
     onTestFinished(drop)
     const directory = checkout()
-    const first = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env: allPages })
+    const first = await startTollgate({
+      databaseUrl,
+      gatewayYaml: '{}',
+      directory,
+      env: { ...compiledIn(directory), ...allPages },
+    })
     onTestFinished(() => first.kill9())
     expect(first.stdout()).toMatch(
       new RegExp(
@@ -149,7 +154,12 @@ describe('the way to the console', () => {
     await becomeOwner(first, adminClient(first.url))
     await first.stop()
 
-    const second = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env: allPages })
+    const second = await startTollgate({
+      databaseUrl,
+      gatewayYaml: '{}',
+      directory,
+      env: { ...compiledIn(directory), ...allPages },
+    })
     onTestFinished(() => second.kill9())
     expect(second.stdout()).toContain(`\nconsole: ${second.url}/console\n`)
     expect(second.stdout()).not.toContain('tgl_')
@@ -215,9 +225,19 @@ describe('the API beside the pages', () => {
 async function start(directory: string, env: Record<string, string>): Promise<TollgateProcess> {
   const { url: databaseUrl, drop } = await emptyDatabase()
   onTestFinished(drop)
-  const tollgate = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env })
+  const tollgate = await startTollgate({
+    databaseUrl,
+    gatewayYaml: '{}',
+    directory,
+    env: { ...compiledIn(directory), ...env },
+  })
   onTestFinished(() => tollgate.kill9())
   return tollgate
+}
+
+/** The folder of compiled code as the checkout sees it, so that its program, which is the same, need not be compiled again. */
+function compiledIn(directory: string): Record<string, string> {
+  return { NODE_COMPILE_CACHE: join(directory, 'node_modules/.cache/tollgate') }
 }
 
 /** The program, with pages that are small. Without vite: also without the sources of the pages. */

@@ -122,6 +122,7 @@ function environment(
     ...(TMPDIR && { TMPDIR }),
     ...(options.nodeArgs === undefined && {
       NODE_COMPILE_CACHE: join(repository, 'node_modules/.cache/tollgate'),
+      NODE_COMPILE_CACHE_PORTABLE: '1',
     }),
     PORT: '0',
     DATA_DIR: options.dataDir,

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AdminClient, adminClient, becomeOwner } from './support/admin-client.ts'
 import { blocksIn, matches } from './support/document-blocks.ts'
-import { DocumentRun } from './support/document-run.ts'
+import { DocumentRun, newKeyIn, originIn, type Started } from './support/document-run.ts'
 import { ownPort } from './support/own-port.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
 import { chat } from './support/upstream-plans.ts'
@@ -86,9 +87,31 @@ beforeAll(async () => {
 })
 afterAll(() => vendor.close())
 
+/** The pages of clients all start the gateway with this line. One gateway is there for all of them. */
+const usualStart = 'npm ci && npm start'
+const usual = new DocumentRun()
+let usualOwner: Promise<{ call: AdminClient; cookie: string }> | undefined
+afterAll(() => usual.end())
+
+/** That gateway, as the only reader of `page` finds it: with a tenant and a key of its own, and without a row. */
+async function startedFor(page: string): Promise<Started> {
+  usualOwner ??= usual.follow({ language: 'sh', text: usualStart }).then(async () => {
+    const call = adminClient(originIn(usual.printed))
+    return { call, cookie: await becomeOwner({ stdout: () => usual.printed }, call) }
+  })
+  const { call, cookie } = await usualOwner
+  const tenant = await call('POST', 'tenants', { cookie, body: { name: page } })
+  expect(tenant.status, JSON.stringify(tenant.body)).toBe(201)
+  const key = await call('POST', 'keys', { cookie, body: { tenant: page, name: page } })
+  expect(key.status, JSON.stringify(key.body)).toBe(201)
+  const printed = usual.printed.replace(newKeyIn(usual.printed) ?? '', key.body.secret)
+  return { command: usualStart, printed }
+}
+
 describe.each(documents)('%s', (document) => {
   test('does what it says', { timeout: 180_000 }, async () => {
-    const run = new DocumentRun(replaced)
+    const started = clients.includes(document) ? { started: await startedFor(basename(document, '.md')) } : {}
+    const run = new DocumentRun(replaced, started)
     try {
       for (const block of blocksIn(read(document))) {
         if (block.notRun !== undefined) continue
@@ -118,21 +141,13 @@ test('the curl lines that a start prints work unchanged', { timeout: 180_000 }, 
 })
 
 test('Tollgate answers the mistakes on the pages of clients as they say', { timeout: 180_000 }, async () => {
-  const run = new DocumentRun()
-  try {
-    await run.follow({ language: 'sh', text: 'npm start' })
-    const [, base = ''] = /^base URL: (\S+)\/v1$/m.exec(run.printed) ?? []
-    const [, key = ''] = /new key \(shown only once\): (\S+)/.exec(run.printed) ?? []
-    const answered = await Promise.all(mistakes.map((mistake) => answerTo(mistake, base, key)))
-    const documented = clients.flatMap((page) => mistakesOn(page).map((message) => [page, message] as const))
-    const unanswered = documented.filter(
-      ([, message]) => !answered.some((answer) => matches(message, answer)),
-    )
-    expect(unanswered, `the answers are\n${answered.join('\n')}`).toEqual([])
-    for (const page of clients) expect(mistakesOn(page).length, `mistakes on ${page}`).toBeGreaterThan(1)
-  } finally {
-    await run.end()
-  }
+  const { printed } = await startedFor('mistakes')
+  const [base, key = ''] = [originIn(printed), newKeyIn(printed)]
+  const answered = await Promise.all(mistakes.map((mistake) => answerTo(mistake, base, key)))
+  const documented = clients.flatMap((page) => mistakesOn(page).map((message) => [page, message] as const))
+  const unanswered = documented.filter(([, message]) => !answered.some((answer) => matches(message, answer)))
+  expect(unanswered, `the answers are\n${answered.join('\n')}`).toEqual([])
+  for (const page of clients) expect(mistakesOn(page).length, `mistakes on ${page}`).toBeGreaterThan(1)
 })
 
 test('every block runs, except these', () => {

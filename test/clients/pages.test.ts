@@ -15,7 +15,7 @@ test.each([
 ])('docs/clients/%s.md is true of the client itself', { timeout: 180_000 }, async (page, name) => {
   const blocks = blocksIn(readFileSync(join(root, `docs/clients/${page}.md`), 'utf8'))
   expect(new Set(blocks.map(({ notRun }) => notRun))).toEqual(new Set([undefined, `needs ${name}`]))
-  const run = new DocumentRun(new Map(), pythonPath)
+  const run = new DocumentRun(new Map(), { programs: pythonPath })
   try {
     // The list of prices comes from another machine, and has no place in a test.
     await run.follow({ language: 'sh', text: 'export LITELLM_LOCAL_MODEL_COST_MAP=True' })

@@ -53,12 +53,12 @@ export const ownerEmail = 'owner@example.com'
 export const goodPassword = 'correct horse battery'
 
 /** The token of the set-up link that the start has printed. */
-export async function setupToken(tollgate: Reached): Promise<string> {
+export async function setupToken(tollgate: Pick<Reached, 'stdout'>): Promise<string> {
   return await until(() => /(?:"token":"|\/console\/link#)(tgl_\w+)/.exec(tollgate.stdout())?.[1])
 }
 
 /** Make the first owner by the printed link, and sign in. Returns the cookie. */
-export async function becomeOwner(tollgate: Reached, call: AdminClient): Promise<string> {
+export async function becomeOwner(tollgate: Pick<Reached, 'stdout'>, call: AdminClient): Promise<string> {
   const body = { token: await setupToken(tollgate), email: ownerEmail, password: goodPassword }
   const made = await call('POST', 'links/use', { body })
   expect(made).toMatchObject({ status: 200, body: { email: ownerEmail, role: 'owner' } })

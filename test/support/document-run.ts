@@ -20,6 +20,7 @@ export class DocumentRun {
   readonly #directory = mkdtempSync(join(tmpdir(), 'tollgate-document-'))
   readonly #replaced: ReadonlyMap<string, string>
   readonly #programs: string | undefined
+  readonly #started: Started | undefined
   readonly #servers = new Map<string, Server>()
   readonly #shell: ChildProcess
   readonly #codes: AsyncIterator<string>
@@ -33,11 +34,15 @@ export class DocumentRun {
 
   /**
    * `replaced`: replacements for addresses that a test cannot call. `programs`: a folder of programs that come
-   * first.
+   * first. `started`: a gateway that runs already.
    */
-  constructor(replaced: ReadonlyMap<string, string> = new Map(), programs?: string) {
+  constructor(
+    replaced: ReadonlyMap<string, string> = new Map(),
+    { programs, started }: { programs?: string; started?: Started } = {},
+  ) {
     this.#replaced = replaced
     this.#programs = programs
+    this.#started = started
     for (const part of parts) symlinkSync(join(repository, part), join(this.#directory, part))
     // With this, curl fails on an error status, and never hangs.
     writeFileSync(join(this.#directory, '.curlrc'), 'silent\nshow-error\nfail-with-body\nmax-time = 60\n')
@@ -109,11 +114,14 @@ export class DocumentRun {
       .replace(/^npm ci && /m, '')
       .replace(/\bPORT=\d+/, 'PORT=0')
       .replace(/^(.*)\bnpm start$/m, 'exec env $1npm start')
-    const server = await startServer(command, this.#directory, { ...this.#environment(), PORT: '0' })
+    const server =
+      text === this.#started?.command
+        ? { ...this.#started, origin: originIn(this.#started.printed), stop: async () => {} }
+        : await startServer(command, this.#directory, { ...this.#environment(), PORT: '0' })
     this.#servers.set(port, server)
     this.#newest = server
     this.#printed = server.printed
-    this.#newestKey = /new key \(shown only once\): (\S+)/.exec(server.printed)?.[1] ?? this.#newestKey
+    this.#newestKey = newKeyIn(server.printed) ?? this.#newestKey
   }
 
   async #run(text: string): Promise<void> {
@@ -155,6 +163,24 @@ export class DocumentRun {
   }
 }
 
+/** A gateway that another run has started, and ends. */
+export interface Started {
+  /** A block that is this command uses the gateway; all others start their own. */
+  command: string
+  /** What the start is taken to have printed. */
+  printed: string
+}
+
+/** The address in the greeting, without `/v1`. Empty before it is printed. */
+export function originIn(printed: string): string {
+  return /^base URL: (\S+)\/v1$/m.exec(printed)?.[1] ?? ''
+}
+
+/** The secret of the key that a start has made. */
+export function newKeyIn(printed: string): string | undefined {
+  return /new key \(shown only once\): (\S+)/.exec(printed)?.[1]
+}
+
 interface Server {
   origin: string
   readonly printed: string
@@ -190,9 +216,9 @@ function startServer(command: string, cwd: string, env: NodeJS.ProcessEnv): Prom
     void exited.then((code) => reject(new Error(`npm start ended with ${code}:\n${printed}${errors}`)))
     child.stdout.on('data', (data) => {
       printed += data
-      const origin = /^base URL: (\S+)\/v1$/m.exec(printed)?.[1]
+      const origin = originIn(printed)
       // That is the last line of the greeting.
-      if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed))
+      if (origin !== '' && /\/v1\/usage\/requests .*\n/.test(printed))
         done({
           origin,
           get printed() {

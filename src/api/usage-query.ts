@@ -76,7 +76,7 @@ export function needsWalk(query: object): boolean {
 export const summaryQuery = z
   .strictObject({
     from: times.from.describe(
-      'The start of the period. Default: 30 days before `to`. At most 92 days before `to`.',
+      'The start of the period. Default: the start of the hour 30 days before `to`. At most 92 days before `to`.',
     ),
     to: times.to.describe('The end of the period. Default: now. A date includes the whole day.'),
     model,
@@ -85,12 +85,13 @@ export const summaryQuery = z
 
 const summaryDays = 30
 const summaryDaysMax = 92
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 /** Returns the period of the totals; its end is exclusive. Throws `invalid_request` if it is too long. */
 export function usageRange(query: z.output<typeof summaryQuery>, nowMs: number): { from: Date; to: Date } {
   const to = query.to ?? new Date(nowMs)
-  const from = query.from ?? new Date(to.getTime() - summaryDays * dayMs)
+  const from = query.from ?? new Date(Math.floor((to.getTime() - summaryDays * dayMs) / hourMs) * hourMs)
   if (!isInOrder({ from, to })) throw invalid('to', 'expected a time after "from"')
   if (to.getTime() - from.getTime() <= summaryDaysMax * dayMs) return { from, to }
   throw invalid('from', `expected at most ${summaryDaysMax} days before "to", got "${from.toISOString()}"`)

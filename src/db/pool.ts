@@ -7,9 +7,13 @@ import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
 
 /**
  * One statement, or a few that belong together. It runs at most once, when a connection is free.
- * `Terms.signal` can cancel it on the server if the function returns the statement itself.
+ * `Terms.signal` can cancel it on the server if the function returns the statement itself, or passes each of
+ * its statements to `running`.
  */
-export type PoolQuery<T> = (connections: Connections) => PromiseLike<T>
+export type PoolQuery<T> = (connections: Connections, running: Cancellable) => PromiseLike<T>
+
+/** Returns the statement, which can be cancelled from now on. Throws if the caller has left. */
+export type Cancellable = <Statement>(statement: Statement) => Statement
 
 export interface Terms {
   /**
@@ -92,8 +96,14 @@ export class Pool {
         // A signal can outlive many queries.
         forget: () => signal?.removeEventListener('abort', abandon),
         run: async (connections) => {
-          const asked = query(connections)
-          pending.statement = asked
+          let isNoted = false
+          const asked = query(connections, (statement) => {
+            signal?.throwIfAborted()
+            isNoted = true
+            pending.statement = statement
+            return statement
+          })
+          if (!isNoted) pending.statement = asked
           resolve(await asked)
         },
         statement: undefined,
@@ -257,8 +267,8 @@ interface PendingQuestion extends BulkheadEntry {
   /** Stops listening to the caller's signal. */
   forget(): void
   /**
-   * What the query returned: a postgres.js statement or a promise. Undefined before it begins and after it
-   * has ended.
+   * The postgres.js statement that runs, or the promise that the query returned. Undefined before it begins
+   * and after it has ended.
    */
   statement: unknown
   /** Set once the caller has left. Resolves when the server has been told to cancel the statement. */

@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import { firstIdAt } from '../db/first-id.ts'
+import type { Cancellable } from '../db/pool.ts'
 import { hourMs, type TimeRange } from './summary-range.ts'
 
 /** The maximum number of usage log rows that are read for the ends of a range. Each takes about 2 us. */
@@ -14,11 +15,12 @@ export async function rowsNear(
   sql: postgres.Sql,
   pieces: readonly TimeRange[],
   hoursFrom: number,
+  running: Cancellable,
 ): Promise<number> {
   if (pieces.length === 0) return 0
   const numbers = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
   const hours = [...new Set(numbers)].map((number) => number * hourMs)
-  const [found] = await sql<{ rows: string; gone: boolean }[]>`
+  const [found] = await running(sql<{ rows: string; gone: boolean }[]>`
     with asked as (
       select hour, hour >= ${new Date(hoursFrom)}::timestamptz as is_kept, first_id, end_id,
         coalesce((select sum(s.rows) from rollup_hours s where s.hour = a.hour), 0) as rows,
@@ -38,6 +40,6 @@ export async function rowsNear(
     select sum(there) as rows, bool_or(case
       when is_kept then rows > 0 and (is_archived or not has_partition and there < rows)
       else is_archived or not has_partition end) as gone
-    from seen`
+    from seen`)
   return found?.gone === true ? Number.POSITIVE_INFINITY : Number(found?.rows)
 }

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import type { Cancellable } from '../db/pool.ts'
 import { edgeRowsMax, rowsNear } from './edge-rows-queries.ts'
 import { type LatencyJson, latencyOf } from './latency-histogram.ts'
 import { minutesKept } from './rollups.ts'
@@ -98,8 +99,9 @@ export async function summarise(
   sql: postgres.Sql,
   query: SummaryQuestion,
   times: SummaryTimes,
+  running: Cancellable = uncancelled,
 ): Promise<Summary> {
-  const { plan, waitingDays, ...span } = await planFor(sql, query, times)
+  const { plan, waitingDays, ...span } = await planFor(sql, query, times, running)
   const { parts, step, filter, sort, descending, limit, skip } = query
   const keys = [...(step === undefined ? [] : ['at']), ...parts.map((part) => partColumns[part])]
   const grouped = keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`
@@ -107,7 +109,7 @@ export async function summarise(
   const keyList = sql.unsafe(keys.map((key) => `${key}, `).join(''))
   const nulls = sql.unsafe(keys.map((key) => `null::${typeOf(key)} as ${key}, `).join(''))
   const sums = sql.unsafe(mergedSums)
-  const rows = await sql<GroupRow[]>`
+  const rows = await running(sql<GroupRow[]>`
     with pieces as (${summedPieces(sql, plan, parts, step, filter)}),
     grouped as materialized (select ${keyList} ${sql.unsafe(outerSums)} from pieces ${grouped}),
     ranked as materialized (select *, row_number() over (order by ${order}) as place from grouped)
@@ -117,7 +119,7 @@ export async function summarise(
     select 'other', ${nulls} null, count(*), ${sums} from ranked where place > ${skip + limit}::bigint and requests <> 0
     union all
     select 'total', ${nulls} null, count(*), ${sums} from ranked
-    order by kind, place`
+    order by kind, place`)
   const total = rows.find(({ kind }) => kind === 'total')
   const other = rows.find(({ kind }) => kind === 'other')
   if (total === undefined) throw new Error('the summary query returned no total')
@@ -152,8 +154,9 @@ export async function timeline(
   sql: postgres.Sql,
   query: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
   times: SummaryTimes,
+  running: Cancellable = uncancelled,
 ): Promise<Timeline> {
-  const { plan, waitingDays, ...span } = await planFor(sql, query, times)
+  const { plan, waitingDays, ...span } = await planFor(sql, query, times, running)
   const { parts, step, filter, sort, descending, limit } = query
   const keys = parts.map((part) => partColumns[part])
   const list = sql.unsafe(keys.map((key) => `${key}, `).join(''))
@@ -163,13 +166,13 @@ export async function timeline(
   )
   const shown = sql.unsafe(keys.map((key) => `t.${key}, `).join(''))
   const grouping = sql.unsafe(['at', ...keys.map((key) => `t.${key}`), 't.place'].join(', '))
-  const rows = await sql<(GroupRow & { place: number | null })[]>`
+  const rows = await running(sql<(GroupRow & { place: number | null })[]>`
     with pieces as (${summedPieces(sql, plan, parts, step, filter)}),
     points as materialized (select at, ${list} ${sql.unsafe(outerSums)} from pieces group by ${sql.unsafe(['at', ...keys].join(', '))}),
     totals as (select ${list} ${sql.unsafe(mergedSums)} from points ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`}),
     tops as (select ${list} row_number() over (order by ${order}) as place from totals order by place limit ${limit}::bigint)
     select at, ${shown} t.place::integer as place, 'group' as kind, 1::bigint as groups, ${sql.unsafe(mergedSums)}
-    from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by t.place nulls last, at`
+    from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by t.place nulls last, at`)
   return { ...span, series: seriesOf(rows), waitingDays }
 }
 
@@ -186,17 +189,20 @@ function seriesOf(rows: readonly (GroupRow & { place: number | null })[]): Serie
   return [...series.values()]
 }
 
+const uncancelled: Cancellable = (statement) => statement
+
 /** The plan and the span that it covers. */
 async function planFor(
   sql: postgres.Sql,
   { from, to, parts, step, filter }: Omit<SummaryQuestion, 'skip'>,
   { nowMs, hoursDays }: SummaryTimes,
+  running: Cancellable,
 ): Promise<TimeRange & { plan: RangePlan; exact: boolean; waitingDays: number }> {
   const named = [
     ...parts,
     ...Object.entries(filter).flatMap(([part, value]) => (value === undefined ? [] : [part])),
   ]
-  const { waitingDays, hourCutsFrom } = await sumsThere(sql, { from, to })
+  const { waitingDays, hourCutsFrom } = await sumsThere(sql, { from, to }, running)
   const base = {
     parts: new Set(named.filter(isPart)),
     step,
@@ -209,7 +215,7 @@ async function planFor(
   const plan = planRange({ ...base, from, to })
   if (typeof plan === 'string') throw new SummaryRangeError(plan)
   const edges = plan.pieces.filter(({ table }) => table === 'requests')
-  if ((await rowsNear(sql, edges, base.hoursFrom)) <= edgeRowsMax)
+  if ((await rowsNear(sql, edges, base.hoursFrom, running)) <= edgeRowsMax)
     return { plan, from, to, exact: true, waitingDays }
   const unitMs = step === 'minute' ? minuteMs : hourMs
   const span = { from: Math.floor(from / unitMs) * unitMs, to: Math.ceil(to / unitMs) * unitMs }
@@ -219,11 +225,11 @@ async function planFor(
 }
 
 /** The days of a range that are not counted yet, and the time from which cuts by hour are complete. */
-async function sumsThere(sql: postgres.Sql, { from, to }: TimeRange) {
-  const [found] = await sql<{ days: string; since: Date | null }[]>`
+async function sumsThere(sql: postgres.Sql, { from, to }: TimeRange, running: Cancellable) {
+  const [found] = await running(sql<{ days: string; since: Date | null }[]>`
     select count(*) as days, (select hour from rollup_hour_cuts_since) as since from rollup_backfill
     where day > (${new Date(from)}::timestamptz at time zone 'UTC')::date - 1
-      and day < ${new Date(to)}::timestamptz at time zone 'UTC'`
+      and day < ${new Date(to)}::timestamptz at time zone 'UTC'`)
   return {
     waitingDays: Number(found?.days),
     hourCutsFrom: found?.since?.getTime() ?? Number.POSITIVE_INFINITY,

@@ -210,7 +210,7 @@ describe('while the database is down', () => {
       ask(question, terms) {
         looks++
         const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-        return database.state.ask((given) => (away ? Promise.reject(refused) : question(given)), terms)
+        return database.state.ask((...given) => (away ? Promise.reject(refused) : question(...given)), terms)
       },
     }
     await follow({ ...database, state, listen: neverListening }, 400)
@@ -231,7 +231,7 @@ describe('while the database is down', () => {
     const never = new Promise<never>(() => {})
     const state: Database['state'] = {
       ask: (question, terms) =>
-        database.state.ask((given) => (hung++ === 1 ? never : question(given)), terms),
+        database.state.ask((...given) => (hung++ === 1 ? never : question(...given)), terms),
     }
     await follow({ ...database, state, listen: neverListening }, 50, false)
     await keys.lookup(secret)

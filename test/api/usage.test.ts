@@ -13,7 +13,7 @@ import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './ser
 const otherTenant = '00000000-0000-4000-8000-000000000002'
 const otherKey = '00000000-0000-4000-8000-0000000000a2'
 const priceId = '00000000-0000-4000-8000-0000000000c1'
-const bounds = { logQueryMs: 2_000, exportRowsMax: 1_000, clientStallMs: 5_000 }
+const bounds = { logQueryMs: 2_000, exportRowsMax: 1_000, clientStallMs: 5_000, rollupHoursDays: 400 }
 const start = Date.parse('2026-11-01T00:00:00.000Z')
 const hourMs = 3_600_000
 
@@ -81,7 +81,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   caller = identity()
-  await database.sql`truncate requests, request_tags, request_payloads, attempts`
+  await database.sql`truncate requests, request_tags, request_payloads, attempts, rollup_deltas`
 })
 
 describe('GET /v1/usage/requests', () => {

@@ -130,6 +130,32 @@ test('a caller that leaves ends its query on the server, and its waiting query i
   expect(sent).toBe(false)
 })
 
+test('of several statements the server ends the one that runs, and those after it are never sent', async () => {
+  const lock = await aLock()
+  const pool = aPool({ atOnce: 1, open: () => openConnections(fresh.url, { max: 1 }) })
+  const leaving = new AbortController()
+  const reason = new Error('the client left')
+  let sent = 0
+  const asked = pool.ask(
+    async ({ sql }, running) => {
+      await running(sql`SELECT 1`)
+      sent += 1
+      // Goes on where another would end.
+      await running(waitForLock(sql)).catch(() => {})
+      sent += 1
+      await running(sql`SELECT 2`)
+      sent += 1
+    },
+    { signal: leaving.signal },
+  )
+  await lock.untilWaiting(1)
+  leaving.abort(reason)
+  await expect(asked).rejects.toBe(reason)
+  await lock.untilWaiting(0)
+  expect(await one(pool)).toEqual([{ one: 1 }])
+  expect(sent).toBe(2)
+})
+
 test('a caller that leaves while its connection opens leaves the connection usable', async () => {
   const pool = aPool({ atOnce: 1, open: () => openConnections(fresh.url, { max: 1 }) })
   const leaving = new AbortController()

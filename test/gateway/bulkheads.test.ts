@@ -112,7 +112,7 @@ test("a tenant's queries of its usage leave a connection for others, and end on 
   const unlock = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const locking = bed.database.sql.begin(async (sql) => {
-    await sql`LOCK TABLE requests IN ACCESS EXCLUSIVE MODE`
+    await sql`LOCK TABLE rollup_days, rollup_hours IN ACCESS EXCLUSIVE MODE`
     locked.resolve()
     await unlock.promise
   })

@@ -6,6 +6,7 @@ import { bucketStarts, latencyOf } from '../../src/usage/latency-histogram.ts'
 import { rollPartitions } from '../../src/usage/partitions.ts'
 import { countBackfill, foldRollups, rollUp } from '../../src/usage/rollups.ts'
 import type { Granularity, Part } from '../../src/usage/summary-range.ts'
+import { tenantSummary } from '../../src/usage/tenant-summary.ts'
 import { makePartition } from '../support/make-partition.ts'
 import { wholeReads } from '../support/whole-reads.ts'
 import {
@@ -143,6 +144,58 @@ test('hours by one part are read from their own sums, but not those from before 
   expect((await broken(sql)).filter((rule) => rule.includes('sum'))).toEqual([])
   const [since] = await sql<{ hour: Date }[]>`SELECT hour FROM rollup_hour_cuts_since`
   expect(since?.hour.getTime()).toBeGreaterThan(now + hourMs)
+})
+
+test('the totals of a tenant are those of its rows, folded or not, by any ends', async () => {
+  const { database, insert, fold } = await startRollupsBed()
+  const rows = Array.from({ length: 2_000 }, () => aRow(midnight - 20 * dayMs, now))
+  await insert(rows.slice(0, 1_500))
+  await fold()
+  await insert(rows.slice(1_500))
+  const times = { nowMs: Date.now(), hoursDays }
+  for (const tenant of tenants)
+    for (const [from, to] of [
+      [midnight - 30 * dayMs, times.nowMs],
+      [midnight - 7 * dayMs - 12_345, midnight - dayMs + 1_234_567],
+      [midnight - 3 * dayMs, midnight + dayMs],
+      [times.nowMs - 40 * 60_000, times.nowMs],
+    ] as const) {
+      const stored = await tenantSummary(database.sql, tenant, { from, to }, times)
+      const own = rows.filter(
+        ({ tenant_id, created_at }) => tenant_id === tenant && +created_at >= from && +created_at < to,
+      )
+      const groups = Object.groupBy(
+        own,
+        ({ created_at, error_kind, requested_model: model }) =>
+          `${created_at.toISOString().slice(0, 10)} ${error_kind === 'model_not_found' ? null : model}`,
+      )
+      const shown = stored?.rows.map((row) => [
+        `${row.day} ${row.model}`,
+        ...[row.requests, row.failed, row.input_tokens, row.images, row.cost_nano, row.charged_nano],
+      ])
+      const truth = Object.entries(groups).map(([name, of = []]) => {
+        const sum = (value: (row: (typeof rows)[number]) => string | number | null) =>
+          String(of.reduce((all, row) => all + BigInt(value(row) ?? 0), 0n))
+        return [
+          name,
+          sum(({ folded }) => folded),
+          sum(({ folded, outcome }) => (outcome === 'succeeded' ? 0 : folded)),
+          sum(({ input_tokens }) => input_tokens),
+          sum(({ images }) => images),
+          sum(({ cost_nano }) => cost_nano),
+          sum(({ charged_nano, cost_nano }) => charged_nano ?? cost_nano),
+        ]
+      })
+      expect(shown?.toSorted(), `${from} ${to}`).toEqual(truth.toSorted())
+      expect(shown?.map(([name]) => name?.slice(0, 10))).toEqual(
+        shown?.map(([name]) => name?.slice(0, 10)).toSorted((one = '', other = '') => (one < other ? 1 : -1)),
+      )
+      expect(stored, `${from} ${to}`).toMatchObject({ from, to })
+    }
+  await database.sql`INSERT INTO rollup_backfill VALUES (now()::date)`
+  expect(
+    await tenantSummary(database.sql, tenants[0] ?? '', { from: midnight, to: times.nowMs }, times),
+  ).toBeUndefined()
 })
 
 test('groups after the limit are one other, pages follow each other, and the total is that of all', async () => {

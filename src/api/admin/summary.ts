@@ -157,7 +157,7 @@ export function adminSummaryEndpoints(context: AdminSummaryContext): AdminEndpoi
         const step = granularityOf(query.step, asked, parts.length === 0 ? 1 : query.top + 1)
         const found = await answered(
           database.reads.ask(
-            ({ sql }) =>
+            ({ sql }, running) =>
               timeline(
                 sql,
                 {
@@ -170,6 +170,7 @@ export function adminSummaryEndpoints(context: AdminSummaryContext): AdminEndpoi
                   limit: query.top,
                 },
                 times(),
+                running,
               ),
             { owner: 'admin', signal },
           ),
@@ -251,7 +252,9 @@ function groupsAsked(database: AdminSummaryContext['database'], times: () => Sum
       sort: sortOf(by),
     }
     const owner = { owner: 'admin', signal }
-    const found = await answered(database.reads.ask(({ sql }) => summarise(sql, question, times()), owner))
+    const found = await answered(
+      database.reads.ask(({ sql }, running) => summarise(sql, question, times(), running), owner),
+    )
     const named = parts.filter((part) => part === 'tenant' || part === 'key' || part === 'group')
     const names =
       named.length === 0

@@ -1,17 +1,18 @@
-import { findModel, modelIdOf } from '../catalog/catalog.ts'
+import { blockedFor, findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists, noLists } from '../catalog/listed-models.ts'
 import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
 
 /**
  * True if the key can use this model: both its own list and its group's list contain it, and a channel of the
- * group serves it. Lists contain ids, so an alias counts as its model's id.
+ * group serves it, be it a blocked one. Lists contain ids, so an alias counts as its model's id.
  */
 export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
   const group = snapshot.groups.get(identity.groupId)
   const model = findModel(snapshot, modelName)
   if (group === undefined || model === undefined) return false
-  return isNamed(group, identity, modelIdOf(model, modelName)) && isOffered(model, group)
+  if (!isNamed(group, identity, modelIdOf(model, modelName))) return false
+  return isOffered(model, group) || blockedFor(model, group).length > 0
 }
 
 /**

@@ -136,7 +136,15 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       const body = turns === undefined ? asked : withTurns(asked, turns)
       const heldId = turns === undefined ? continued : undefined
       const targets =
-        heldId === undefined ? planned : await holdersOf(gateway, stage, heldId, planned, protocol)
+        heldId === undefined
+          ? planned
+          : await holdersOf(
+              gateway,
+              stage,
+              heldId,
+              { model, name: asked.model, candidates: planned },
+              protocol,
+            )
       const apart = targets.filter(
         ({ channel, native }) => native && !mayNameState(stage.snapshot, channel, stage.identity.tenantId),
       )

@@ -32,6 +32,7 @@ import {
   disableChannels,
   disableModels,
   groupsInUse,
+  moveBlock,
   putChannel,
   putGroup,
   putModel,
@@ -148,6 +149,7 @@ async function applyChannels(
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
   const credentialsOf = Map.groupBy(rows.credentials, (row) => row.channelId)
   const offersOf = Map.groupBy(rows.offers, (row) => row.channelId)
+  const formerOf = blockedFormers(rows, channels, (id) => decryptAll(credentialsOf.get(id) ?? [], keeper))
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
     if (stays(existing, 'channels', channel.name, writing)) continue
@@ -164,6 +166,8 @@ async function applyChannels(
     const members = differences(existing, wanted)
     const isOther = existing === undefined || members.length > 0
     if (isOther) await putChannel(tx, wanted)
+    const renamed = isNew(existing) && writing.managedBy === 'file' ? formerOf(channel) : undefined
+    if (renamed !== undefined) await moveBlock(tx, renamed, id)
 
     const stored = credentialsOf.get(id) ?? []
     // Encrypting the same text twice produces different bytes, so compare the decrypted texts.
@@ -180,6 +184,31 @@ async function applyChannels(
       members.push('models')
     }
     note('channels', channel.name, noting, { existing, isNew: isNew(existing), members })
+  }
+}
+
+/**
+ * Lets a block follow a channel that gets another name in the file: returns the function that finds the
+ * blocked channel which this file no longer names, with the same base URLs and a common credential. Each is
+ * found once.
+ */
+function blockedFormers(
+  rows: Rows,
+  channels: readonly ChannelEntry[],
+  credentialsOf: (id: string) => string[] | undefined,
+) {
+  const named = new Set(channels.map(({ name }) => name))
+  const left = new Set(
+    rows.channels.filter((row) => isLive(row) && row.blockedAt !== null && !named.has(row.name)),
+  )
+  return ({ protocols, credentials }: ChannelEntry) => {
+    const former = [...left].find(
+      (row) =>
+        isDeepStrictEqual(row.protocols, protocols) &&
+        credentialsOf(row.id)?.some((one) => credentials.includes(one)),
+    )
+    if (former !== undefined) left.delete(former)
+    return former
   }
 }
 

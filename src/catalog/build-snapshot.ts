@@ -26,7 +26,12 @@ export function buildSnapshot(
   keeper: SecretKeeper,
   warn: (message: string) => void,
 ): Snapshot {
-  const channels = new Map(openChannels(rows, keeper, warn).map((channel) => [channel.id, channel]))
+  const opened = openChannels(rows, keeper, warn)
+  const blockedIds = new Set(rows.channels.flatMap(({ id, blockedAt }) => (blockedAt === null ? [] : id)))
+  const blocked = opened.filter(({ id }) => blockedIds.has(id))
+  const channels = new Map(
+    opened.flatMap((channel) => (blockedIds.has(channel.id) ? [] : [[channel.id, channel] as const])),
+  )
   const prices = new Map(rows.prices.map((row) => [row.modelId, priceFromRow(row)]))
   const offers = Map.groupBy(rows.offers, (row) => row.modelId)
   const verdicts = Map.groupBy(rows.verdicts, (row) => row.channelId)
@@ -46,6 +51,10 @@ export function buildSnapshot(
       traits: traitsOf(id, offer),
       libraryPrices: pricesOf.get(offer.channelId),
     }))
+  const blockedOf = (id: string) => {
+    const serving = new Set(servingOffers(offers, id).map(({ channelId }) => channelId))
+    return blocked.filter((channel) => serving.has(channel.id))
+  }
   const owners = ownersOf(rows.models)
   const models = rows.models.map(
     (row): Model => ({
@@ -54,6 +63,7 @@ export function buildSnapshot(
       aliases: row.aliases.filter((alias) => owners.get(alias) === row.id),
       price: prices.get(row.id),
       offers: offersOf(row.id),
+      ...(blocked.length > 0 && { blocked: blockedOf(row.id) }),
       createdAt: row.createdAt,
     }),
   )
@@ -66,7 +76,7 @@ export function buildSnapshot(
       ...named.map((model) => [model.id, model] as const),
       ...named.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)),
     ]),
-    anyModel: anyModel?.offers.length === 0 ? undefined : anyModel,
+    anyModel: isServed(anyModel) ? anyModel : undefined,
     channels,
     groups: new Map(rows.groups.map((row) => [row.id, groupOf(row)])),
     tenants: new Map(
@@ -83,6 +93,10 @@ export function buildSnapshot(
     soleTenants: soleTenantsOf(rows),
   }
 }
+
+/** Whether a channel serves the model, or would if it were not blocked. */
+const isServed = (model: Model | undefined) =>
+  model !== undefined && model.offers.length + (model.blocked?.length ?? 0) > 0
 
 /** Maps each channel that only one tenant can reach, through any of its groups, to that tenant. */
 export function soleTenantsOf({

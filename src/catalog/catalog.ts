@@ -4,7 +4,7 @@ import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { Log } from '../telemetry/log.ts'
 import { buildSnapshot } from './build-snapshot.ts'
 import { readCatalogRows } from './queries.ts'
-import type { Group, Model, Snapshot } from './snapshot.ts'
+import type { Channel, Group, Model, Snapshot } from './snapshot.ts'
 
 /** Holds the snapshot of this process and replaces it as a whole. `followRevisions` keeps it up to date. */
 export class Catalog {
@@ -71,6 +71,11 @@ export function findModel(snapshot: Snapshot, name: string): Model | undefined {
  */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
+}
+
+/** Returns the channels that would serve the model to the group if nobody had blocked them. */
+export function blockedFor({ blocked = [] }: Model, { channels }: Group): readonly Channel[] {
+  return channels.includes('*') ? blocked : blocked.filter(({ name }) => channels.includes(name))
 }
 
 /** Returns the group of a key. Throws if the group is not in the catalog; its keys then have no rights. */

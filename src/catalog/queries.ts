@@ -248,6 +248,29 @@ export async function setChannelDisabled(tx: Transaction, id: Id, disabled: bool
     .where(eq(channels.id, id))
 }
 
+/** Blocks a channel in all processes within a second. A channel that is already blocked keeps its block. */
+export async function blockChannel(tx: Transaction, id: Id, { reason, by }: { reason: string; by: string }) {
+  await tx
+    .update(channels)
+    .set({ blockedAt: new Date(), blockedBy: by, blockReason: reason })
+    .where(and(eq(channels.id, id), isNull(channels.blockedAt)))
+}
+
+/** Lifts the block of a channel. */
+export async function unblockChannel(tx: Transaction, id: Id) {
+  await tx
+    .update(channels)
+    .set({ blockedAt: null, blockedBy: null, blockReason: null })
+    .where(eq(channels.id, id))
+}
+
+/** Gives one channel the block of another, which is then not blocked. */
+export async function moveBlock(tx: Transaction, from: ChannelRow, to: Id) {
+  const { blockedAt, blockedBy, blockReason } = from
+  await tx.update(channels).set({ blockedAt, blockedBy, blockReason }).where(eq(channels.id, to))
+  await unblockChannel(tx, from.id)
+}
+
 export async function setModelDisabled(tx: Transaction, id: Id, disabled: boolean) {
   await tx
     .update(models)

@@ -16,6 +16,7 @@ export interface Snapshot {
   models: ReadonlyMap<string, Model>
   /** The model for all unknown names; undefined if no channel offers `*`. */
   anyModel: Model | undefined
+  /** Those in use: enabled and not blocked. */
   channels: ReadonlyMap<string, Channel>
   groups: ReadonlyMap<string, Group>
   tenants: ReadonlyMap<string, Tenant>
@@ -41,8 +42,10 @@ export interface RateLimits {
 export interface Model extends SettingValues<typeof settingsOfModels> {
   id: string
   price: Price | undefined
-  /** The enabled channels that serve it, by descending priority and then by name. */
+  /** The channels that serve it, enabled and not blocked, by descending priority and then by name. */
   offers: readonly Offer[]
+  /** The channels that would serve it too, but that a person has blocked; absent if none. */
+  blocked?: readonly Channel[] | undefined
   createdAt: Date
 }
 

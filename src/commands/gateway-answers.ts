@@ -24,6 +24,11 @@ export type Key = z.output<typeof key>
 export const madeKey = key.extend({ secret: z.string() })
 export const anyKey = key
 
+export const anyChannel = z.looseObject({
+  name: z.string(),
+  blocked: z.looseObject({ at: z.string(), by: z.string(), reason: z.string() }).nullable(),
+})
+
 export const booked = z.looseObject({
   tenant: z.string(),
   balance_usd: z.string(),

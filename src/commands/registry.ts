@@ -1,5 +1,7 @@
 import { apply } from './apply.ts'
 import { backup } from './backup.ts'
+import { channelsBlock } from './channels-block.ts'
+import { channelsUnblock } from './channels-unblock.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
@@ -52,6 +54,8 @@ export const commands: readonly Command[] = [
   verify,
   probe,
   pricesCheck,
+  channelsBlock,
+  channelsUnblock,
   ledgerVerify,
   ledgerInspect,
   ledgerReplay,

@@ -84,7 +84,7 @@ function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
     throw gatewayError('model_unknown', { model: redactText(job.model) }, { field: 'model' })
   }
   const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
-  return { model, candidates, fallback: undefined }
+  return { model, candidates, fallback: undefined, blocked: [] }
 }
 
 function noSession(): undefined {}

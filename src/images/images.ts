@@ -7,6 +7,7 @@ import type { Model } from '../catalog/snapshot.ts'
 import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
 import type { NewJob } from '../jobs/jobs.ts'
 import { missingImageBound, worstCaseImagesNano } from '../money/price.ts'
+import { recordBlocked } from '../pipeline/attempt.ts'
 import { jobWebhook } from '../pipeline/background/job-webhook.ts'
 import { endAsJob } from '../pipeline/end.ts'
 import { formatOf, type ModelEndpoint } from '../pipeline/endpoints.ts'
@@ -59,7 +60,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   imageClient.checkTraits(facts, model.images, facts.model)
   // The worker chooses the target. This only checks that there are targets, and that one of them can encode
   // the request.
-  const targets = planImageRoute(model, facts.model, group)
+  const targets = routeOf(asked, model)
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
   const webhook = jobWebhook(gateway, received)
@@ -69,6 +70,15 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
     await answerAtOnce(gateway, received)
   else if (facts.stream) await answerStream(gateway, received, group.clientGone.policy)
   else await answerWhenDone(gateway, received, group.clientGone.policy)
+}
+
+function routeOf(asked: AskedImages, model: Model): Candidate[] {
+  try {
+    return planImageRoute(model, asked.facts.model, asked.group)
+  } catch (error) {
+    recordBlocked(asked, model)
+    throw error
+  }
 }
 
 type AskedImages = Asked<ImageRequest & { model: string }>

@@ -1,13 +1,16 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { type Headers, headerText } from '../canonical/headers.ts'
 import { messageWithCause } from '../canonical/unreachable.ts'
+import { blockedFor } from '../catalog/catalog.ts'
+import type { Model } from '../catalog/snapshot.ts'
 import { longName, name } from '../journal/column.ts'
 import type { AttemptRecord } from '../journal/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Credential } from '../routing/credentials.ts'
-import type { ModelCandidates, PassedOverCandidate } from '../routing/targets.ts'
+import { blockedReason, type ModelCandidates, type PassedOverCandidate } from '../routing/targets.ts'
+import type { Asked } from './read.ts'
 import type { Received } from './received.ts'
 
 /** Creates the record of an upstream call that has not been made yet. */
@@ -73,4 +76,10 @@ export function recordPassedOver(
   if (row.attempts.length >= passedOverMax) return
   const label = fallback === undefined ? reason : `fallback ${fallback}, ${reason}`
   row.attempts.push(passedOver(candidate, label))
+}
+
+/** Records the channels that a person has blocked, for a request that no other channel can serve. */
+export function recordBlocked({ row, group }: Pick<Asked, 'row' | 'group'>, model: Model): void {
+  for (const channel of blockedFor(model, group))
+    recordPassedOver({ row }, { fallback: undefined }, { channel }, blockedReason)
 }

@@ -1,12 +1,13 @@
 import { mayUse } from '../access/permitted.ts'
 import { factsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
-import type { Model } from '../catalog/snapshot.ts'
+import { blockedFor } from '../catalog/catalog.ts'
+import type { Channel, Model } from '../catalog/snapshot.ts'
 import { type Candidate, planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
 import type { ModelCandidates } from '../routing/targets.ts'
 import { admit } from './admit.ts'
-import { recordPassedOver } from './attempt.ts'
+import { recordBlocked, recordPassedOver } from './attempt.ts'
 import { acceptBackground, asBackground, repeatBackground } from './background/accept-background.ts'
 import { deliver } from './deliver.ts'
 import { bodyFormatOf, formatOf, type ModelEndpoint } from './endpoints.ts'
@@ -124,16 +125,19 @@ async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<rea
 async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
   const { model } = plan
-  if (facts.heldId !== undefined) {
-    const planned = candidatesOf(asked, plan, model, facts.model)
-    const candidates = await holdersOf(gateway, asked, facts.heldId, planned, asked.endpoint.protocol)
-    return [{ model, candidates, fallback: undefined }]
-  }
-  const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(asked, plan, fallback))
+  const blocked = blockedFor(model, asked.group)
+  const mayFallBack = facts.heldId === undefined
+  const fallbacks = mayFallBack ? model.fallbacks.flatMap((name) => planFallback(asked, plan, name)) : []
   try {
     const candidates = candidatesOf(asked, plan, model, facts.model)
-    return withSummaries(asked, plan, [{ model, candidates, fallback: undefined }, ...fallbacks])
+    if (facts.heldId !== undefined) {
+      const planned = { model, name: facts.model, candidates }
+      const holders = await holdersOf(gateway, asked, facts.heldId, planned, asked.endpoint.protocol)
+      return [{ model, candidates: holders, fallback: undefined, blocked }]
+    }
+    return withSummaries(asked, plan, [{ model, candidates, fallback: undefined, blocked }, ...fallbacks])
   } catch (error) {
+    recordBlocked(asked, model)
     // No channel of the model can answer on this endpoint, but a fallback can.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
     throw withEndpoints(asked, model, error)
@@ -170,8 +174,9 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
   const model = snapshot.models.get(fallback)
   if (model === undefined) return []
   const channel = model.offers[0]?.channel
-  const refuse = (reason: string): ModelCandidates[] => [
-    { model, candidates: [], fallback, refused: { channel, reason } },
+  const blocked = blockedFor(model, asked.group)
+  const refuse = (reason: string, blocked: readonly Channel[] = []): ModelCandidates[] => [
+    { model, candidates: [], fallback, refused: { channel, reason }, blocked },
   ]
   if (!mayUse(snapshot, identity, fallback)) return refuse('this key may not use that model')
   let candidates: Candidate[]
@@ -179,14 +184,14 @@ function planFallback(asked: Asked, plan: Plan, fallback: string): ModelCandidat
     candidates = candidatesOf(asked, plan, model, fallback)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    return refuse(error.kind)
+    return refuse(error.kind, blocked)
   }
   if (isMoneyLimited(asked)) {
     // Without a bound, the cost could not be held.
     if (candidates.some(({ price }) => price === undefined)) return refuse('it has no price')
     if (!isCostBounded(asked, { model, candidates })) return refuse('its cost is not bounded')
   }
-  return [{ model, candidates, fallback }]
+  return [{ model, candidates, fallback, blocked }]
 }
 
 function candidatesOf({ group, endpoint }: Asked, { others, findSession }: Plan, model: Model, name: string) {

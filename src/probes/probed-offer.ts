@@ -70,7 +70,8 @@ export function findProbedOffer(
 /** Throws a GatewayError `invalid_request`. */
 export function findOffer(snapshot: Snapshot, wanted: { channel: string; model: string }) {
   const channel = [...snapshot.channels.values()].find(({ name }) => name === wanted.channel)
-  if (channel === undefined) throw invalid('channel', `no enabled channel has this name`)
+  if (channel === undefined)
+    throw invalid('channel', 'no enabled channel has this name, or a person has blocked it')
   const model = findModel(snapshot, wanted.model)
   const offer = model?.offers.find((each) => each.channel.id === channel.id)
   if (model === undefined || offer === undefined) {

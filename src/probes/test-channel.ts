@@ -40,15 +40,15 @@ const shownCharacters = 400
 const attemptMs = 5_000
 
 /**
- * Returns the offers of a channel that a test calls: one model in each protocol. The channel may be disabled.
- * Throws a GatewayError `invalid_request`.
+ * Returns the offers of a channel that a test calls: one model in each protocol. The channel may be disabled
+ * or blocked. Throws a GatewayError `invalid_request`.
  */
 export function offersToTest(
   rows: AllRows,
   row: ChannelRow,
   { model, protocol, keeper }: { model: string; protocol: string | undefined; keeper: SecretKeeper },
 ): ProbedOffer[] {
-  const enabled = { ...row, disabledAt: null }
+  const enabled = { ...row, disabledAt: null, blockedAt: null }
   const snapshot = buildSnapshot(
     {
       ...rows,

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Traits } from '../canonical/traits.ts'
-import { modelIdOf } from '../catalog/catalog.ts'
+import { blockedFor, modelIdOf } from '../catalog/catalog.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Price } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { Credential } from './credentials.ts'
@@ -68,7 +68,8 @@ export function planImageRoute(
 /**
  * Returns all candidates for a request in the order of attempts: by priority, then those that speak the
  * client's protocol, then by weight. The weighted choice follows the session's score, or is random for a
- * request without a session. Throws `model_not_found` or `endpoint_not_supported` if there are no candidates.
+ * request without a session. If there are no candidates, throws `model_not_found` or
+ * `endpoint_not_supported`, or `unavailable` if a person has blocked their channels.
  * `others` are the protocols that can replace the client's, best first. `sessionOf` is called only if there
  * is a choice.
  */
@@ -86,7 +87,11 @@ export function planRoute(
   const usable = model.offers.filter(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
-  if (usable.length === 0) throw noChannel(requestedModel)
+  const isBlocked = () =>
+    blockedFor(model, group).some(({ protocols }) =>
+      [protocol, ...others].some((one) => protocols[one] !== undefined),
+    )
+  if (usable.length === 0) throw isBlocked() ? allBlocked(requestedModel) : noChannel(requestedModel)
   const name: ModelName = {
     id: modelIdOf(model, requestedModel),
     requested: requestedModel,
@@ -97,7 +102,7 @@ export function planRoute(
     const upstream = protocolFor(offer, protocol, others, name)
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
-  if (spoken.length === 0) throw notSpoken(requestedModel, usable)
+  if (spoken.length === 0) throw isBlocked() ? allBlocked(requestedModel) : notSpoken(requestedModel, usable)
   const only = spoken[0]
   if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
   return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
@@ -222,6 +227,11 @@ function candidateOf(
 
 function noChannel(model: string): GatewayError {
   return gatewayError('model_without_channel', { model }, { field: 'model' })
+}
+
+/** The error if only blocked channels could serve the request. */
+export function allBlocked(model: string): GatewayError {
+  return gatewayError('channels_blocked', { model }, { field: 'model' })
 }
 
 function notSpoken(model: string, offers: readonly Offer[]): GatewayError {

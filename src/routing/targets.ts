@@ -15,6 +15,8 @@ export interface ModelCandidates {
   fallback: string | undefined
   /** The candidates that cannot or must not serve the request. */
   leftOut?: readonly LeftOut[]
+  /** The channels of the model that a person has blocked. */
+  blocked: readonly Channel[]
   /** Why there are no candidates. */
   refused?: { channel: Channel | undefined; reason: string }
 }
@@ -119,6 +121,8 @@ export class Targets {
       if (refused?.channel !== undefined)
         this.#passOver(modelCandidates, { channel: refused.channel }, refused.reason)
       if (this.#candidateAt === 0) {
+        for (const channel of modelCandidates.blocked)
+          this.#passOver(modelCandidates, { channel }, blockedReason)
         for (const { candidate, reason } of modelCandidates.leftOut ?? [])
           this.#passOver(modelCandidates, candidate, reason)
       }
@@ -190,6 +194,9 @@ export class Targets {
     return undefined
   }
 }
+
+/** For candidates of blocked channels. */
+export const blockedReason = 'blocked by a person'
 
 const unreachedReason = 'its channel did not respond earlier in this request'
 

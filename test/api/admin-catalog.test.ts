@@ -336,12 +336,13 @@ test('a model names the channels that serve it, and those with a wildcard only w
       .object({ data: z.array(z.object({ id: z.string(), channels: z.array(z.unknown()) })) })
       .parse((await admin('GET', `/models?channel=${channel}&search=${id}`)).body)
       .data.map((model) => model.channels)
-  const byWildcard = { id: wild.id, name: wild.name, state: 'enabled', by: 'wildcard', upstream_model: id }
+  const used = { state: 'enabled', blocked: false }
+  const byWildcard = { id: wild.id, name: wild.name, ...used, by: 'wildcard', upstream_model: id }
   expect(await served()).toContainEqual(byWildcard)
   expect(await by(wild.name)).toEqual([await served()])
 
   const named = await made({ models: { [id]: 'there' } })
-  const byName = { id: named.id, name: named.name, state: 'enabled', by: 'name', upstream_model: 'there' }
+  const byName = { id: named.id, name: named.name, ...used, by: 'name', upstream_model: 'there' }
   expect(await served()).toEqual([byName])
   expect(await by(wild.name)).toEqual([])
   expect(await by(named.name)).toEqual([[byName]])

@@ -134,6 +134,11 @@ const place = {
     await admin('POST', `${key}/block`, { reason: 'It leaked' })
     return key
   },
+  async blockedChannel() {
+    const channel = await place.channel()
+    await admin('POST', `${channel}/block`, { reason: 'It answers nonsense' })
+    return channel
+  },
   channel: (more: object = {}) => placeOf('channels', channelBody(more)),
   model: () => placeOf('models', { id: `model-${unique()}`, price: { input: '1', output: '2' } }),
   settings: async () => 'settings',
@@ -186,6 +191,13 @@ const calls: Record<string, Call> = {
   'PATCH channels/{id}': { of: place.channel, body: (n) => ({ weight: n + 2 }) },
   'POST channels/{id}/enable': { of: place.channel, at: (read) => `${read}/enable` },
   'POST channels/{id}/disable': { of: place.channel, at: (read) => `${read}/disable` },
+  'POST channels/{id}/block': {
+    of: place.channel,
+    at: (read) => `${read}/block`,
+    body: (n) => ({ reason: `reason ${n}` }),
+    isOnce: true,
+  },
+  'POST channels/{id}/unblock': { of: place.blockedChannel, at: (read) => `${read}/unblock` },
   'DELETE channels/{id}': { of: place.channel },
   'POST channels/{id}/credentials': {
     of: place.channel,

@@ -53,6 +53,25 @@ const jsonLines = (text: string): Record<string, unknown>[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 
+describe('channels', () => {
+  test('one is blocked with a reason, and unblocked', async () => {
+    const secret = (await run('keys', 'create', 'default', 'of-a-blocked-channel')).output.trim()
+    expect((await run('channels', 'block', 'demo')).errors).toContain('--reason TEXT is required')
+    const blocked = await run('channels', 'block', 'demo', '--reason', 'it answers nonsense')
+    expect(blocked.output).toMatch(
+      /^Channel demo has been blocked since 2\d{3}-.* Running requests can finish\.\n$/,
+    )
+    expect(await ask(secret, 'demo-chat')).toBe(503)
+    const probed = await run('probe', 'demo', 'demo-chat')
+    expect(probed).toMatchObject({ code: 2, errors: expect.stringContaining('a person has blocked it') })
+    const lifted = await run('channels', 'unblock', 'demo', '--json')
+    expect(JSON.parse(lifted.output)).toMatchObject({ name: 'demo', blocked: null })
+    expect(await ask(secret, 'demo-chat')).toBe(200)
+    const unknown = await run('channels', 'block', 'nowhere', '--reason', 'x')
+    expect(unknown.errors).toContain('channel with this id or name')
+  })
+})
+
 describe('keys', () => {
   test('one is found by a secret on standard input, blocked and unblocked', async () => {
     const made = await run('keys', 'create', 'default', 'to-be-blocked')

@@ -78,6 +78,8 @@ describe('the words of an action', () => {
     ...['channel', 'model'].flatMap((what) =>
       ['make', 'change', 'enable', 'disable'].map((verb) => `${what}.${verb}`),
     ),
+    'channel.block',
+    'channel.unblock',
   ]
   /** Types of webhooks, and a field of a request. */
   const others = ['alert.opened', 'alert.closed', 'alert.test', 'file.text']

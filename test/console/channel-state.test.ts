@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stateOf } from '../../console/src/pages/channels/channel-state.ts'
 
-const enabled = { state: 'enabled', is_readable: true } as const
+const enabled = { state: 'enabled', blocked: null, is_readable: true } as const
 const calm = {
   breaker: null,
   cooldowns: [],
@@ -14,6 +14,11 @@ const rest = (credential: string) =>
 test('a channel is described by the worst that is known of it', () => {
   expect(stateOf({ ...enabled, state: 'disabled' }, calm)).toEqual({ tone: 'quiet', words: 'disabled' })
   expect(stateOf({ ...enabled, is_readable: false }, calm).tone).toBe('bad')
+  const blocked = { at: '2026-11-29T14:00:00.000Z', by: 'ada', reason: 'bad answers' }
+  expect(stateOf({ ...enabled, state: 'disabled', blocked }, calm)).toEqual({
+    tone: 'bad',
+    words: expect.stringMatching(/^blocked since .* by ada: bad answers$/),
+  })
   const open = { ...calm, breaker: { state: 'open' } } as typeof calm
   expect(stateOf(enabled, { ...open, cooldowns: [rest('a')] })).toEqual({
     tone: 'bad',

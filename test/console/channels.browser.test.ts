@@ -48,6 +48,34 @@ test('a channel of gateway.yaml answers its test, and has no button that changes
   await page.getByText('gateway.yaml manages this channel: change it there.').waitFor()
 })
 
+test('a channel of gateway.yaml is blocked on its page, which names the models it leaves, and unblocked', async () => {
+  const owner = await bed.makeOwner()
+  const page = await bed.page()
+  await bed.signIn(page)
+  const { body } = await owner.call('GET', 'channels?managed_by=file')
+  const { id, name } = body.data[0]
+  await page.goto(`/console/channels/${id}`)
+  await page.getByRole('button', { name: 'Block channel' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Block channel?' })
+  const block = dialog.getByRole('button', { name: 'Block channel' })
+  await dialog.getByText(/models have no other channel/).waitFor()
+  await dialog.getByRole('listitem').getByText('main', { exact: true }).waitFor()
+  expect(await block.isDisabled()).toBe(true)
+  await dialog.getByLabel('Why, for your colleagues').fill('It answers nonsense')
+  await block.click()
+  const words = /blocked since .* by owner@example.com: It answers nonsense/
+  await page.getByText(words).waitFor()
+  await axe(page)
+  expect((await owner.call('GET', `channels/${id}`)).body.blocked.reason).toBe('It answers nonsense')
+  await page.goto('/console/channels?state=blocked')
+  await page.getByText(words).first().waitFor()
+  await page.goto(`/console/channels/${id}`)
+  await page.getByRole('button', { name: 'Unblock channel' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Unblock channel' }).click()
+  await page.getByText(`Channel ${name} is unblocked`).first().waitFor()
+  expect((await owner.call('GET', `channels/${id}`)).body.blocked).toBe(null)
+})
+
 test('models are chosen from the list of the upstream, before there is a channel', async () => {
   bed.upstream.script((request) =>
     request.path.endsWith('/models')

@@ -234,6 +234,44 @@ test('neither SIGHUP, `tollgate apply` nor a restart lifts the block of a key of
   expect([await statusFor(restarted, 'first'), await statusOf(restarted, freeKey)]).toEqual([401, 200])
 })
 
+test('neither SIGHUP, `tollgate apply` nor a restart lifts the block of a channel of the file', async () => {
+  const bed = await startBed()
+  const path = join(temporary(), 'gateway.yaml')
+  writeFileSync(path, bed.yaml('first'))
+  const tollgate = await bed.start(path)
+  const other = await bed.start(path)
+  const statuses = () => Promise.all([tollgate, other].map((one) => chatStatus(one)))
+  expect(await statuses()).toEqual([200, 200])
+  const env = { SECRET_KEY: secretKey, DATABASE_URL: bed.databaseUrl, DATA_DIR: temporary() }
+  await bed.database
+    .sql`UPDATE channels SET blocked_at = now(), blocked_by = 'ada', block_reason = 'bad answers'`
+  await expect.poll(statuses, patient).toEqual([503, 503])
+
+  // Each file is in force when its new key is accepted.
+  writeFileSync(path, bed.yaml('second'))
+  tollgate.child.kill('SIGHUP')
+  await expect.poll(() => statusFor(tollgate, 'second'), patient).toBe(200)
+  expect(await statuses()).toEqual([503, 503])
+  const renamed = join(temporary(), 'renamed.yaml')
+  writeFileSync(renamed, bed.yaml('third').replace('name: scripted', 'name: renamed'))
+  expect(await runTollgate(['apply', renamed, '--yes'], env)).toMatchObject({ code: 0 })
+  await expect.poll(() => statusFor(other, 'third'), patient).toBe(200)
+  expect(await statuses()).toEqual([503, 503])
+  expect(await chatStatus(await bed.start(renamed))).toBe(503)
+
+  await bed.database.sql`UPDATE channels SET blocked_at = NULL, blocked_by = NULL, block_reason = NULL`
+  await expect.poll(statuses, patient).toEqual([200, 200])
+})
+
+async function chatStatus({ url }: TollgateProcess): Promise<number> {
+  const { status } = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  return status
+}
+
 /** A database and an upstream for processes that a test starts. All end with the test. */
 async function startBed() {
   const { url, drop } = await freshDatabase()

@@ -60,6 +60,7 @@ const ofModel = (candidates: Candidate[], fallback?: string): ModelCandidates =>
   model,
   candidates,
   fallback,
+  blocked: [],
 })
 const start = (...planned: ModelCandidates[]) =>
   new Targets(

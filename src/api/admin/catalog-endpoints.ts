@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts'
 import type { TestGateway } from '../../probes/test-channel.ts'
 import type { SecretKeeper } from '../../secrets/secret-key.ts'
 import { type AdminBackgroundContext, adminBackgroundEndpoints } from './background-answers.ts'
+import { channelBlocksEndpoints } from './channel-blocks.ts'
 import { channelCredentialsEndpoints } from './channel-credentials.ts'
 import { type AdminChannelModelsContext, channelModelsEndpoints } from './channel-models.ts'
 import { channelTestEndpoint } from './channel-test.ts'
@@ -33,6 +34,7 @@ export type AdminCatalogContext = AdminBackgroundContext &
 export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] {
   return [
     ...channelsEndpoints(context),
+    ...channelBlocksEndpoints(context),
     ...channelCredentialsEndpoints(context),
     ...channelModelsEndpoints(context),
     channelTestEndpoint(context),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json } from '../../canonical/json.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
+import type { ChannelRow } from '../../catalog/queries.ts'
 import { settingsOfChannels } from '../../db/settings/channel-settings.ts'
 import { hidden } from '../../db/settings/connection-settings.ts'
 import { jsonOf, membersOf } from '../../db/settings/setting.ts'
@@ -34,6 +35,16 @@ export const channelAnswer = z
       .enum(['enabled', 'disabled', 'deleted'])
       .describe('`deleted`: disabled, with its credentials erased.'),
     managed_by: managedBy,
+    blocked: z
+      .object({
+        at: z.iso.datetime(),
+        by: z.string().describe('The name of the person who blocked it, at that time.'),
+        reason: z.string(),
+      })
+      .nullable()
+      .describe(
+        'Set while a person has blocked the channel, whatever its state. Only a person can lift it: no file does.',
+      ),
     protocols: z.record(z.string(), z.string()).describe('The base URL of each protocol.'),
     vendor: z.string().nullable(),
     models: z
@@ -66,6 +77,7 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     name: row.name,
     state: row.disabledAt === null ? 'enabled' : credentials?.length === 0 ? 'deleted' : 'disabled',
     managed_by: row.managedBy,
+    blocked: blockJson(row),
     protocols: row.protocols,
     vendor: row.vendor,
     models: isRecord(words.models) ? words.models : '*',
@@ -81,6 +93,15 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     credentials: credentialsJson(credentials ?? []),
     is_readable: credentials !== undefined,
   }
+}
+
+function blockJson({
+  blockedAt,
+  blockedBy,
+  blockReason,
+}: ChannelRow): z.output<typeof channelAnswer>['blocked'] {
+  if (blockedAt === null) return null
+  return { at: blockedAt.toISOString(), by: blockedBy ?? '', reason: blockReason ?? '' }
 }
 
 /**

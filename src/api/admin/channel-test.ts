@@ -52,7 +52,7 @@ export function channelTestEndpoint(gateway: TestGateway): AdminEndpoint {
     area: 'probes',
     summary: 'Test a channel with a small request',
     description:
-      'Sends a real request for at most 16 tokens in each text protocol of the channel and responds within a minute. The channel can be disabled. No tenant is charged.',
+      'Sends a real request for at most 16 tokens in each text protocol of the channel and responds within a minute. The channel can be disabled or blocked. No tenant is charged.',
     params: channelPath,
     body: testRequest,
     answer: testResult,

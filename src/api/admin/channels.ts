@@ -30,6 +30,7 @@ import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
+import { yesOrNo } from './setting-schema.ts'
 import { membersSchema, patchOf } from './words.ts'
 
 export interface AdminChannelsContext extends ManagedContext {
@@ -116,6 +117,7 @@ function channelListEndpoint({ database, keeper }: AdminChannelsContext): AdminE
       ...listParameters(['name', 'priority']),
       state: oneOfWords(states).optional().describe('Default: all channels that are not deleted.'),
       managed_by: oneOfWords(['file', 'admin']).optional(),
+      blocked: yesOrNo.optional().describe('Whether a person has blocked the channel.'),
       model: text.optional().describe('Only channels that offer this model by its name.'),
       search: text.optional().describe('Part of the name, case-insensitive.'),
     }),
@@ -123,11 +125,12 @@ function channelListEndpoint({ database, keeper }: AdminChannelsContext): AdminE
     async handle({ query }) {
       const rows = await database.reads.ask(({ db }) => readAllRows(db))
       const all = rows.channels.map((row) => channelJson(storedChannel(row, rows, keeper)))
-      const { state, managed_by, model, search } = query
+      const { state, managed_by, blocked, model, search } = query
       const wanted = all.filter(
         (one) =>
           (state === undefined ? one.state !== 'deleted' : one.state === state) &&
           (managed_by === undefined || one.managed_by === managed_by) &&
+          (blocked === undefined || (one.blocked !== null) === blocked) &&
           hasPart(one.name, search) &&
           (model === undefined || (one.models !== '*' && Object.hasOwn(one.models, model))),
       )
@@ -210,17 +213,18 @@ export function foundChannel(rows: AllRows, id: string, keeper: SecretKeeper): S
 
 /**
  * Reads a channel in order to change it, together with all rows, which are locked. Throws if it is managed by
- * gateway.yaml.
+ * gateway.yaml, unless `ofFile`.
  */
 export async function channelToChange(
   tx: AdminChange['tx'],
   context: AdminChannelsContext,
   id: string,
   requireMatch: AdminChange['requireMatch'],
+  { ofFile = false } = {},
 ): Promise<{ stored: StoredChannel; rows: AllRows }> {
   const rows = await rowsToChange(tx)
   const stored = foundChannel(rows, id, context.keeper)
-  await refuseManaged(tx, context, stored.row, { kind: 'channel', name: stored.row.name })
+  if (!ofFile) await refuseManaged(tx, context, stored.row, { kind: 'channel', name: stored.row.name })
   requireMatch(channelEtag(stored))
   return { stored, rows }
 }
@@ -262,13 +266,13 @@ function patched(words: Json, patch: Json): Json {
   return mergePatch(isElsewhere ? others : { ...others, protocols }, patch)
 }
 
-async function readAgain(tx: Transaction, { keeper }: AdminChannelsContext, id: string) {
+export async function readAgain(tx: Transaction, { keeper }: AdminChannelsContext, id: string) {
   return foundChannel(await readAllRows(tx), id, keeper)
 }
 
-async function audited(
+export async function audited(
   audit: AdminChange['audit'],
-  verb: 'make' | 'change' | 'enable' | 'disable',
+  verb: 'make' | 'change' | 'enable' | 'disable' | 'block' | 'unblock',
   before: z.output<typeof channelAnswer> | undefined,
   stored: StoredChannel,
 ) {

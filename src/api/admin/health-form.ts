@@ -43,6 +43,7 @@ export const health = z
         id: z.uuid(),
         name: z.string(),
         state: z.enum(['enabled', 'disabled', 'deleted']),
+        blocked: z.boolean().describe('Whether a person has blocked the channel, which is not a problem.'),
         is_readable: z.boolean(),
         breaker: breaker.nullable().describe('Null if the breaker is closed in all processes.'),
         credentials: count,

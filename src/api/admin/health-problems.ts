@@ -44,9 +44,9 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
 }
 
 function problemsOfChannel(channel: Health['channels'][number]): HealthProblem[] {
-  const { name, state, breaker, is_readable, credentials, cooldowns, recent } = channel
+  const { name, state, blocked, breaker, is_readable, credentials, cooldowns, recent } = channel
   const where = `channel ${name}`
-  if (state !== 'enabled') return []
+  if (state !== 'enabled' || blocked) return []
   if (!is_readable)
     return [
       bad('The channel is not used, because its credentials were encrypted with another SECRET_KEY.', where),

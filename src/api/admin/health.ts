@@ -137,13 +137,14 @@ function channelsOf(
   const inOrder = rows.channels.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return inOrder.flatMap((row) => {
     const channel = storedChannel(row, rows, keeper)
-    const { state, is_readable, credentials } = channelJson(channel)
+    const { state, blocked, is_readable, credentials } = channelJson(channel)
     if (state === 'deleted') return []
     const open = openOf.get(row.id)
     const calls = recentOf.get(row.name)
     const lastFour = new Map(credentials.map((one) => [one.id, one.last_four]))
     return [
       {
+        blocked: blocked !== null,
         ...{ id: row.id, name: row.name, state, is_readable, credentials: credentials.length },
         breaker:
           open === undefined

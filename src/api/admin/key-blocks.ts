@@ -8,8 +8,15 @@ import { type AdminKeysContext, keyLine, keyParams, lockOwnKey } from './keys.ts
 import { conflict } from './refusals.ts'
 
 const reasonCharactersMax = 1_000
+/** Why a person blocks a key or a channel. */
+export const blockReason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(reasonCharactersMax)
+  .describe('Why, for people. Clients never see it.')
 /** An import or a file that is being applied may hold the rows. */
-const withinMs = 30_000
+export const blockWithinMs = 30_000
 
 /**
  * Endpoints to block a key, also one of gateway.yaml, and to lift the block. All processes follow within a
@@ -22,21 +29,12 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys/{id}/block',
       area: 'keys',
       ifMatch: 'key',
-      withinMs,
+      withinMs: blockWithinMs,
       summary: 'Block a key and its sub-keys',
       description:
         'Also blocks a key that gateway.yaml manages: neither the file nor an import lifts the block, also where they remove the key, or give its secret to a key of another name. Running requests can finish. A key that is blocked already keeps its reason.',
       params: keyParams,
-      body: z
-        .strictObject({
-          reason: z
-            .string()
-            .trim()
-            .min(1)
-            .max(reasonCharactersMax)
-            .describe('Why, for people. Clients never see it.'),
-        })
-        .meta({ id: 'KeyBlock' }),
+      body: z.strictObject({ reason: blockReason }).meta({ id: 'KeyBlock' }),
       answer: keyShown,
       change: async (call) =>
         await changeBlock(context, call, 'key.block', async (row) => {
@@ -48,7 +46,7 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       path: '/admin/v1/keys/{id}/unblock',
       area: 'keys',
       ifMatch: 'key',
-      withinMs,
+      withinMs: blockWithinMs,
       summary: 'Lift the block of a key',
       description: 'A sub-key stays blocked as long as its parent key is.',
       params: keyParams,

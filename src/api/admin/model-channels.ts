@@ -12,6 +12,7 @@ export const channelMembers = {
         id: z.uuid(),
         name: z.string(),
         state: z.enum(['enabled', 'disabled']).describe('The state of the channel.'),
+        blocked: z.boolean().describe('Whether a person has blocked the channel.'),
         by: z
           .enum(['name', 'wildcard'])
           .describe(
@@ -50,6 +51,7 @@ export function withChannels(rows: AllRows, snapshot: Snapshot) {
             id: channel.id,
             name: channel.name,
             state: channel.disabledAt === null ? ('enabled' as const) : ('disabled' as const),
+            blocked: channel.blockedAt !== null,
             by: modelId === '*' ? ('wildcard' as const) : ('name' as const),
             upstream_model: upstreamModel === '*' ? model.id : upstreamModel,
           },

@@ -38,6 +38,7 @@ const offerAnswer = z
       .string()
       .describe('The upstream\'s name for the model. "*" means that the client\'s name is passed through.'),
     state: z.enum(['enabled', 'disabled']).describe('`disabled` if the channel or the model is disabled.'),
+    blocked: z.boolean().describe('Whether a person has blocked the channel.'),
     managed_by: managedBy,
     traits: words.nullable().describe('The traits stated for this offer.'),
     protocols: z.record(
@@ -210,6 +211,7 @@ function offerJson(
     model: offer.modelId,
     upstream_model: offer.upstreamModel,
     state: channel.disabledAt === null && (model?.disabledAt ?? null) === null ? 'enabled' : 'disabled',
+    blocked: channel.blockedAt !== null,
     managed_by: channel.managedBy,
     traits: offer.traits === null ? null : traitsInWords(offer.traits),
     protocols: Object.fromEntries(

@@ -24,6 +24,14 @@ export const routingReasons = reasonsOf({
     client: 'use a model that GET /v1/models lists',
     operator: "Add the model to a channel that is enabled and available to the key's group.",
   },
+  channels_blocked: {
+    kind: 'unavailable',
+    says: ({ model }: { model: string }) =>
+      `Model "${model}" is not available at the moment: the operator has taken its upstream out of use. Use another model, or try again later.`,
+    client: 'use another model, or try again later',
+    operator:
+      'A person has blocked each channel that could serve the request; the attempts of the request name them, and `blocked` of a channel says who, when and why. Only a person can lift it, in the console or with `tollgate channels unblock`.',
+  },
   endpoint_not_spoken: {
     kind: 'endpoint_not_supported',
     says: ({ model, spoken }: { model: string; spoken: string }) =>

@@ -130,6 +130,13 @@ export const channels = pgTable('channels', {
   connectionSealed: bytea('connection_sealed'),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
+  /**
+   * When, by whom and why a person has blocked it; NULL: it is not blocked. Nothing that writes channels
+   * writes these three columns, so only a person lifts the block.
+   */
+  blockedAt: moment('blocked_at'),
+  blockedBy: text('blocked_by'),
+  blockReason: text('block_reason'),
 })
 
 /**

@@ -1,10 +1,12 @@
 import type { Identity } from '../../access/identity.ts'
 import { gatewayError } from '../../canonical/error.ts'
 import { plainId } from '../../canonical/plain-id.ts'
+import { blockedFor } from '../../catalog/catalog.ts'
+import type { Model } from '../../catalog/snapshot.ts'
 import { stateOf } from '../../protocols/index.ts'
 import type { ProtocolName } from '../../protocols/protocol.ts'
 import { redactText } from '../../redaction/redact.ts'
-import type { Candidate, Target } from '../../routing/candidates.ts'
+import { allBlocked, type Candidate, type Target } from '../../routing/candidates.ts'
 import type { Holder } from '../../shipping/held-answers.ts'
 import { keepingAdvice, keptDaysOf } from '../../state/kept/kept-answers.ts'
 import type { Admitted } from '../admit.ts'
@@ -16,20 +18,21 @@ const idCharactersMax = 256
 
 /**
  * Returns the planned candidates whose channel holds an earlier answer, pinned to the credential that
- * generated it. Throws `invalid_request` for an answer that this key may not use; another tenant's answer
- * must be indistinguishable from a missing one.
+ * generated it. Throws `unavailable` while a person has blocked that channel, and `invalid_request` for an
+ * answer that this key may not use; another tenant's answer must be indistinguishable from a missing one.
  */
 export async function holdersOf(
   gateway: Gateway,
   { identity, group }: Pick<Identified, 'identity' | 'group'>,
   answerId: string,
-  candidates: readonly Candidate[],
+  { model, name, candidates }: { model: Model; name: string; candidates: readonly Candidate[] },
   protocol: ProtocolName,
 ): Promise<Candidate[]> {
   const holder = await findUsableHolder(gateway, identity, answerId)
   const holding = candidates.filter(({ native, channel }) => native && channel.name === holder?.channel)
   const pinned = holder?.credential ?? undefined
   if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
+  if (blockedFor(model, group).some((channel) => channel.name === holder?.channel)) throw allBlocked(name)
   const advice =
     keptDaysOf(identity, group) === 0 ? ` This gateway stores no answers for this key. ${keepingAdvice}` : ''
   throw stateOf(protocol).refusals.unknown(redactText(answerId, [], idCharactersMax), advice)

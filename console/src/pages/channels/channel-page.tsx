@@ -16,6 +16,7 @@ import { Notice, State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
+import { BlockChannel } from './block-channel.tsx'
 import { ChannelCredentials } from './channel-credentials.tsx'
 import { ChannelOffers } from './channel-offers.tsx'
 import { stateOf } from './channel-state.ts'
@@ -67,6 +68,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
           <Link to="/console/log" search={{ channel: channel.name }}>
             Its requests
           </Link>
+          {may('catalog', 'write') ? <BlockChannel tagged={tagged} /> : null}
           {mayChange ? (
             <>
               <Button variant="default" onClick={() => setEditing(true)}>
@@ -173,13 +175,10 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
   const [isDeleting, setDeleting] = useState(false)
   const deleting = useChannelEditing(tagged, isDeleting)
   const path = { params: { path: { id: channel.id }, header: ifMatch(tagged.etag) } }
-  const turn = useMutation({
-    mutationFn: async () => {
-      if (channel.state === 'enabled') await ask(api.POST('/admin/v1/channels/{id}/disable', path))
-      else await ask(api.POST('/admin/v1/channels/{id}/enable', path))
-    },
+  const enable = useMutation({
+    mutationFn: () => ask(api.POST('/admin/v1/channels/{id}/enable', path)),
     onSuccess: async () => {
-      done(channel.state === 'enabled' ? 'The channel gets no more requests' : 'The channel gets requests')
+      done('The channel is enabled')
       await queries.invalidateQueries({ queryKey: ['channels'] })
     },
     onError: async (error) => {
@@ -189,9 +188,11 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
   })
   return (
     <>
-      <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate()}>
-        {channel.state === 'enabled' ? 'Disable the channel' : 'Enable the channel'}
-      </Button>
+      {channel.state === 'disabled' ? (
+        <Button variant="default" loading={enable.isPending} onClick={() => enable.mutate()}>
+          Enable the channel
+        </Button>
+      ) : null}
       <Button variant="default" color="red" onClick={() => setDeleting(true)}>
         Delete the channel
       </Button>

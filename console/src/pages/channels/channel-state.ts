@@ -1,4 +1,5 @@
 import type { Schema } from '../../api/client.ts'
+import { moment } from '../../format/moments.ts'
 import { duration } from '../../format/numbers.ts'
 import type { Tone } from '../../parts/tone.ts'
 
@@ -6,9 +7,13 @@ type ChannelHealth = Schema<'Health'>['channels'][number]
 
 /** How a channel is, in words, the worst first. */
 export function stateOf(
-  channel: Pick<Schema<'Channel'>, 'state' | 'is_readable'>,
+  channel: Pick<Schema<'Channel'>, 'state' | 'blocked' | 'is_readable'>,
   health: Pick<ChannelHealth, 'breaker' | 'cooldowns' | 'recent' | 'credentials'> | undefined,
 ): { tone: Tone; words: string } {
+  if (channel.blocked !== null) {
+    const { at, by, reason } = channel.blocked
+    return { tone: 'bad', words: `blocked since ${moment(new Date(at))} by ${by}: ${reason}` }
+  }
   if (channel.state !== 'enabled') return { tone: 'quiet', words: channel.state }
   if (!channel.is_readable)
     return { tone: 'bad', words: 'left out: another SECRET_KEY has encrypted its secrets' }

@@ -27,6 +27,7 @@ const states = [
   { value: 'unwell', label: 'Needs attention' },
   { value: 'enabled', label: 'Enabled' },
   { value: 'disabled', label: 'Disabled' },
+  { value: 'blocked', label: 'Blocked' },
 ]
 
 /** Where requests go, whether it answers, how fast, and what it costs. */
@@ -58,6 +59,7 @@ export function ChannelsPage() {
     (channel: Channel) =>
       channel.name.toLowerCase().includes(text.toLowerCase()) &&
       (state === '' ||
+        (state === 'blocked' && channel.blocked !== null) ||
         (state === 'unwell' ? !isWell(stateOf(channel, healthOf(channel))) : channel.state === state)) &&
       (model === '' || offersOf(channel).includes(model)) &&
       (manager === '' || channel.managed_by === manager),

@@ -70,6 +70,9 @@ async function follow(
         if (event === 'dropped')
           terminal.tell(`${droppedIn(data)} rows were left out here, because they arrived too fast.`)
         if (event === 'place') place = id
+        if (event === 'away')
+          terminal.tell(`${gateway.url} cannot read its log now; the rows follow when it can.`)
+        if (event === 'back') terminal.tell(`${gateway.url} can read its log again.`)
       }
     } catch (error) {
       if (signal.aborted) return

@@ -267,6 +267,24 @@ test('a process has a hundred tails at most', async () => {
   for (const tail of tails) tail.leave()
 })
 
+test('a tail says when rows cannot be read, also one that begins meanwhile, and when they can again', async () => {
+  const tail = await follow()
+  await begun(tail)
+  const { state } = bed.tollgate.context.database
+  await state.ask(({ sql }) => sql`alter table noted_requests rename to noted_elsewhere`)
+  await until(() => tail.text().includes('event: away\n'))
+  const later = await follow()
+  await until(() => later.text().includes('event: away\n'))
+  expect(tail.text()).not.toContain('event: back\n')
+  await state.ask(({ sql }) => sql`alter table noted_elsewhere rename to noted_requests`)
+  await until(() => [tail, later].every((each) => each.text().includes('event: back\n')))
+  const [row] = await add()
+  await until(() => [tail, later].every((each) => each.ids().includes(row ?? '')))
+  expect(tail.text().match(/event: (away|back)\n/g)).toHaveLength(2)
+  tail.leave()
+  later.leave()
+})
+
 test('a tail ends when its process drains', async () => {
   const tail = await follow()
   await begun(tail)

@@ -220,6 +220,20 @@ test('live rows come by themselves, and wait while a row is open', async () => {
   await bed.row(later.headers.get('x-request-id'))
   await page.getByRole('button', { name: '1 new' }).click()
   await expect.poll(() => rowsOf(page).count()).toBe(before + 2)
+  await page.getByText(`${before + 2} requests match`).waitFor()
+})
+
+test('while the gateway cannot read its log, Live says so, and no longer when it can', async () => {
+  const page = await openLog()
+  await page.getByLabel('Live').check()
+  await bed.database.sql`ALTER TABLE noted_requests RENAME TO noted_elsewhere`
+  try {
+    await page.getByRole('alert').getByText('No rows come now.').waitFor()
+    await axe(page)
+  } finally {
+    await bed.database.sql`ALTER TABLE noted_elsewhere RENAME TO noted_requests`
+  }
+  await page.getByText('No rows come now.').waitFor({ state: 'detached' })
 })
 
 test('three clicks from the log to the costliest request of yesterday', async () => {

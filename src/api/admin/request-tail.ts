@@ -32,7 +32,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
     tenants: 'own',
     summary: 'Stream new rows of the usage log',
     description:
-      'Server-sent events. `row`: a row as in the list. `dropped`: the number of rows that were left out because there were more than 200 per second or the client reads too slowly. `place`: sent after each batch of rows; send its id as `last-event-id` to continue from there. `end`: the process is shutting down; reconnect.',
+      'Server-sent events. `row`: a row as in the list. `dropped`: the number of rows that were left out because there were more than 200 per second or the client reads too slowly. `place`: sent after each batch of rows; send its id as `last-event-id` to continue from there. `away`: rows cannot be read now, and follow after `back`. `end`: the process is shutting down; reconnect.',
     query: filterQuery,
     media: 'text/event-stream',
     answer: logRow,
@@ -50,6 +50,8 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
       const stop = tail.follow(filter, {
         from,
         take: takerFor(stream, seesRouting(context, actor)),
+        state: (isBack) =>
+          void stream.send((write) => write(`event: ${isBack ? 'back' : 'away'}\ndata: {}\n\n`)),
         end() {
           void stream.send((write) => write('event: end\ndata: {}\n\n'))
           over.resolve()

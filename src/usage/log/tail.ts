@@ -22,7 +22,11 @@ interface Tail {
   /** Where the tail begins; undefined means now. Cleared once it has received the rows that it had missed. */
   from: TailPlace | undefined
   take(batch: TailBatch): void
+  /** Called when no rows can be found (any longer), and with true when they can again. */
+  state(isBack: boolean): void
   end(): void
+  /** Its `state` was told that no rows can be found. */
+  isAway: boolean
 }
 
 /**
@@ -45,10 +49,10 @@ export class LogTail {
 
   /**
    * `filter` must contain ids, as returned by `withIds`. Returns a function that ends the tail. Never throws:
-   * while Postgres is down, no rows arrive; they follow afterwards.
+   * while Postgres is down, which `state` is told, no rows arrive; they follow afterwards.
    */
-  follow(filter: LogFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
-    const tail: Tail = { filter, matches: matches(filter), from, take, end }
+  follow(filter: LogFilter, how: Pick<Tail, 'from' | 'take' | 'state' | 'end'>): () => void {
+    const tail: Tail = { ...how, filter, matches: matches(filter), isAway: false }
     this.#tails.add(tail)
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
@@ -61,12 +65,22 @@ export class LogTail {
     const sizes: Sizes[] = []
     while (this.#tails.size > 0 && !this.#isDraining()) {
       // Postgres may be unavailable between two searches. The next one continues where the last one ended.
-      place = (await this.#search(place, sizes).catch(() => undefined)) ?? place
+      const next = await this.#search(place, sizes).catch(() => undefined)
+      this.#tell(next !== undefined)
+      place = next ?? place
       await sleep(everyMs, undefined, { ref: false })
     }
     if (!this.#isDraining()) return
     for (const { end } of this.#tails) end()
     this.#tails.clear()
+  }
+
+  #tell(isBack: boolean): void {
+    for (const tail of this.#tails) {
+      if (tail.isAway !== isBack) continue
+      tail.isAway = !isBack
+      tail.state(isBack)
+    }
   }
 
   async #search(place: TailPlace | undefined, sizes: Sizes[]): Promise<TailPlace> {

@@ -11,8 +11,10 @@ export interface LiveTail {
   waiting: number
   /** Rows that were too many to be sent. */
   dropped: number
-  /** Why no rows come, in words; undefined: they come. */
-  trouble: string | undefined
+  /** Why no rows come; undefined: they come. */
+  trouble: { title: string; detail: string } | undefined
+  /** Goes up with each batch of rows that came. */
+  batches: number
   release(): void
 }
 
@@ -23,7 +25,8 @@ export interface LiveTail {
 export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolean): LiveTail {
   const [{ shown, waiting }, step] = useReducer(nextRows, noRows)
   const [dropped, setDropped] = useState(0)
-  const [trouble, setTrouble] = useState<string | undefined>(undefined)
+  const [trouble, setTrouble] = useState<LiveTail['trouble']>(undefined)
+  const [batches, countBatch] = useReducer((before: number) => before + 1, 0)
   const held = useRef(isHeld)
   held.current = isHeld
   const query = stringifySearch(filters)
@@ -40,13 +43,13 @@ export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolea
     source.addEventListener('dropped', ({ data }: MessageEvent<string>) =>
       setDropped((before) => before + (JSON.parse(data) as { dropped: number }).dropped),
     )
-    source.onopen = () => setTrouble(undefined)
+    source.addEventListener('place', countBatch)
+    const onBack = () => setTrouble(undefined)
+    source.addEventListener('away', () => setTrouble(troubles.away))
+    source.addEventListener('back', onBack)
+    source.onopen = onBack
     source.onerror = () =>
-      setTrouble(
-        source.readyState === EventSource.CLOSED
-          ? 'The gateway refused the live rows. Switch Live off and on to try again.'
-          : 'The gateway does not answer. The page connects again by itself.',
-      )
+      setTrouble(source.readyState === EventSource.CLOSED ? troubles.refused : troubles.silent)
     return () => source.close()
   }, [isOn, query])
 
@@ -55,5 +58,21 @@ export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolea
   useEffect(() => {
     if (!isHeld) step('release')
   }, [isHeld])
-  return { shown, waiting: waiting.length, dropped, trouble, release }
+  return { shown, waiting: waiting.length, dropped, trouble, batches, release }
+}
+
+const troubles = {
+  away: {
+    title: 'No rows come now',
+    detail:
+      'The database of the gateway does not answer. Rows that are written meanwhile follow by themselves when it does.',
+  },
+  silent: {
+    title: 'No rows come now',
+    detail: 'The gateway does not answer. The page connects again by itself.',
+  },
+  refused: {
+    title: 'The live rows are refused',
+    detail: 'Switch Live off and on to try again.',
+  },
 }

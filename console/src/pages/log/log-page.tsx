@@ -1,9 +1,9 @@
 import { Button, Switch } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { SyncIcon } from '@primer/octicons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { moment, zoneName } from '../../format/moments.ts'
@@ -17,6 +17,7 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { type LiveTail, useLiveTail } from './live-tail.ts'
@@ -30,6 +31,7 @@ import {
   type Greatest,
   greatest,
   greatestOf,
+  histogramKey,
   type LogPageData,
   pageRows,
   type Row,
@@ -53,6 +55,7 @@ export function LogPage() {
   const sort = greatestOf(search)
   const list = useLogRows(terms, sort)
   const live = useLiveTail(terms, isLive && sort === undefined, openId !== undefined || !isAtTop)
+  const counted = useLogTerms(search, useCountedAt(asOf, live.batches))
   const rows = useRows(live.shown, list.rows)
   const { columns, choice } = useColumns()
   const { go, open, close, openRow, filter, order, drag, chooseTime, back } = useLogNavigation(search, openId)
@@ -100,7 +103,7 @@ export function LogPage() {
           <FacetsButton isOpen={showsFacets} onChange={setShowsFacets} />
         </FilterBar>
       )}
-      <LogHistogram terms={terms} onRange={drag} onBack={back} isSilent={hasFailed(list.error)} />
+      <LogHistogram terms={counted} onRange={drag} onBack={back} isSilent={hasFailed(list.error)} />
       {showsFacets && !isFolded && !hasFailed(list.error) ? (
         <LogFacets terms={terms} search={search} onChange={go} />
       ) : null}
@@ -146,9 +149,29 @@ function useRefresh(live: LiveTail, setAsOf: (now: Date) => void): () => void {
     live.release()
     setAsOf(new Date())
     // Where the address names both moments, these stay the same, and so do the keys of what was read.
-    for (const part of ['log', 'log-histogram', 'log-facets']) void queries.resetQueries({ queryKey: [part] })
+    for (const part of ['log', histogramKey, 'log-facets']) void queries.resetQueries({ queryKey: [part] })
   }
 }
+
+/**
+ * Up to when requests are counted: `asOf`, and later while rows come live. Never while a count still runs, and at most every
+ * few seconds.
+ */
+function useCountedAt(asOf: Date, batches: number): Date {
+  const [counted, setCounted] = useState({ asOf, at: asOf, batches })
+  const isCounting = useIsFetching({ queryKey: [histogramKey] }) > 0
+  const isOld = counted.asOf !== asOf
+  useEffect(() => {
+    if (isOld) setCounted({ asOf, at: asOf, batches })
+    if (isOld || isCounting || batches === counted.batches) return
+    const waitMs = Math.max(0, counted.at.getTime() + countEveryMs - Date.now())
+    const timer = setTimeout(() => setCounted({ asOf, at: new Date(), batches }), waitMs)
+    return () => clearTimeout(timer)
+  }, [asOf, isOld, isCounting, batches, counted])
+  return isOld ? asOf : counted.at
+}
+
+const countEveryMs = 5_000
 
 /** The rows that came live above those that were read. */
 function useRows(shown: readonly Row[], read: readonly Row[]): readonly Row[] {
@@ -216,7 +239,11 @@ function LiveState({ live }: { live: LiveTail }) {
           {count(live.waiting)} new
         </Button>
       ) : null}
-      {live.trouble === undefined ? null : <Problem error={new Error(live.trouble)} doing="Live rows" />}
+      {live.trouble === undefined ? null : (
+        <Notice tone="bad">
+          <strong>{live.trouble.title}.</strong> {live.trouble.detail}
+        </Notice>
+      )}
       {live.dropped === 0 ? null : (
         <span className="tg-quiet">
           {count(live.dropped)} rows came too fast to be shown live. Refresh to see all.

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { hashKey, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { type List, useList } from '../../api/list.ts'
@@ -89,11 +89,18 @@ const niceSteps: Readonly<Record<Width, readonly number[]>> = {
   day: [1, 2, 7],
 }
 
+export const histogramKey = 'log-histogram'
+
 export function useHistogram({ filters, from, to }: LogTerms) {
   const { width } = barsOf(from, to)
   return useQuery({
-    queryKey: ['log-histogram', filters, from, to, width],
+    queryKey: [histogramKey, filters, width, from, to],
     staleTime: 60_000,
+    // The bars of a moment ago stay until those of now are there.
+    placeholderData: (before: Histogram | undefined, query) =>
+      hashKey([query?.queryKey.slice(0, 3)]) === hashKey([[histogramKey, filters, width]])
+        ? before
+        : undefined,
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/requests/histogram', {

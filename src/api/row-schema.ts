@@ -62,7 +62,7 @@ const costFact = z
     part: z
       .string()
       .describe(
-        `${refinedCounts.map(({ word }) => `\`${word}\``).join(', ')}, \`service_tier\` or \`model\`.`,
+        `${refinedCounts.map(({ word }) => `\`${word}\``).join(', ')}, \`service_tier\` or \`model\`. \`output_at_most\`: nobody reported the output, so \`output\` of \`tokens\` is all that the request allows.`,
       ),
     count: count
       .optional()

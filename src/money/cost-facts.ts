@@ -7,6 +7,7 @@ import type { PricedModel } from './price-others.ts'
 
 /** A fact about an answer that affects its cost, in addition to the counts in the usage log. */
 export type CostFact =
+  /** Work that the counts do not show, or `outputAtMost`. */
   | { part: string; count: number }
   /** The tier that served the request, as named by the vendor. */
   | { part: 'service_tier'; name: string }
@@ -18,6 +19,12 @@ export type CostFact =
       cost_nano_usd: string | null
       price_id: string | null
     }
+
+/**
+ * Part of a fact: nobody reported the output, so its count, which is the count of the fact, is all that the request
+ * allows.
+ */
+export const outputAtMost = 'output_at_most'
 
 /** Undefined for most answers, which have nothing but the counts. */
 export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostFact[] | undefined {

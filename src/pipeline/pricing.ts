@@ -3,6 +3,7 @@ import { addUsage, type Usage } from '../canonical/usage.ts'
 import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { int4 } from '../journal/column.ts'
 import { momentOf } from '../journal/tuple.ts'
+import { outputAtMost } from '../money/cost-facts.ts'
 import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Candidate } from '../routing/candidates.ts'
@@ -111,7 +112,7 @@ export async function meterUnseen(
   return meterMost(admitted, called)
 }
 
-/** The cost of an answer with as many tokens as the request allows. */
+/** The cost of an answer with as many tokens as the request allows, which a fact of the cost says. */
 export function meterMost(
   admitted: Admitted,
   { modelCandidates: { model }, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
@@ -119,7 +120,12 @@ export function meterMost(
   const { facts, body } = admitted
   const outputMax = facts.maxOutputTokens ?? model.maxOutputTokens ?? model.contextLength ?? 0
   const estimate = { ...nothingObserved, complete: true, outputTokensEstimate: facts.choices * outputMax }
-  return meter(estimate, body.length, { ...pricingOf(admitted, model, target), isMost: true })
+  const most = meter(estimate, body.length, { ...pricingOf(admitted, model, target), isMost: true })
+  if (most.usageSource !== 'estimated') return most
+  return {
+    ...most,
+    facts: [...(most.facts ?? []), { part: outputAtMost, count: estimate.outputTokensEstimate }],
+  }
 }
 
 /**

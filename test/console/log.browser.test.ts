@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
-import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
+import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
 import { until } from '../support/until.ts'
+import { planByModel } from '../support/upstream-plans.ts'
 
 /** It would run if a page showed it as HTML. */
 const hostile = `"><img src=x onerror="window.isHurt = true"><script>window.isHurt = true</script>`
@@ -234,6 +235,30 @@ test('while the gateway cannot read its log, Live says so, and no longer when it
     await bed.database.sql`ALTER TABLE noted_elsewhere RENAME TO noted_requests`
   }
   await page.getByText('No rows come now.').waitFor({ state: 'detached' })
+})
+
+test('a row that is charged for all the output that it allows says that nobody reported it', async () => {
+  const leaving = new AbortController()
+  bed.upstream.script(() => new Promise<never>(() => {}))
+  onTestFinished(() => bed.upstream.script(planByModel))
+  const messages = [{ role: 'user', content: 'left' }]
+  const { length } = bed.upstream.requests
+  const asked = bed.chat(
+    { model: 'priced', max_tokens: 77, messages },
+    { key: paidKey, signal: leaving.signal },
+  )
+  await until(() => bed.upstream.requests.length > length)
+  leaving.abort()
+  await asked.catch(() => 'left')
+  const id = await until(async () => {
+    const [row] = await bed.database.sql<{ id: string }[]>`SELECT id FROM requests WHERE output_tokens = 77`
+    return row?.id
+  })
+  const page = await openLog(`/console/log/${id}`)
+  const sheet = page.getByRole('complementary')
+  await sheet.getByText('Cost at most').waitFor()
+  await sheet.getByText('at most 77 tokens').waitFor()
+  await sheet.getByText(/^The upstream reported no usage, so all the output/).waitFor()
 })
 
 test('three clicks from the log to the costliest request of yesterday', async () => {

@@ -77,6 +77,7 @@ test.for(policies.flatMap((policy) => [true, false].map((stream) => ({ policy, s
       stream_end: 'client_gone',
       usage_source: 'estimated',
       output_tokens: 10,
+      cost_facts: '[{"part":"output_at_most","count":10}]',
       cost_nano: String(cost),
       charged_nano: String(cost),
     })

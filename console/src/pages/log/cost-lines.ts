@@ -26,14 +26,16 @@ export function costLines({
   cost_parts_nano_usd: cost,
   tokens,
   images,
-}: Pick<Detail, 'cost_parts_nano_usd' | 'tokens' | 'images'>): CostLine[] {
+  cost_facts,
+}: Pick<Detail, 'cost_parts_nano_usd' | 'tokens' | 'images' | 'cost_facts'>): CostLine[] {
   if (cost === null) return []
+  const most = isAtMost({ cost_facts }) ? 'at most ' : ''
   const lines: CostLine[] = parts
     .map(([part, name]) => {
       const amount = tokens?.[part] ?? 0
       return {
         name,
-        amount: `${count(amount)} tokens`,
+        amount: `${part === 'output' ? most : ''}${count(amount)} tokens`,
         nanoUsd: cost[part],
         perMillion: amount === 0 || cost[part] === '0' ? undefined : perMillion(cost[part], amount),
         isThere: amount > 0 || cost[part] !== '0',
@@ -55,6 +57,13 @@ export function costLines({
     lines.push({ name: 'Other models', amount: undefined, nanoUsd: cost.others, perMillion: undefined })
   return lines
 }
+
+/** Nobody reported the output: it is counted as all that the request allows. */
+export function isAtMost({ cost_facts }: Pick<Detail, 'cost_facts'>): boolean {
+  return cost_facts.some(({ part }) => part === outputAtMost)
+}
+
+export const outputAtMost = 'output_at_most'
 
 /** Nano-USD for one token is USD for a thousand millions: divided by 1,000 it is USD for a million. */
 function perMillion(nanoUsd: string, tokens: number): string {

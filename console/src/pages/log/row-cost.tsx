@@ -1,11 +1,12 @@
 import type { Schema } from '../../api/client.ts'
 import { Money } from '../../parts/formatted-values.tsx'
-import { costLines } from './cost-lines.ts'
+import { costLines, isAtMost, outputAtMost } from './cost-lines.ts'
 import classes from './row-cost.module.css'
 
 /** The cost as the sum that it is, and where the price comes from. */
 export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
   const lines = costLines(row)
+  const facts = row.cost_facts.filter(({ part }) => part !== outputAtMost)
   if (row.cost_nano_usd === null) {
     return (
       <div className={classes.cost}>
@@ -24,7 +25,7 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
     <div className={classes.cost}>
       <div>
         <strong>
-          Cost <Money nanoUsd={row.cost_nano_usd} />
+          {isAtMost(row) ? 'Cost at most' : 'Cost'} <Money nanoUsd={row.cost_nano_usd} />
         </strong>{' '}
         <span className="tg-quiet">
           {row.price_source === null ? '' : `price from: ${row.price_source}`}
@@ -37,6 +38,13 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
         <div>
           Charged <Money nanoUsd={row.charged_nano_usd} />{' '}
           <span className="tg-quiet">No more was held for it.</span>
+        </div>
+      )}
+      {row.usage_source !== 'estimated' ? null : (
+        <div>
+          {isAtMost(row)
+            ? 'The upstream reported no usage, so all the output that the request allows is counted.'
+            : 'The upstream reported no usage: the tokens are estimated from the bytes that came.'}
         </div>
       )}
       {lines.length === 0 ? null : (
@@ -55,9 +63,9 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
           </tbody>
         </table>
       )}
-      {row.cost_facts.length === 0 ? null : (
+      {facts.length === 0 ? null : (
         <div className="tg-quiet">
-          {row.cost_facts
+          {facts
             .map((fact) =>
               'name' in fact && fact.name !== undefined ? `${fact.part}: ${fact.name}` : fact.part,
             )

@@ -127,6 +127,31 @@ test('models are chosen from the list of the upstream, before there is a channel
   expect(asked?.headers.authorization).toBe('Bearer sk-secret-of-the-vendor-4242')
 })
 
+test('where the gateway allows no private address, the form says what to do and does not send one', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.route('**/admin/v1/settings', async (route) => {
+    const response = await route.fetch()
+    const { environment, ...body } = await response.json()
+    const without = (environment as { name: string }[]).map((setting) =>
+      setting.name === 'PRIVATE_ADDRESSES' ? { ...setting, value: null } : setting,
+    )
+    await route.fulfill({ response, json: { ...body, environment: without } })
+  })
+  await page.goto('/console/channels')
+  await page.getByRole('button', { name: 'Add a channel' }).click()
+  await page.getByLabel('Who serves it').first().click()
+  await page.getByRole('option', { name: 'vLLM' }).click()
+  const allow = page.getByLabel('It may have a private address')
+  await expect.poll(() => allow.isDisabled()).toBe(true)
+  expect(await allow.isChecked()).toBe(false)
+  await page.getByText(/^This gateway allows its channels none\. Set PRIVATE_ADDRESSES/).waitFor()
+  await page.getByLabel('Base URL').fill(bed.upstream.url)
+  await page.getByRole('button', { name: 'Read its list of models' }).click()
+  await page.getByText(/is a private address\. This gateway allows its channels none/).waitFor()
+  await axe(page)
+})
+
 test('an upstream without a list, and one that refuses the key, are reported, and names are typed: dark, on a phone', async () => {
   let status = 404
   bed.upstream.script((request) =>

@@ -17,6 +17,7 @@ import {
 } from './channel-fields.ts'
 import { makeModels } from './make-models.ts'
 import { ModelChoice } from './model-choice.tsx'
+import { howToAllow, usePrivateAddresses } from './private-addresses.ts'
 import { formats, vendors } from './vendors.ts'
 
 /**
@@ -25,12 +26,13 @@ import { formats, vendors } from './vendors.ts'
  */
 export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): void }) {
   const queries = useQueryClient()
+  const mayBePrivate = usePrivateAddresses()
   const form = useForm<ChannelValues>({ initialValues: newChannel, validate: channelFaults })
   const [modelsMade, setModelsMade] = useState(0)
-  const { values } = form
+  const values = { ...form.values, isPrivate: form.values.isPrivate && mayBePrivate }
   const { vendor } = values
   const make = useMutation({
-    mutationFn: async (values: ChannelValues) => {
+    mutationFn: async () => {
       if (values.scope === 'chosen') await makeModels(values.models, setModelsMade)
       return await ask(api.POST('/admin/v1/channels', { body: channelBody(values) }))
     },
@@ -42,7 +44,7 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
     onError: (error) => form.setErrors(formErrors(error)),
   })
   return (
-    <form onSubmit={form.onSubmit((values) => make.mutate(values))} noValidate>
+    <form onSubmit={form.onSubmit(() => make.mutate())} noValidate>
       <Stack gap={12}>
         <Select
           label="Who serves it"
@@ -76,8 +78,14 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
             <Switch
               size="sm"
               label="It may have a private address"
-              description="On this machine or in your own network, within PRIVATE_ADDRESSES of the gateway. Otherwise it refuses to call such an address."
+              description={
+                mayBePrivate
+                  ? 'On this machine or in your own network, within PRIVATE_ADDRESSES of the gateway. Otherwise it refuses to call such an address.'
+                  : howToAllow
+              }
+              disabled={!mayBePrivate}
               {...form.getInputProps('isPrivate', { type: 'checkbox' })}
+              checked={values.isPrivate}
             />
           </>
         ) : null}

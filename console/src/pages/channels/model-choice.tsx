@@ -6,6 +6,7 @@ import { count, short } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Notice } from '../../parts/state.tsx'
 import classes from './model-choice.module.css'
+import { howToAllow, usePrivateAddresses } from './private-addresses.ts'
 
 type Place = Schema<'UpstreamModelsRequest'>
 type Listed = Schema<'UpstreamModels'>['models'][number]
@@ -109,6 +110,7 @@ export function Outcome({
 }: {
   of: Schema<'UpstreamModels'>
 }) {
+  const mayBePrivate = usePrivateAddresses()
   switch (outcome) {
     case 'listed':
       if (models.length === 0) return <Notice tone="info">Its list is empty. Type the names.</Notice>
@@ -131,7 +133,8 @@ export function Outcome({
       if (address !== undefined)
         return (
           <Notice tone="bad">
-            {address} is a private address. Turn on “It may have a private address” and try again.
+            {address} is a private address.{' '}
+            {mayBePrivate ? 'Turn on “It may have a private address” and try again.' : howToAllow}
           </Notice>
         )
       return (

@@ -43,6 +43,59 @@ test('without the network the menu leads to a page of ours, rows stay, and all i
   await page.getByRole('heading', { name: 'Audit', exact: true }).waitFor()
 })
 
+test('without Postgres the console says who is served meanwhile, and comes back by itself', async () => {
+  const page = await bed.page({ forgives: failedLoads })
+  await bed.signIn(page)
+  let isAway = true
+  await page.route('**/admin/v1/session', (route) =>
+    isAway
+      ? route.fulfill({
+          status: 503,
+          headers: { 'x-tollgate-reason': 'database_away', 'content-type': 'application/problem+json' },
+          json: { title: 'Temporarily unavailable', detail: 'The database does not answer.' },
+        })
+      : route.continue(),
+  )
+  await page.goto('/console/channels')
+  await page.getByText(/^Requests to models go on/).waitFor()
+  expect(await page.getByRole('link', { name: 'What to do' }).getAttribute('href')).toBe(
+    '/docs/runbook#database_away',
+  )
+  await axe(page)
+  isAway = false
+  await page.getByRole('heading', { name: 'Channels', exact: true }).waitFor()
+})
+
+test('what is typed while the palette is still loaded, or opens, arrives in it', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  const { promise: mayLoad, resolve: load } = Promise.withResolvers<void>()
+  await page.route('**/palette-*.js', async (route) => {
+    await mayLoad
+    await route.continue()
+  })
+  await page.goto('/console')
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const find = page.getByRole('button', { name: /^Find anything/ })
+  await find.focus()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('gte')
+  load()
+  const input = page.getByPlaceholder(/^A page, tenant/)
+  await input.waitFor()
+  await page.keyboard.type('n')
+  await expect.poll(() => input.inputValue()).toBe('gten')
+  await page.keyboard.press('Escape')
+  await input.waitFor({ state: 'detached' })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('Tenants')
+  await expect.poll(() => input.inputValue()).toBe('Tenants')
+  await page.getByRole('dialog').getByText('G T').waitFor()
+  await page.keyboard.press('Escape')
+  await input.waitFor({ state: 'detached' })
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toMatch(/^Find anything/)
+})
+
 test('in a low window the page itself does not scroll: its parts do', async () => {
   const page = await bed.page({ viewport: { width: 1366, height: 650 } })
   await bed.signIn(page)

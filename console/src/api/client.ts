@@ -15,11 +15,13 @@ export class ApiError extends Error {
   readonly title: string
   /** Of the call: the gateway's own log has it. */
   readonly requestId: string | undefined
+  /** Why, as docs/reference/reasons.md lists it. */
+  readonly reason: string | undefined
   /** The wrong fields: a JSON pointer of the body, and what is wrong. */
   readonly fields: readonly { pointer: string; detail: string }[]
 
-  /** `requestId`: from the head of the answer, where its body has none. */
-  constructor(status: number, body: unknown, requestId?: string) {
+  /** `headers`: of the answer. */
+  constructor(status: number, body: unknown, headers?: Headers) {
     const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<
       Schema<'Problem'>
     >
@@ -34,7 +36,8 @@ export class ApiError extends Error {
     this.code = code ?? (status === 0 ? 'no_answer' : 'unknown')
     this.title =
       status === 412 ? 'Changed meanwhile' : (title ?? (status === 0 ? 'No answer' : `Status ${status}`))
-    this.requestId = instance?.replace('urn:uuid:', '') ?? requestId
+    this.requestId = instance?.replace('urn:uuid:', '') ?? headers?.get('x-request-id') ?? undefined
+    this.reason = headers?.get('x-tollgate-reason') ?? undefined
     this.fields = errors ?? []
   }
 }
@@ -47,7 +50,7 @@ export function errorOf(
   // A sign-in that is refused has words of its own. Those of other paths are for programs.
   const isEnded = status === 401 && !url.endsWith('/admin/v1/session')
   const told = isEnded && isRecord(body) ? { ...body, ...ended } : body
-  return new ApiError(status, told, headers.get('x-request-id') ?? undefined)
+  return new ApiError(status, told, headers)
 }
 
 /** What a page gets when its session has ended, was ended, or has lost its user. */

@@ -8,13 +8,13 @@ import { zoneName } from '../format/moments.ts'
 import { Notice } from '../parts/state.tsx'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
+import { type Asked, FindAnything } from './find-anything.tsx'
 import { useConsoleKeys } from './keys.ts'
 import { placesOf } from './navigation.ts'
 import { Waiting } from './waiting.tsx'
 import { WhoMenu } from './who-menu.tsx'
 
 /** Loaded when somebody first asks for them: the first page needs none of them. */
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }))
 const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')).PhoneMenu }))
 
@@ -22,9 +22,8 @@ const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')
 export function ConsoleFrame() {
   const [isOpen, menu] = useDisclosure(false)
   const [isHelpOpen, help] = useDisclosure(false)
-  // How often the palette was asked for: each time it opens anew.
-  const [asked, setAsked] = useState(0)
-  const openPalette = useCallback(() => setAsked((times) => times + 1), [])
+  const [asked, setAsked] = useState<Asked>()
+  const openPalette = useCallback(() => setAsked({ from: document.activeElement }), [])
   useConsoleKeys({ openPalette, openHelp: help.open })
   return (
     <div className={classes.frame}>
@@ -53,7 +52,7 @@ export function ConsoleFrame() {
             <Menu onGo={menu.close} openPalette={openPalette} />
           </PhoneMenu>
         ) : null}
-        {asked === 0 ? null : <Palette asked={asked} />}
+        {asked === undefined ? null : <FindAnything asked={asked} onCancel={() => setAsked(undefined)} />}
         {isHelpOpen ? <KeysHelp onClose={help.close} /> : null}
       </Suspense>
     </div>

@@ -4,30 +4,42 @@ import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlig
 import { SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect } from 'react'
 import { useMay, useSession } from '../api/session.ts'
 import { looksLikeSecret } from '../parts/looks-like-secret.ts'
 import { useKeyOfSecret, wordsOfSecretSearch } from '../parts/use-key-of-secret.ts'
+import type { Asked } from './find-anything.tsx'
 import { findThings, requestId } from './find-things.ts'
 import { placesOf } from './navigation.ts'
 import { ranked } from './ranked.ts'
 
 /**
- * `asked`: how often it was asked for; it opens each time. Pages at once; tenants, keys, channels and models
+ * `asked`: another value each time that it was asked for; it opens each time. `onReady`: it has the focus. Pages at once; tenants, keys, channels and models
  * as somebody types; a pasted request id opens its row, and a pasted secret its key.
  */
-export function Palette({ asked }: { asked: number }) {
+export function Palette({
+  asked,
+  words,
+  onWords,
+  onReady,
+  onClose,
+}: {
+  asked: Asked
+  words: string
+  onWords(words: string): void
+  onReady(): void
+  onClose(): void
+}) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once for each time that it was asked for
   useEffect(() => spotlight.open(), [asked])
   const navigate = useNavigate()
   const may = useMay()
   const { role } = useSession()
-  const [words, setWords] = useState('')
   const [paused] = useDebouncedValue(words.trim(), 150)
   const onFound = useCallback(() => {
-    setWords('')
+    onWords('')
     spotlight.close()
-  }, [])
+  }, [onWords])
   const secret = useKeyOfSecret(may('keys') ? words : '', onFound)
   const looked = looksLikeSecret(paused) ? '' : paused
   const found = useQuery({
@@ -67,7 +79,10 @@ export function Palette({ asked }: { asked: number }) {
       // Everything here matches already.
       filter={(_query, actions) => actions}
       query={words}
-      onQueryChange={setWords}
+      onQueryChange={onWords}
+      // Mantine would give it to the input that was there while this was loaded.
+      returnFocus={false}
+      onSpotlightClose={onClose}
       shortcut={null}
       scrollable
       overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
@@ -84,6 +99,7 @@ export function Palette({ asked }: { asked: number }) {
         leftSection: <SearchIcon size={16} />,
         placeholder: 'A page, tenant, key, channel or model, a request id, or the secret of a key',
         'aria-label': 'Find anything',
+        onFocus: onReady,
       }}
     />
   )

@@ -25,6 +25,8 @@ export interface InnerCaller {
   /** The caller, since no header of the request identifies it. */
   identity: Identity
   books: Books
+  /** Is told the redacted cause of an error, which only operators may read: the upstream's own words. */
+  onCause?(words: string): void
   /** Present when a job generates a background answer. */
   job?: JobOf
 }

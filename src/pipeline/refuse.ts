@@ -45,7 +45,10 @@ export async function refuse(
   const rendered = endpoint.client.encodeError(error, id)
   const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
   const status = passedThrough?.status ?? ownStatus ?? rendered.status
-  logRefusal(gateway, id, error, knownSecrets(received))
+  const words =
+    error.cause === undefined ? undefined : redactText(String(error.cause), knownSecrets(received))
+  logRefusal(gateway, id, error, words)
+  if (words !== undefined) received.caller?.onCause?.(words)
   await end(gateway, received, {
     ...refusedEnding(error, status),
     streamEnd: life.shuttingDown ? 'shutdown' : null,
@@ -95,18 +98,12 @@ function redactedWhole(body: Buffer, secrets: readonly string[]): string {
   return maskAccountIds(redactText(body.toString('utf8'), secrets, body.length))
 }
 
-function logRefusal(
-  { log }: Gateway,
-  request: string,
-  error: GatewayError,
-  secrets: readonly string[],
-): void {
+function logRefusal({ log }: Gateway, request: string, error: GatewayError, words: string | undefined): void {
   // An upstream's verdict on a request is meant for the client, except for ids of the operator's account.
   if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
   const { kind, reason, upstreamStatus, message } = error
-  const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)
   requestLog(log, request)[kind === 'internal' ? 'error' : 'warn'](
-    { kind, reason, upstreamStatus, cause },
+    { kind, reason, upstreamStatus, cause: words },
     message,
   )
 }

@@ -6,7 +6,7 @@ import { groupSettingsOfRequests } from '../db/settings/group-settings.ts'
 import { defaultsOf } from '../db/settings/setting.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type Fetch, memoryFetch } from '../http/memory-fetch.ts'
-import { booksWith } from '../pipeline/books.ts'
+import { booksWith, type InnerCaller } from '../pipeline/books.ts'
 import { chat } from '../pipeline/chat.ts'
 import { modelEndpoints } from '../pipeline/endpoints.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
@@ -21,9 +21,15 @@ export const probeBase = 'http://tollgate.internal/v1'
  * rows, and their costs are held in the budget of the run's key. Only the catalog and the caller belong to
  * the run: one offer in one protocol, and `identity`.
  */
-export function probeFetch(gateway: Gateway, probed: ProbedOffer, identity: Identity): Fetch {
+export function probeFetch(
+  gateway: Gateway,
+  probed: ProbedOffer,
+  identity: Identity,
+  onCause?: InnerCaller['onCause'],
+): Fetch {
   const snapshot = snapshotOf(gateway.catalog.snapshot, probed, identity)
-  const caller = { identity, books: booksWith(gateway, { catalog: { snapshot } }) }
+  const books = booksWith(gateway, { catalog: { snapshot } })
+  const caller = { identity, books, ...(onCause === undefined ? {} : { onCause }) }
   const handlers = modelEndpoints.flatMap((endpoint) => {
     if (endpoint.kind !== 'text') return []
     const handle = chat(gateway, endpoint)

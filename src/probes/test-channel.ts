@@ -84,7 +84,10 @@ export async function testOffer(
     withinMs: attemptMs,
   })
   const begunAt = performance.now()
-  const answer = await ask(gateway, offer, identity, signal)
+  let words: string | undefined
+  const answer = await ask(gateway, offer, identity, signal, (told) => {
+    words = told.replace(/^\w*Error: /, '')
+  })
   const latencyMs = Math.round(performance.now() - begunAt)
   const attempt = await attemptOf(gateway, answer.requestId)
   const secrets = [...offer.channel.credentials, ...(offer.channel.connection?.secrets ?? [])]
@@ -102,12 +105,28 @@ export async function testOffer(
     firstBytes: shown,
     error: ok
       ? null
-      : redactText(attempt?.errorMessage ?? answer.text, secrets, shownCharacters).slice(0, shownCharacters),
+      : redactText(errorOf(attempt, words) ?? answer.text, secrets, shownCharacters).slice(
+          0,
+          shownCharacters,
+        ),
   }
 }
 
-async function ask(gateway: Gateway, offer: ProbedOffer, identity: Identity, signal: AbortSignal) {
-  const ask = probeFetch(gateway, offer, identity)
+/** The words of an upstream that answered replace ours, which are for its clients. */
+function errorOf(attempt: Awaited<ReturnType<typeof attemptOf>>, words: string | undefined) {
+  if (words === undefined) return attempt?.errorMessage
+  const ours = attempt?.status === null ? attempt.errorMessage : null
+  return ours === null ? words : `${ours} ${words}`
+}
+
+async function ask(
+  gateway: Gateway,
+  offer: ProbedOffer,
+  identity: Identity,
+  signal: AbortSignal,
+  onCause: (words: string) => void,
+) {
+  const ask = probeFetch(gateway, offer, identity, onCause)
   try {
     const { path, body } = questionOf(offer)
     const response = await ask(`${probeBase}${path}`, {

@@ -86,7 +86,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       } as const
       switch (means) {
         case 'credential_refused':
-          return credentialRefused(upstream)
+          return credentialRefused(upstream, error)
         case 'invalid_request':
         case 'request_too_large':
         case 'model_not_found':
@@ -122,7 +122,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       const means = rule?.means ?? 'upstream_error'
       const { retryAfterSeconds } = error ?? {}
       const upstream = { fault: 'upstream', retryAfterSeconds, ...causeOf(error) } as const
-      if (means === 'credential_refused') return credentialRefused(upstream)
+      if (means === 'credential_refused') return credentialRefused(upstream, error)
       if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
       const reason = error ? (publicWords(error) ?? 'the reason is in the log') : 'no reason was given'
       return errorOf(means, `The upstream failed while answering: ${reason}`, upstream)
@@ -220,7 +220,11 @@ function withWords(sentence: string, words: string | undefined): string {
 function causeOf(error: VendorError | undefined): { cause?: Error } {
   return error === undefined || withoutAccount(error.message) === error.message
     ? {}
-    : { cause: new Error(cut(error.message, shortCharactersMax)) }
+    : { cause: wordsOf(error) }
+}
+
+function wordsOf({ message }: VendorError): Error {
+  return new Error(cut(message, shortCharactersMax))
 }
 
 /** FastAPI's `detail`: a text, or a list of `{ loc, msg }`. */
@@ -249,8 +253,13 @@ function firstFit<R extends ErrorRule>(rules: readonly R[], error: VendorError |
   return rules.find((rule) => (rule.words?.test(words) ?? true) && (rule.message?.test(message) ?? true))
 }
 
-function credentialRefused(options: GatewayErrorOptions): GatewayError {
-  return gatewayError('upstream_credential_refused', { status: options.upstreamStatus }, options)
+/** The message has none of the upstream's words, so the cause has them all. */
+function credentialRefused(options: GatewayErrorOptions, error: VendorError | undefined): GatewayError {
+  return gatewayError(
+    'upstream_credential_refused',
+    { status: options.upstreamStatus },
+    error === undefined ? options : { ...options, cause: wordsOf(error) },
+  )
 }
 
 /** The messages of these reasons contain the upstream's own message. */

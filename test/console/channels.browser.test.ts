@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
-import { planByModel } from '../support/upstream-plans.ts'
+import { errorAnswer, planByModel } from '../support/upstream-plans.ts'
 
 let bed: BrowserBed
 beforeAll(async () => {
@@ -74,6 +74,24 @@ test('a channel of gateway.yaml is blocked on its page, which names the models i
   await page.getByRole('dialog').getByRole('button', { name: 'Unblock channel' }).click()
   await page.getByText(`Channel ${name} is unblocked`).first().waitFor()
   expect((await owner.call('GET', `channels/${id}`)).body.blocked).toBe(null)
+})
+
+test('the test of a channel whose key is dead shows what the vendor says, without the key, and what to change', async () => {
+  bed.upstream.script(() =>
+    errorAnswer(401, { message: 'Incorrect API key provided: upstream-credential-0001.' }),
+  )
+  onTestFinished(() => bed.upstream.script(planByModel))
+  const page = await bed.page()
+  await bed.signIn(page)
+  const { body } = await (await bed.makeOwner()).call('GET', 'channels?search=scripted')
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'scripted')
+  await page.goto(`/console/channels/${id}`)
+  await page.getByRole('button', { name: 'Test now' }).click()
+  await page.getByText(/^It says: Incorrect API key provided/).waitFor()
+  await page.getByText(/^Put a valid key under Credentials/).waitFor()
+  expect(await page.getByText(/operator has to fix/).count()).toBe(0)
+  expect(await page.content()).not.toContain('upstream-credential-0001')
+  await axe(page)
 })
 
 test('models are chosen from the list of the upstream, before there is a channel', async () => {

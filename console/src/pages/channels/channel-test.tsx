@@ -94,8 +94,31 @@ function Result({ result }: { result: Schema<'ChannelTest'>['results'][number] }
           {first_byte_ms === null ? null : <Duration ms={first_byte_ms} />}
         </span>
       </Group>
-      {error === null ? null : <div>{error}</div>}
-      {first_bytes === '' ? null : <Code text={first_bytes} what="the begin of the answer" />}
+      {error === null ? null : (
+        <div>
+          {status === null ? '' : 'It says: '}
+          {error}
+        </div>
+      )}
+      {ok ? null : <div>{adviceOf(status)}</div>}
+      {!ok || first_bytes === '' ? null : <Code text={first_bytes} what="the begin of the answer" />}
     </Notice>
   )
+}
+
+/** What the operator can change, by what the upstream answered. */
+function adviceOf(status: number | null): string {
+  if (status === null)
+    return 'Check the base URL, and whether the machine of the gateway can reach it: its name, port, proxy and certificate.'
+  if (status === 401 || status === 403)
+    return 'Put a valid key under Credentials, or have the vendor allow its account this model.'
+  if (status === 402)
+    return 'The account at the vendor needs credit, or put a key of another one under Credentials.'
+  if (status === 404)
+    return "Check the base URL, and the model's name at the upstream under the models of the channel."
+  if (status === 429)
+    return 'The account is at its limit: wait, add a key under Credentials, or raise its limit at the vendor.'
+  return status >= 500
+    ? 'The vendor fails: see its status page, and add another channel for the model.'
+    : 'The vendor refuses the request itself: check the format of the base URL, and what the channel says that the model accepts.'
 }

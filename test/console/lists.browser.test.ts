@@ -53,13 +53,7 @@ beforeAll(async () => {
   ]
   expect(made.map(({ status }) => status)).toEqual([201, 201, 201])
   expect((await owner.call('POST', 'channels/spare/disable')).status).toBe(200)
-  const failed = {
-    status: 502,
-    outcome: 'failed',
-    error_kind: 'upstream_error',
-    first_token_ms: null,
-    cost_nano: null,
-  }
+  const failed = { ...failedWith('upstream_error', 502), first_token_ms: null, cost_nano: null }
   for (let n = 0; n < 40; n++)
     await add('openai-eu', 'large', { first_token_ms: 400 + n, cost_nano: 50_000_000 })
   for (let n = 0; n < 10; n++) await add('azure', 'largest', { first_token_ms: 900, cost_nano: 10_000_000 })
@@ -68,6 +62,10 @@ beforeAll(async () => {
   for (let n = 0; n < 2; n++) await add('scripted', 'gpt-of-tomorrow', { cost_nano: 1_000 })
 })
 afterAll(() => bed?.close())
+
+function failedWith(kind: string, status: number) {
+  return { status, outcome: 'failed', error_kind: kind }
+}
 
 async function add(channel: string, model: string, changes: Record<string, unknown>): Promise<void> {
   const ms = busy + 1_000 * sent++
@@ -158,6 +156,39 @@ const rateOf = (sums: Sums | undefined) =>
   sums === undefined || sums.requests === 0 ? undefined : sums.errors / sums.requests
 const costOf = (sums: Sums | undefined) =>
   sums === undefined || sums.requests === 0 || isCostUnknown(sums) ? undefined : Number(sums.cost_nano_usd)
+
+test('no number, cost or status of the log is cut, in a window of 1280 with scroll bars', async () => {
+  const before = busy - 48 * hourMs
+  const then = (n: number) => {
+    const time = (before + n).toString(16).padStart(12, '0')
+    return {
+      id: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`,
+      created_at: new Date(before + n),
+    }
+  }
+  await add('gone', 'priciest', {
+    ...then(1),
+    ...failedWith('upstream_overloaded', 529),
+    cost_nano: 12_345_678_000_000,
+    input_tokens: 888_888,
+    output_tokens: 888_888,
+    total_ms: 599_900,
+    first_token_ms: 59_900,
+  })
+  for (const nano of [9_000, 54_000, 8_800]) await add('gone', 'cheapest', { ...then(nano), cost_nano: nano })
+  // As wide as the page is beside the scroll bars of Windows and Linux.
+  const page = await open(`/console/log?from=${at(before)}&to=${at(before + hourMs)}`, {
+    viewport: { width: 1265, height: 800 },
+  })
+  await page.getByText('529 upstream_overloaded').waitFor()
+  const cut = await page.evaluate<string[]>(
+    `['created_at', 'status', 'input', 'output', 'cost', 'first_token', 'total'].flatMap((column) =>
+      [...document.querySelectorAll('[role=gridcell][data-column=' + column + '], [role=gridcell][data-column=' + column + '] span')])
+      .filter((cell) => cell.scrollWidth > cell.clientWidth && cell.clientWidth > 0).map((cell) => cell.textContent + ' ' + cell.scrollWidth + ' ' + cell.clientWidth)`,
+  )
+  expect(cut).toEqual([])
+  await listsFit(page)
+})
 
 test('channels are sorted by what the sums say of them', async () => {
   const page = await open(`/console/channels?${span}`)

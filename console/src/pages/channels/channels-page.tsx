@@ -120,7 +120,8 @@ function columnsOf(
       id: 'state',
       head: 'State',
       about: 'What differs from a channel that is enabled and answers',
-      width: 144,
+      // Wide enough for "1 of 1 credentials rest".
+      width: 216,
       grows: true,
       sort: 'state',
       by: (channel) => severity[stateOf(channel, healthOf(channel)).tone],

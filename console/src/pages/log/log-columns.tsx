@@ -54,20 +54,23 @@ function plain(
   }
 }
 
-/** All columns of the log, in the usual order. */
+/**
+ * All columns of the log, in the usual order. Those of numbers are as wide as what stands in them; names are cut, and
+ * have a title.
+ */
 export const logColumns: readonly Column<Row>[] = [
   {
     id: 'created_at',
     head: 'Time',
-    width: 124,
-    beside: 124,
+    width: 126,
+    beside: 126,
     sort: 'created_at',
     cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
   },
   {
     id: 'key',
     head: 'Tenant / key',
-    width: 124,
+    width: 104,
     grows: true,
     isWide: true,
     value: (row) => row.key?.name ?? undefined,
@@ -84,7 +87,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'model',
     head: 'Model',
     about: 'The model that was asked for, and the one that answered',
-    width: 108,
+    width: 96,
     beside: 72,
     grows: true,
     value: (row) => row.requested_model ?? row.served_model ?? undefined,
@@ -97,13 +100,13 @@ export const logColumns: readonly Column<Row>[] = [
         </span>
       ),
   },
-  plain('channel', 'Channel', 92, (row) => row.channel, { isWide: true }),
+  plain('channel', 'Channel', 84, (row) => row.channel, { isWide: true }),
   {
     id: 'status',
     head: 'Status',
     // Wide enough for 529 upstream_overloaded.
-    width: 208,
-    beside: 208,
+    width: 204,
+    beside: 204,
     value: (row) => String(row.status),
     cell: (row) => <Ending row={row} />,
   },
@@ -111,7 +114,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'input',
     head: 'In',
     about: 'Input tokens, those of the cache included',
-    width: 56,
+    width: 62,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={inputOf(row)} />,
@@ -120,7 +123,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'output',
     head: 'Out',
     about: 'Output tokens, those of reasoning included',
-    width: 56,
+    width: 62,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={outputOf(row)} />,
@@ -128,8 +131,8 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'cost',
     head: 'Cost',
-    width: 84,
-    beside: 80,
+    width: 100,
+    beside: 100,
     sort: 'cost',
     align: 'right',
     isWide: true,
@@ -147,7 +150,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'total',
     head: 'Total',
-    width: 72,
+    width: 86,
     sort: 'total_ms',
     align: 'right',
     isWide: true,

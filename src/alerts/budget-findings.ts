@@ -56,7 +56,12 @@ async function periodFindings(sql: Sql, condition: Budget, tenantId: string | nu
     return {
       subject: `${row.owner_id} ${row.period} ${row.starts_at.toISOString()}`,
       name: `${name}, budget ${whole}`,
-      value: percent === null ? `$${usd(limit - spent)} left` : `${share} % spent`,
+      value:
+        percent !== null
+          ? `${share} % spent`
+          : spent > limit
+            ? `$${usd(spent - limit)} over`
+            : `$${usd(limit - spent)} left`,
       summary: `${name}: $${usd(spent)} of the budget of $${usd(limit)} ${whole} has been spent (${share} %); ${allowed}.`,
       details: {
         of,

@@ -4,6 +4,7 @@ import {
   callersOf,
   leftOf,
   limitsInWords,
+  spentBudgets,
   stateOfKey,
   sumOf,
 } from '../../console/src/pages/access/access-words.ts'
@@ -54,6 +55,14 @@ test('what is left of a limit', () => {
   expect(leftOf(0n, 100n)).toEqual({ part: 0, tone: 'bad' })
   expect(leftOf(200n, 100n).part).toBe(1)
   expect(leftOf(1n, 0n).tone).toBe('bad')
+})
+
+test('a budget of its own of which nothing is left is found, and no budget of another', () => {
+  const budget = (of: string, free_nano_usd: string) => ({ of, free_nano_usd })
+  const spent = budget('tenant', '0')
+  const budgets = [spent, budget('tenant', '1'), budget('group', '0')]
+  expect(spentBudgets('tenant', budgets)).toEqual([spent])
+  expect(spentBudgets('key', budgets)).toEqual([])
 })
 
 test('limits in words', () => {

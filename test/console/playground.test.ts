@@ -13,7 +13,7 @@ import {
 } from '../../console/src/pages/playground/formats.ts'
 import { runRequest } from '../../console/src/pages/playground/run.ts'
 import { EventReader } from '../../console/src/pages/playground/sse.ts'
-import { stepsOf } from '../../console/src/pages/set-up/steps.ts'
+import { firstModel, stepsOf } from '../../console/src/pages/set-up/steps.ts'
 
 const chat = '/v1/chat/completions'
 
@@ -237,6 +237,11 @@ test('the steps of the set-up follow from what there is', () => {
   const real = { ...demo, protocols: { 'openai-chat': 'https://api.test/v1' } }
   expect(stepsOf({ ...nothing, channels: [demo] }).channel).toBe('demo')
   expect(stepsOf({ ...nothing, channels: [demo, real] }).channel).toBe('done')
+  const added = { ...real, models: { large: 'large' } }
+  const known = ['demo-chat', 'large'].map((id) => ({ id, price: null }))
+  const both = { ...nothing, channels: [demo, added], models: known }
+  expect(firstModel(both, ['demo-chat', 'large'])).toBe('large')
+  expect(firstModel({ ...both, channels: [demo] }, ['demo-chat', 'large'])).toBe('demo-chat')
   const models = (input: string | null) => [{ id: 'small', price: input === null ? null : { input } }]
   expect(stepsOf(nothing).price).toBe('open')
   expect(stepsOf({ ...nothing, channels: [demo] }).price).toBe('demo')

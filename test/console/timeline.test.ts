@@ -59,3 +59,12 @@ test('a channel that was called although it should rest says why, and is not als
     'eu was tried although it is to rest: no other was left (rate limit: cooling down for 10 s)',
   )
 })
+
+test('a wait before the first attempt is not said to be before the next', () => {
+  const attempt = { ...candidate, passed_over: false, status: 200, latency_ms: { first_byte: 3, total: 4 } }
+  const row = { latency_ms: { queue: 1, first_token: null, total: 90 }, stream: false, channel: 'spare' }
+  const waits = (attempts: (typeof attempt)[]) =>
+    timelineOf({ ...row, attempts }).flatMap(({ kind, words }) => (kind === 'waiting' ? [words] : []))
+  expect(waits([attempt])).toEqual(['before the first attempt'])
+  expect(waits([attempt, attempt])).toEqual(['before the next attempt'])
+})

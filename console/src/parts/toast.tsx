@@ -28,6 +28,11 @@ export function done(message: string): void {
   void show({ message, color: 'accent', autoClose: 4_000 })
 }
 
+/** Says that something is done, and what the person may not have meant. It stays until it is closed. */
+export function doneBut(message: string, but: string): void {
+  void show({ title: message, message: but, color: 'yellow', autoClose: false })
+}
+
 /**
  * Says what was not done, why, and the id of the call. It stays until it is closed. `what`: "The revocation".
  */

@@ -70,6 +70,14 @@ export function leftOf(left: bigint, allowed: bigint): { part: number; tone: 'go
   return { part, tone: part <= 0.1 ? 'warning' : 'good' }
 }
 
+/** Those of its own of which nothing is left. */
+export function spentBudgets<Of extends { of: string; free_nano_usd: string }>(
+  of: 'key' | 'tenant',
+  budgets: readonly Of[],
+): Of[] {
+  return budgets.filter((budget) => budget.of === of && BigInt(budget.free_nano_usd) <= 0n)
+}
+
 /** What used a key: callers by address and program, the busiest first. */
 export function callersOf(
   rows: readonly { client_address: string | null; user_agent: string | null; created_at: string }[],

@@ -1,6 +1,6 @@
 import { Button, Modal, PasswordInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { duration } from '../../format/numbers.ts'
@@ -134,7 +134,7 @@ function CredentialLine({
           cooldowns.map(({ why, model, left_ms }) => (
             <State key={`${why} ${model}`} tone={why === 'limited' ? 'warning' : 'bad'}>
               {why}
-              {model === null ? '' : ` for ${model}`}, rests {duration(left_ms)} more
+              {model === null ? '' : ` for ${model}`}, <Rest ms={left_ms} />
             </State>
           ))
         )}
@@ -142,6 +142,18 @@ function CredentialLine({
       {children}
     </li>
   )
+}
+
+/** Counts down from what the gateway said last. */
+function Rest({ ms }: { ms: number }) {
+  const [left, setLeft] = useState(ms)
+  useEffect(() => {
+    const until = Date.now() + ms
+    setLeft(ms)
+    const timer = setInterval(() => setLeft(Math.max(0, until - Date.now())), 1_000)
+    return () => clearInterval(timer)
+  }, [ms])
+  return <>{left === 0 ? 'is tried again' : `rests ${duration(Math.ceil(left / 1_000) * 1_000)} more`}</>
 }
 
 function SecretForm({

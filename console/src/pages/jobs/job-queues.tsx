@@ -15,7 +15,8 @@ export function JobQueues({ kind }: { kind: 'images' | 'answers' }) {
   })
   if (data === undefined) return null
   const { queues } = data
-  if (!queues.reachable) return <span>The queue does not answer.</span>
+  if (!queues.reachable)
+    return <span>The queue does not answer: what is asked for meanwhile is kept, and waits.</span>
   const running = queues[kind]?.active ?? 0
   const waiting = queues[`${kind}_waiting`] ?? 0
   if (running + waiting === 0) return <span>None runs, and none waits.</span>

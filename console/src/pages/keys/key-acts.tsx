@@ -143,6 +143,8 @@ export function BlockReason({ value, onChange }: { value: string; onChange(reaso
   return (
     <Textarea
       label="Why, for your colleagues"
+      description="It is shown with the key and in the audit log. Without it, no key is blocked."
+      required
       value={value}
       maxLength={1_000}
       onChange={(event) => onChange(event.currentTarget.value)}

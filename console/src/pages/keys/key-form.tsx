@@ -18,6 +18,7 @@ import type { JsonObject } from '../../parts/fields.ts'
 import { SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
+import { saidSaved } from '../access/saved.ts'
 import { keyFields } from './key-fields.ts'
 
 const { names } = forms.key
@@ -138,7 +139,7 @@ export function EditKeyForm({
           await queryClient.invalidateQueries({ queryKey: keyQuery(of.id).queryKey })
           void queryClient.invalidateQueries({ queryKey: ['keys'] })
         }
-        done(`Key ${of.name} is saved`)
+        await saidSaved(queryClient, { of: 'key', id: of.id, words: `Key ${of.name} is saved`, patch })
         onDone()
       }}
     />

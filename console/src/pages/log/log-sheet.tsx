@@ -134,6 +134,19 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
   )
 }
 
+/** The list beside the sheet has no room for it. */
+function WhoAsked({ row: { tenant, key, requested_model: model } }: { row: Schema<'LogDetail'> }) {
+  return (
+    <div>
+      <strong>{tenant === null ? 'Unknown caller' : (tenant.name ?? '?')}</strong>{' '}
+      <span className="tg-quiet">
+        {key === null ? '' : `/ ${key.name ?? '?'}`}
+        {model === null ? '' : ` asked for ${model}`}
+      </span>
+    </div>
+  )
+}
+
 function Row({
   row,
   tab,
@@ -149,6 +162,7 @@ function Row({
 }) {
   return (
     <>
+      <WhoAsked row={row} />
       <RowError row={row} />
       <Waterfall row={row} />
       <RowCost row={row} />

@@ -61,7 +61,13 @@ export function timelineOf({
     const end = isLast && total !== null ? Math.max(total, at) : at + (took ?? 0)
     const from = isLast && took !== null ? Math.max(at, end - took) : at
     if (from - at >= 1)
-      spans.push({ name: 'Wait', words: 'before the next attempt', from: at, to: from, kind: 'waiting' })
+      spans.push({
+        name: 'Wait',
+        words: index === 0 ? 'before the first attempt' : 'before the next attempt',
+        from: at,
+        to: from,
+        kind: 'waiting',
+      })
     const answered = attempt.error === null
     const firstAt = isLast && answered ? (first_token ?? undefined) : undefined
     spans.push({

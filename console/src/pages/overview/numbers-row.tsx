@@ -125,9 +125,9 @@ function Doubts({
         <>
           Spend leaves out{' '}
           <Link to="/console/log" search={unpriced}>
-            {count(unpricedCount)} {unpricedCount === 1 ? 'request' : 'requests'} without a price
+            {count(unpricedCount)} {unpricedCount === 1 ? 'request' : 'requests'} of unknown cost
           </Link>
-          .{' '}
+          : no price applied, or no usage was reported.{' '}
         </>
       )}
       {uncharged === '0' ? null : `${exactMoney(uncharged)} of it was not charged: no more was held. `}

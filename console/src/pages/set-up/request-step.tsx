@@ -11,7 +11,7 @@ import { firstRequest } from '../playground/formats.ts'
 import { useRun } from '../playground/use-run.ts'
 import { type Facts, factsQuery } from './facts.ts'
 import classes from './set-up.module.css'
-import { isUsable } from './steps.ts'
+import { firstModel, isUsable } from './steps.ts'
 
 const endpoint = '/v1/chat/completions'
 
@@ -23,7 +23,7 @@ export function RequestStep({ facts, secret }: { facts: Facts; secret: string | 
   const group = facts.groups.find(({ id }) => id === key?.group_id)
   const models = modelsFor(facts.models, [group?.models, key?.allowed_models], endpoint)
   const [wanted, setWanted] = useState<string | null>(null)
-  const model = models.find((id) => id === wanted) ?? models[0]
+  const model = models.find((id) => id === wanted) ?? firstModel(facts, models)
   if (model === undefined || key === undefined)
     return <p className={classes.hint}>It needs a model and a key: see the steps above.</p>
   const go = async () => {

@@ -50,6 +50,12 @@ export function offeredModels<Model extends { id: string }>({
   return models.filter(({ id }) => id !== '*' && offered.includes(id))
 }
 
+/** What a first request asks for: a model of a vendor before one of the demo. */
+export function firstModel(facts: SetUpFacts, usable: readonly string[]): string | undefined {
+  const offered = new Set(offeredModels(facts).map(({ id }) => id))
+  return usable.find((id) => offered.has(id)) ?? usable[0]
+}
+
 export function isUsable({ revoked_at, disabled }: Pick<Schema<'Key'>, 'revoked_at' | 'disabled'>): boolean {
   return revoked_at === null && !disabled
 }

@@ -10,6 +10,7 @@ import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
+import { saidSaved } from '../access/saved.ts'
 import { sectionsOf } from '../access/setting-sections.ts'
 
 function groupsOf(takesBalance: boolean): FieldGroup[] {
@@ -117,7 +118,12 @@ export function EditTenant({
             await queryClient.invalidateQueries({ queryKey: tenantQuery(of.id).queryKey })
             void queryClient.invalidateQueries({ queryKey: ['tenants'] })
           }
-          done(`Tenant ${of.name} is saved`)
+          await saidSaved(queryClient, {
+            of: 'tenant',
+            id: of.id,
+            words: `Tenant ${of.name} is saved`,
+            patch,
+          })
           onClose()
         }}
       />

@@ -21,8 +21,8 @@ export type CostFact =
     }
 
 /**
- * Part of a fact: nobody reported the output, so its count, which is the count of the fact, is all that the request
- * allows.
+ * Part of a fact: nobody reported the output, so its count, which is the count of the fact, is all that the
+ * request allows.
  */
 export const outputAtMost = 'output_at_most'
 

@@ -163,10 +163,12 @@ test('where the gateway allows no private address, the form says what to do and 
   const allow = page.getByLabel('It may have a private address')
   await expect.poll(() => allow.isDisabled()).toBe(true)
   expect(await allow.isChecked()).toBe(false)
-  await page.getByText(/^This gateway allows its channels none\. Set PRIVATE_ADDRESSES/).waitFor()
+  await page
+    .getByText(/^This gateway allows its channels no private address\. Set PRIVATE_ADDRESSES/)
+    .waitFor()
   await page.getByLabel('Base URL').fill(bed.upstream.url)
   await page.getByRole('button', { name: 'Read its list of models' }).click()
-  await page.getByText(/is a private address\. This gateway allows its channels none/).waitFor()
+  await page.getByText(/is a private address\. This gateway allows its channels no private address/).waitFor()
   await axe(page)
 })
 

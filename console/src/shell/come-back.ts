@@ -6,7 +6,10 @@ export function mayComeBack(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 0 || error.status === 503)
 }
 
-/** Calls `onBack` once the gateway answers again. Asks less and less often, and at once when the network returns. */
+/**
+ * Calls `onBack` once the gateway answers again. Asks less and less often, and at once when the network
+ * returns.
+ */
 export function useComeBack(error: unknown, onBack: () => void): void {
   const back = useRef(onBack)
   back.current = onBack

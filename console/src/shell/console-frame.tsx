@@ -8,7 +8,7 @@ import { zoneName } from '../format/moments.ts'
 import { Notice } from '../parts/state.tsx'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
-import { type Asked, FindAnything } from './find-anything.tsx'
+import { type AskedPalette, FindAnything } from './find-anything.tsx'
 import { useConsoleKeys } from './keys.ts'
 import { placesOf } from './navigation.ts'
 import { Waiting } from './waiting.tsx'
@@ -22,7 +22,7 @@ const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')
 export function ConsoleFrame() {
   const [isOpen, menu] = useDisclosure(false)
   const [isHelpOpen, help] = useDisclosure(false)
-  const [asked, setAsked] = useState<Asked>()
+  const [asked, setAsked] = useState<AskedPalette>()
   const openPalette = useCallback(() => setAsked({ from: document.activeElement }), [])
   useConsoleKeys({ openPalette, openHelp: help.open })
   return (

@@ -6,7 +6,7 @@ import classes from './find-anything.module.css'
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
 /** That somebody asked for the palette; anew each time. */
-export interface Asked {
+export interface AskedPalette {
   /** What had the focus. It gets it back. */
   from: Element | null
 }
@@ -15,9 +15,9 @@ export interface Asked {
  * The palette, loaded when it is first asked for. Until it has the focus, an input in its place takes what is
  * typed.
  */
-export function FindAnything({ asked, onCancel }: { asked: Asked; onCancel(): void }) {
+export function FindAnything({ asked, onCancel }: { asked: AskedPalette; onCancel(): void }) {
   const [words, setWords] = useState('')
-  const [ready, setReady] = useState<Asked>()
+  const [ready, setReady] = useState<AskedPalette>()
   const giveBack = () => {
     const { from } = asked
     if (from instanceof HTMLElement && from.isConnected) from.focus({ preventScroll: true })

@@ -8,14 +8,14 @@ import { useCallback, useEffect } from 'react'
 import { useMay, useSession } from '../api/session.ts'
 import { looksLikeSecret } from '../parts/looks-like-secret.ts'
 import { useKeyOfSecret, wordsOfSecretSearch } from '../parts/use-key-of-secret.ts'
-import type { Asked } from './find-anything.tsx'
 import { findThings, requestId } from './find-things.ts'
 import { placesOf } from './navigation.ts'
 import { ranked } from './ranked.ts'
 
 /**
- * `asked`: another value each time that it was asked for; it opens each time. `onReady`: it has the focus. Pages at once; tenants, keys, channels and models
- * as somebody types; a pasted request id opens its row, and a pasted secret its key.
+ * `asked`: another value each time that it was asked for; it opens each time. `onReady`: it has the focus.
+ * Pages at once; tenants, keys, channels and models as somebody types; a pasted request id opens its row, and
+ * a pasted secret its key.
  */
 export function Palette({
   asked,
@@ -24,7 +24,7 @@ export function Palette({
   onReady,
   onClose,
 }: {
-  asked: Asked
+  asked: unknown
   words: string
   onWords(words: string): void
   onReady(): void

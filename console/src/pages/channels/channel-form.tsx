@@ -1,4 +1,13 @@
-import { Button, Group, PasswordInput, Select, Stack, Switch, TextInput } from '@mantine/core'
+import {
+  Button,
+  Group,
+  PasswordInput,
+  Select,
+  Stack,
+  Switch,
+  type SwitchProps,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -75,17 +84,9 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
               placeholder="https://api.example.com/v1"
               {...form.getInputProps('base_url')}
             />
-            <Switch
-              size="sm"
-              label="It may have a private address"
-              description={
-                mayBePrivate
-                  ? 'On this machine or in your own network, within PRIVATE_ADDRESSES of the gateway. Otherwise it refuses to call such an address.'
-                  : howToAllow
-              }
-              disabled={!mayBePrivate}
-              {...form.getInputProps('isPrivate', { type: 'checkbox' })}
-              checked={values.isPrivate}
+            <PrivateSwitch
+              isPossible={mayBePrivate}
+              input={form.getInputProps('isPrivate', { type: 'checkbox' })}
             />
           </>
         ) : null}
@@ -124,6 +125,23 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function PrivateSwitch({ isPossible, input }: { isPossible: boolean; input: SwitchProps }) {
+  return (
+    <Switch
+      size="sm"
+      label="It may have a private address"
+      description={
+        isPossible
+          ? 'On this machine or in your own network, within PRIVATE_ADDRESSES of the gateway. Otherwise it refuses to call such an address.'
+          : howToAllow
+      }
+      {...input}
+      disabled={!isPossible}
+      checked={isPossible && input.checked === true}
+    />
   )
 }
 

@@ -11,4 +11,4 @@ export function usePrivateAddresses(): boolean {
 
 /** What the operator can do. */
 export const howToAllow =
-  'This gateway allows its channels none. Set PRIVATE_ADDRESSES to the blocks that they may call, such as 10.0.0.0/8, and restart the gateway, or put the channel into gateway.yaml.'
+  'This gateway allows its channels no private address. Set PRIVATE_ADDRESSES to the blocks that they may call, such as 10.0.0.0/8, and restart the gateway, or put the channel into gateway.yaml.'

@@ -55,8 +55,8 @@ function plain(
 }
 
 /**
- * All columns of the log, in the usual order. Those of numbers are as wide as what stands in them; names are cut, and
- * have a title.
+ * All columns of the log, in the usual order. Those of numbers are as wide as what stands in them; names are
+ * cut, and have a title.
  */
 export const logColumns: readonly Column<Row>[] = [
   {
@@ -132,7 +132,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'cost',
     head: 'Cost',
     width: 100,
-    beside: 100,
+    beside: 92,
     sort: 'cost',
     align: 'right',
     isWide: true,

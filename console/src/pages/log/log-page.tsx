@@ -154,8 +154,8 @@ function useRefresh(live: LiveTail, setAsOf: (now: Date) => void): () => void {
 }
 
 /**
- * Up to when requests are counted: `asOf`, and later while rows come live. Never while a count still runs, and at most every
- * few seconds.
+ * Up to when requests are counted: `asOf`, and later while rows come live. Never while a count still runs,
+ * and at most every few seconds.
  */
 function useCountedAt(asOf: Date, batches: number): Date {
   const [counted, setCounted] = useState({ asOf, at: asOf, batches })

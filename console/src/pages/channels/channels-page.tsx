@@ -110,7 +110,7 @@ function columnsOf(
     {
       id: 'name',
       head: 'Name',
-      width: 128,
+      width: 108,
       grows: true,
       sort: 'name',
       by: ({ name }) => name,
@@ -121,7 +121,7 @@ function columnsOf(
       head: 'State',
       about: 'What differs from a channel that is enabled and answers',
       // Wide enough for "1 of 1 credentials rest".
-      width: 216,
+      width: 200,
       grows: true,
       sort: 'state',
       by: (channel) => severity[stateOf(channel, healthOf(channel)).tone],

@@ -143,7 +143,7 @@ export function BlockReason({ value, onChange }: { value: string; onChange(reaso
   return (
     <Textarea
       label="Why, for your colleagues"
-      description="It is shown with the key and in the audit log. Without it, no key is blocked."
+      description="Needed: it is shown with the block, and in the audit log."
       required
       value={value}
       maxLength={1_000}

@@ -124,7 +124,9 @@ const channelDown = z
     channel: name.nullable().default(null).describe('Null applies to all channels.'),
     openings: integer(1, 20)
       .default(1)
-      .describe('Holds once the breaker has opened this many times in a row.'),
+      .describe(
+        'Holds once the breaker has opened this many times in a row. Also holds while the upstream refuses all credentials of the channel.',
+      ),
   })
   .meta({ id: 'AlertChannelDown' })
 
@@ -185,6 +187,6 @@ export function calmWords(condition: AlertCondition): string {
     case 'new_network':
       return 'no more new networks were seen'
     case 'channel_down':
-      return 'its breaker is closed'
+      return 'it is no longer down'
   }
 }

@@ -1,21 +1,40 @@
 import type { Sql } from 'postgres'
 import type { TypedQueries } from '../db/connections.ts'
 import { redactText } from '../redaction/redact.ts'
-import { inProcesses, readBreakers } from '../routing/breaker-queries.ts'
+import { inProcesses, readChannelReports } from '../routing/breaker-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 
-/** Returns the channels whose breaker is open, or waiting for a probe, in at least one process. */
+/**
+ * Returns the channels whose breaker is open, or waiting for a probe, in at least one process, and those of
+ * which the upstream refuses all credentials.
+ */
 export async function channelFindings(
   db: TypedQueries,
   { channel, openings }: ConditionOf<'channel_down'>,
 ): Promise<AlertFinding[]> {
-  const breakers = await readBreakers(db)
-  const down = breakers.filter((one) => one.openings >= openings && (channel ?? one.channel) === one.channel)
-  return down.slice(0, subjectsMax).map((one) => {
+  const reports = await readChannelReports(db)
+  const down = reports.filter(
+    (one) =>
+      (one.kind === 'refused' || (one.kind === 'breaker' && one.openings >= openings)) &&
+      (channel ?? one.channel) === one.channel,
+  )
+  // Processes may see different faults of one channel. An open breaker says more.
+  const byChannel = new Map(
+    down.toSorted((a, b) => a.openings - b.openings).map((one) => [one.channelId, one]),
+  )
+  return [...byChannel.values()].slice(0, subjectsMax).map((one) => {
     const reason = redactText(one.reason)
     const times = one.openings === 1 ? 'once' : `${one.openings} times in a row`
     const where = inProcesses(one.openIn, one.processes)
+    if (one.kind === 'refused')
+      return {
+        subject: one.channelId,
+        name: `channel ${one.channel}`,
+        value: 'all credentials refused',
+        summary: `channel ${one.channel}: the upstream refuses all of its credentials${where}. Last failure: ${reason}`,
+        details: { channel: one.channel, reason },
+      }
     return {
       subject: one.channelId,
       name: `channel ${one.channel}`,

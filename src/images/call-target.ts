@@ -123,6 +123,7 @@ async function callOnce(
     const span = traced?.end()
     if (span !== undefined) setUsage(span.attributes, usageOfCall, answer.answer.usage)
     breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
+    gateway.routing.cooldowns.accept(target.channel.id, target.credential)
     // The links may point to another host, whose failures say nothing about the channel.
     breakerCall = undefined
     const called = await fetchLinks(gateway, generation, target, answer)

@@ -246,8 +246,11 @@ function recordAnswer(
   { answer, record, breakerCall }: AnsweredCall,
 ): void {
   const error = answer.error ?? answer.observation.error
-  if (error === undefined) breakerCall.end(outcomeOf(answer), '')
-  else if (isSlowlyRead(gateway, admitted, error, { target, record })) breakerCall.end('nothing', '')
+  if (error === undefined) {
+    const outcome = outcomeOf(answer)
+    breakerCall.end(outcome, '')
+    if (outcome === 'life') gateway.routing.cooldowns.accept(target.channel.id, target.credential)
+  } else if (isSlowlyRead(gateway, admitted, error, { target, record })) breakerCall.end('nothing', '')
   else recordFailure(gateway, admitted.id, target, error, breakerCall)
 }
 
@@ -273,9 +276,9 @@ function isUnseen({ streamEnd, observation }: RelayedAnswer): boolean {
   return streamEnd === 'client_gone' && observation.error === undefined && observation.goesOn !== true
 }
 
-/** When the client left before the end, the call says nothing about the channel's health. */
+/** When the client left before the end, the call is neither a success nor a failure of the channel. */
 function outcomeOf({ streamEnd, observation }: RelayedAnswer): CallOutcome {
-  return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
+  return streamEnd === 'client_gone' && !observation.complete ? 'left' : 'life'
 }
 
 function endingOf(admitted: Admitted, { modelCandidates, target }: Called, answer: RelayedAnswer): Ending {

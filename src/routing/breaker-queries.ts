@@ -3,17 +3,21 @@ import { and, eq, sql } from '../db/drizzle.cjs'
 import { breakerReports, channels, instances } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
-/** The breaker of a channel that is open or half open in one process. */
-export interface OpenBreaker {
+/** What is wrong with a channel in one process: the worst, which is the first of these kinds. */
+export interface ChannelReport {
   channelId: string
-  /** The number of consecutive openings. */
+  kind: 'breaker' | 'refused' | 'silent'
+  /** The number of consecutive openings of the breaker; 0 if it is closed. */
   openings: number
-  /** The last failure. */
+  /** The last failure; empty for a silent channel. */
   reason: string
-  /** The time since the first of these openings. */
-  openForMs: number
-  /** The time until it is half open; 0 if it already is. */
+  /** How long this has lasted. For a breaker: since the first of its consecutive openings. */
+  lastsMs: number
+  /** The time until the breaker is half open; 0 if it already is, or is closed. */
   leftMs: number
+  /** Of a silent channel: the calls that wait for an answer, and how long the first of them has waited. */
+  waiting?: number
+  oldestMs?: number | undefined
 }
 
 const reasonCharactersMax = 200
@@ -22,55 +26,64 @@ const reasonCharactersMax = 200
 export async function reportBreakers(
   { state }: Pick<Database, 'state'>,
   instanceId: string,
-  open: readonly OpenBreaker[],
+  reports: readonly ChannelReport[],
 ): Promise<void> {
-  const rows = open.map(({ reason, ...breaker }) => ({
-    ...breaker,
+  const rows = reports.map(({ reason, ...report }) => ({
+    ...report,
     reason: reason.slice(0, reasonCharactersMax).replaceAll('\0', '').toWellFormed(),
   }))
   await state.ask(
     ({ sql }) => sql`
       WITH report AS (
         SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
-          AS r ("channelId" uuid, openings integer, reason text, "openForMs" float8, "leftMs" float8)
+          AS r ("channelId" uuid, kind text, openings integer, reason text, "lastsMs" float8, "leftMs" float8,
+            waiting integer, "oldestMs" float8)
       ), closed AS (
         DELETE FROM breaker_reports
         WHERE instance_id = ${instanceId}::uuid AND channel_id NOT IN (SELECT "channelId" FROM report)
       )
-      INSERT INTO breaker_reports (channel_id, instance_id, openings, reason, since, open_until)
-      SELECT "channelId", ${instanceId}::uuid, openings, reason, now() - "openForMs" * interval '1 ms', now() + "leftMs" * interval '1 ms'
+      INSERT INTO breaker_reports
+        (channel_id, instance_id, kind, openings, reason, since, open_until, waiting, oldest_at)
+      SELECT "channelId", ${instanceId}::uuid, kind, openings, reason, now() - "lastsMs" * interval '1 ms',
+        now() + "leftMs" * interval '1 ms', coalesce(waiting, 0), now() - "oldestMs" * interval '1 ms'
       FROM report
-      ON CONFLICT (channel_id, instance_id) DO UPDATE SET openings = excluded.openings, reason = excluded.reason,
-        since = excluded.since, open_until = excluded.open_until`,
+      ON CONFLICT (channel_id, instance_id) DO UPDATE SET kind = excluded.kind, openings = excluded.openings,
+        reason = excluded.reason, since = excluded.since, open_until = excluded.open_until,
+        waiting = excluded.waiting, oldest_at = excluded.oldest_at`,
   )
 }
 
 /**
- * Returns the channels whose breaker is open or half open in at least one live process. A process that has
+ * Returns what is wrong with channels in at least one live process, by channel and kind. A process that has
  * been silent for a minute does not count.
  */
-export function readBreakers(db: Queries) {
-  const { channelId, instanceId, openings, reason, since, openUntil } = breakerReports
+export function readChannelReports(db: Queries) {
+  const { channelId, instanceId, kind, openings, reason, since, openUntil, waiting, oldestAt } =
+    breakerReports
   const isLive = sql`${instances.state} = 'live' AND ${instances.heartbeatAt} > now() - interval '1 minute'`
   return db
     .select({
       channelId: channels.id,
       channel: channels.name,
+      kind,
+      /** The number of processes that say so. */
       openIn: sql<number>`count(*)::int`,
       processes: sql<number>`(SELECT count(*)::int FROM ${instances} WHERE ${isLive})`,
       /** The highest number of consecutive openings in any process. */
       openings: sql<number>`max(${openings})`,
       /** The reason from the process that retries the channel last. */
       reason: sql<string>`(array_agg(${reason} ORDER BY ${openUntil} DESC))[1]`,
-      /** When the first of these processes opened it. */
+      /** Since when the first of these processes says so. */
       since: sql<Date>`min(${since})`.mapWith(since),
       /** When the last of these processes retries it. */
       openUntil: sql<Date>`max(${openUntil})`.mapWith(openUntil),
+      waiting: sql<number>`sum(${waiting})::int`,
+      oldestAt: sql<Date | null>`min(${oldestAt})`.mapWith(oldestAt),
     })
     .from(breakerReports)
     .innerJoin(channels, eq(channels.id, channelId))
     .innerJoin(instances, and(eq(instances.id, instanceId), isLive))
-    .groupBy(channels.id)
+    .groupBy(channels.id, kind)
     .orderBy(channels.id)
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Breaker, type BreakerBounds, openMsOf } from './breaker.ts'
-import type { OpenBreaker } from './breaker-queries.ts'
+import type { ChannelReport } from './breaker-queries.ts'
 
 export interface BreakersOptions {
   bounds: BreakerBounds
@@ -10,8 +10,10 @@ export interface BreakersOptions {
   /** This process as registered in Postgres. Its id may change. */
   instance: { readonly id: string }
   clock: Clock
-  /** Reports all breakers of this process that are not closed. Rejects while Postgres is down. */
-  report(instanceId: string, open: readonly OpenBreaker[]): Promise<void>
+  /** Reports all that is wrong with channels in this process. Rejects while Postgres is down. */
+  report(instanceId: string, reports: readonly ChannelReport[]): Promise<void>
+  /** Returns the channels of which the upstream refuses all credentials. */
+  refusals?: (() => readonly ChannelReport[]) | undefined
   log: Log
   /** Called on each opening. */
   onOpened?: ((channel: string) => void) | undefined
@@ -26,10 +28,10 @@ export interface ResetCount {
 }
 
 /**
- * The result of a call for the breaker of its channel. `nothing` means that the client disconnected or this
- * process is shutting down.
+ * The result of a call for the breaker of its channel. `left` means that the client disconnected, and
+ * `nothing` that the call says nothing about the channel, for example because this process is shutting down.
  */
-export type CallOutcome = 'failure' | 'life' | 'nothing'
+export type CallOutcome = 'failure' | 'life' | 'left' | 'nothing'
 
 /** A running call, as seen by the breaker of its channel. Only the first call of `end` has an effect. */
 export interface BreakerCall {
@@ -44,6 +46,12 @@ export interface BreakerCall {
 
 /** A probe without a response no longer keeps other requests from probing after this time. */
 const probeMsMax = 30_000
+/** A client that left sooner says nothing about the channel: many leave because they changed their mind. */
+const longWaitMs = 3_000
+/** A channel is reported as silent after this part of `breakerSilenceMs`. */
+const silentPart = 1 / 4
+/** Clients that left unanswered count for this long. */
+const leftMsMax = 600_000
 
 /**
  * The breakers of all channels in this process. They depend only on what this process has seen, so every
@@ -58,6 +66,8 @@ export class Breakers {
   readonly #timer: NodeJS.Timeout
   #channels: BreakersOptions['channels']
   #isReported = true
+  /** The troubles in the last report. */
+  #reported: readonly ChannelReport[] = []
   /** The id of this process in the last report. */
   #reportedAs: string
   #isReporting = false
@@ -113,10 +123,14 @@ export class Breakers {
       hasEnded: false,
     }
     if (kind === 'probe') state.probe = call
-    if (state.unanswered++ === 0) state.quietSince = now
+    if (state.unanswered.size === 0) {
+      state.quietSince = now
+      if (state.left === 0) state.silentSince = now
+    }
+    state.unanswered.add(call)
     return {
       answered(status) {
-        if (call.status === undefined && !call.hasEnded) noteAnswer(state, clock.elapsed())
+        if (call.status === undefined && !call.hasEnded) noteAnswer(state, call, clock.elapsed())
         call.status = status
       },
       end: (outcome, reason, openMs) => this.#end(state, call, outcome, reason, openMs),
@@ -137,13 +151,17 @@ export class Breakers {
     if (call.hasEnded) return
     call.hasEnded = true
     const now = this.#clock.elapsed()
-    if (call.status === undefined) noteAnswer(state, now)
+    if (call.status === undefined) {
+      if (outcome === 'left') noteLeft(state, call, now)
+      else noteAnswer(state, call, now)
+    }
     const { breaker } = state
     if (state.probe === call) state.probe = undefined
     // The result is ignored if the breaker has opened or closed since this call began, or if the call was a
     // last resort.
     if (call.epoch !== breaker.epoch || call.kind === 'last resort') return
     switch (outcome) {
+      case 'left':
       case 'nothing':
         return
       case 'life':
@@ -192,25 +210,68 @@ export class Breakers {
   async #report(): Promise<void> {
     const { instance, report } = this.#options
     const { id } = instance
-    if (this.#isReporting || (this.#isReported && this.#reportedAs === id)) return
+    if (this.#isReporting) return
+    const troubles = this.#troubles()
+    const isSaid = this.#isReported && this.#reportedAs === id && isSame(troubles, this.#reported)
+    if (isSaid) return
     this.#isReporting = true
     this.#isReported = true
     try {
-      await report(id, this.#openBreakers())
+      await report(id, [...this.#openBreakers(), ...troubles])
       this.#reportedAs = id
+      this.#reported = troubles
     } catch {
       this.#isReported = false
     }
     this.#isReporting = false
   }
 
-  #openBreakers(): OpenBreaker[] {
+  /** Returns what is wrong with channels whose breaker is closed. */
+  #troubles(): ChannelReport[] {
+    const now = this.#clock.elapsed()
+    const refused = (this.#options.refusals?.() ?? []).filter(({ channelId }) => !this.isOpen(channelId))
+    const silent = [...this.#states].flatMap(([channelId, state]) => {
+      const since = refused.some((one) => one.channelId === channelId)
+        ? undefined
+        : this.#silentSince(state, now)
+      if (since === undefined) return []
+      const [oldest] = state.unanswered
+      return [
+        {
+          ...{ channelId, kind: 'silent' as const, openings: 0, reason: '', leftMs: 0 },
+          lastsMs: now - since,
+          waiting: state.unanswered.size,
+          oldestMs: oldest && now - oldest.begunAt,
+        },
+      ]
+    })
+    return [...refused, ...silent]
+  }
+
+  /**
+   * Returns since when the channel has answered none of its calls, if that is long: longer than its recent
+   * answers took, and with as many calls as open a breaker.
+   */
+  #silentSince(state: State, now: number): number | undefined {
+    const { breakerFailures, breakerSilenceMs } = this.#options.bounds
+    const { breaker, unanswered, left, leftAt, silentSince, answerMs } = state
+    if (breaker.openUntil !== undefined || unanswered.size + left < breakerFailures) return undefined
+    if (unanswered.size === 0 && now - leftAt > leftMsMax) return undefined
+    const isLong = now - silentSince >= Math.max(breakerSilenceMs * silentPart, 2 * answerMs)
+    return isLong ? silentSince : undefined
+  }
+
+  #openBreakers(): ChannelReport[] {
     const now = this.#clock.elapsed()
     return [...this.#states].flatMap(([channelId, { breaker }]) => {
       const { openUntil, openedAt, openings, reason } = breaker
       if (openUntil === undefined) return []
       return [
-        { channelId, openings, reason, openForMs: now - openedAt, leftMs: Math.max(0, openUntil - now) },
+        {
+          ...{ channelId, kind: 'breaker' as const, openings, reason },
+          lastsMs: now - openedAt,
+          leftMs: Math.max(0, openUntil - now),
+        },
       ]
     })
   }
@@ -222,9 +283,9 @@ export class Breakers {
   #lookForSilence(state: State, now: number): void {
     const { breakerFailures, breakerSilenceMs } = this.#options.bounds
     const { breaker, unanswered, quietSince } = state
-    if (breaker.openUntil !== undefined || unanswered < breakerFailures) return
+    if (breaker.openUntil !== undefined || unanswered.size < breakerFailures) return
     if (now - quietSince < breakerSilenceMs) return
-    const reason = `no response to any of ${unanswered} calls for ${Math.round((now - quietSince) / 1000)} s`
+    const reason = `no response to any of ${unanswered.size} calls for ${Math.round((now - quietSince) / 1000)} s`
     state.quietSince = now
     this.#open(state, reason, undefined)
   }
@@ -244,7 +305,10 @@ export class Breakers {
   #stateOf(channelId: string, channelName: string): State {
     const known = this.#states.get(channelId)
     if (known !== undefined) return known
-    const state = { channelName, breaker: new Breaker(), probe: undefined, unanswered: 0, quietSince: 0 }
+    const state: State = {
+      ...{ channelName, breaker: new Breaker(), probe: undefined, unanswered: new Set<RunningCall>() },
+      ...{ quietSince: 0, silentSince: 0, left: 0, leftAt: 0, answerMs: 0 },
+    }
     this.#states.set(channelId, state)
     return state
   }
@@ -255,10 +319,17 @@ interface State {
   breaker: Breaker
   /** The request that probes the channel while its breaker is half open. */
   probe: RunningCall | undefined
-  /** The number of running calls without a response so far. */
-  unanswered: number
-  /** When a call was last answered or ended, or when the first of the unanswered calls began. */
+  /** The running calls without a response so far, the oldest first. */
+  unanswered: Set<RunningCall>
+  /** When a call was last answered, or when the first of the unanswered calls began. */
   quietSince: number
+  /** The same, counting the calls whose clients left after a long wait as unanswered. */
+  silentSince: number
+  /** The number of such calls since the last answer, and when the last of these clients left. */
+  left: number
+  leftAt: number
+  /** How long recent answers took to begin: the longest of them, which is forgotten gradually. */
+  answerMs: number
 }
 
 interface RunningCall {
@@ -271,9 +342,27 @@ interface RunningCall {
   hasEnded: boolean
 }
 
-function noteAnswer(state: State, now: number): void {
-  state.unanswered--
+function noteAnswer(state: State, call: RunningCall, now: number): void {
+  state.unanswered.delete(call)
   state.quietSince = now
+  state.silentSince = now
+  state.left = 0
+  state.answerMs = Math.max(now - call.begunAt, state.answerMs * 0.9)
+}
+
+/** That a client gave up is no sign of life of the upstream. */
+function noteLeft(state: State, call: RunningCall, now: number): void {
+  state.unanswered.delete(call)
+  if (now - call.begunAt < longWaitMs) return
+  state.left++
+  state.leftAt = now
+}
+
+/** Whether a report would say the same again, apart from the time that has passed. */
+function isSame(some: readonly ChannelReport[], others: readonly ChannelReport[]): boolean {
+  const keyOf = ({ channelId, kind, reason, waiting }: ChannelReport) =>
+    [channelId, kind, reason, waiting].join()
+  return some.map(keyOf).join() === others.map(keyOf).join()
 }
 
 function close(state: State): void {

@@ -23,6 +23,12 @@ export interface CredentialCooldown {
   isFirm: boolean
 }
 
+export interface Refusal {
+  /** A time of `Clock.elapsed`. */
+  since: number
+  reason: string
+}
+
 /** A limit is needed, because clients can name any model on a channel that passes all names through. */
 const cooldownsMax = 10_000
 /** A rate limit without `retry-after` causes a cooldown of this fraction of the time after a refusal. */
@@ -37,6 +43,8 @@ export class CredentialCooldowns {
   readonly #bounds: CooldownBounds
   readonly #clock: Clock
   readonly #cooldowns = new LRUCache<string, CredentialCooldown>({ max: cooldownsMax })
+  /** The credentials whose last call was refused, in a cooldown or on trial after it. */
+  readonly #refused = new LRUCache<string, Refusal>({ max: cooldownsMax })
 
   constructor(bounds: CooldownBounds, clock: Clock) {
     this.#bounds = bounds
@@ -85,13 +93,34 @@ export class CredentialCooldowns {
     return counts
   }
 
-  /** Starts a cooldown. Returns whether the credential had none before. */
+  /**
+   * Returns since when all of these credentials have been refused, and the last refusal; undefined if one has
+   * not, or has been accepted since.
+   */
+  refusalOf(channelId: string, credentials: readonly Credential[]): Refusal | undefined {
+    if (this.#refused.size === 0) return undefined
+    let last: Refusal | undefined
+    for (const { name } of credentials) {
+      const refusal = this.#refused.get(keyOf(channelId, name, ''))
+      if (refusal === undefined) return undefined
+      if (last === undefined || refusal.since > last.since) last = refusal
+    }
+    return last
+  }
+
+  /** Notes that the upstream has answered a call with the credential. */
+  accept(channelId: string, { name }: Credential): void {
+    if (this.#refused.size > 0) this.#refused.delete(keyOf(channelId, name, ''))
+  }
+
+  /** Starts a cooldown; `reason` is that of a refusal. Returns whether the credential had none before. */
   begin(
     channelId: string,
     credential: Credential,
     upstreamModel: string,
     why: CredentialCooldown['why'],
     retryAfterSeconds: number | undefined,
+    reason = '',
   ): boolean {
     const { credentialRestMs, retryAfterMsMax } = this.#bounds
     const isNew = this.find(channelId, credential, upstreamModel) === undefined
@@ -103,7 +132,9 @@ export class CredentialCooldowns {
         ? credentialRestMs / limitedFraction
         : credentialRestMs
     const now = this.#clock.elapsed()
-    this.#cooldowns.set(keyOf(channelId, credential.name, model), {
+    const key = keyOf(channelId, credential.name, model)
+    if (why === 'refused') this.#refused.set(key, { since: this.#refused.get(key)?.since ?? now, reason })
+    this.#cooldowns.set(key, {
       until: now + ms,
       saidUntil: now + (isFirm ? retryAfterSeconds * 1000 : ms),
       why,

@@ -34,6 +34,7 @@ export function recordFailure(
     upstreamModel,
     cooldown,
     error.retryAfterSeconds,
+    causeOf(error),
   )
   if (cooldown !== 'limited' && isNew) {
     const fields = {

@@ -3,10 +3,11 @@ import type { Database } from '../db/database.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
-import { reportBreakers } from './breaker-queries.ts'
+import { type ChannelReport, reportBreakers } from './breaker-queries.ts'
 import { Breakers, type BreakersOptions } from './breakers.ts'
 import type { ChannelLoad } from './channel-load.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
+import { everyCredentialOf } from './credentials.ts'
 
 /**
  * The state of channels and credentials that affects later requests: open breakers, cooldowns, and the number
@@ -33,18 +34,33 @@ export interface RoutingOptions extends Pick<BreakersOptions, 'instance' | 'cloc
 export function startRouting({ database, catalog, load, ...options }: RoutingOptions): Routing {
   const { bounds, clock } = options
   const { channels } = catalog.snapshot
+  const cooldowns = new CredentialCooldowns(bounds, clock)
   const breakers = new Breakers({
     ...options,
     channels,
-    report: (instanceId, open) => reportBreakers(database, instanceId, open),
+    report: (instanceId, reports) => reportBreakers(database, instanceId, reports),
+    refusals: () => refusalsOf(catalog, cooldowns, clock.elapsed()),
   })
   catalog.follow((snapshot) => breakers.follow(snapshot.channels))
   return {
     clock,
     breakers,
-    cooldowns: new CredentialCooldowns(bounds, clock),
+    cooldowns,
     load,
     retryAfterMsMax: bounds.retryAfterMsMax,
     end: () => breakers.end(),
   }
+}
+
+function refusalsOf(
+  { snapshot }: Pick<Catalog, 'snapshot'>,
+  cooldowns: CredentialCooldowns,
+  now: number,
+): ChannelReport[] {
+  return [...snapshot.channels].flatMap(([channelId, channel]) => {
+    const refusal = cooldowns.refusalOf(channelId, everyCredentialOf(channel))
+    if (refusal === undefined) return []
+    const { since, reason } = refusal
+    return [{ channelId, kind: 'refused', openings: 0, reason, lastsMs: now - since, leftMs: 0 }]
+  })
 }

@@ -38,10 +38,12 @@ export type ModelNamedBy = 'client' | 'operator'
  * | refused in any other way (405, 410, 414, 431, ...) | channel    | life    |                         |
  * | overloaded, with `retry-after` (503, 529)          | channel    | failure | (the channel is opened) |
  * | unreachable, silent, cut, 408, 5xx, anything else  | channel    | failure |                         |
- * | the client left, this process ends, our own fault  | none       | nothing |                         |
+ * | the client left                                    | none       | left    |                         |
+ * | this process ends, our own fault                   | none       | nothing |                         |
  */
 export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'client'): Verdict {
   const { kind, fault, reason, upstreamStatus: status, retryAfterSeconds } = error
+  if (reason === 'upstream_call_abandoned') return clientLeft
   const isOfClient = status !== undefined && clientStatuses.has(status)
   if (kind === 'model_not_found' && (modelNamedBy === 'operator' || !isOfClient)) return otherChannel
   if (kind === 'request_too_large' && status === 429) return otherChannel
@@ -80,4 +82,5 @@ const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 const streamedClientErrors: ReadonlySet<string> = new Set(['invalid_request', 'content_filtered'])
 const otherChannel: Verdict = { next: 'channel', breaker: 'life' }
 const clientsFault: Verdict = { next: 'none', breaker: 'life' }
+const clientLeft: Verdict = { next: 'none', breaker: 'left' }
 const gatewaysFault: Verdict = { next: 'none', breaker: 'nothing' }

@@ -78,7 +78,7 @@ describe('an episode', () => {
     await breaker(3)
     expect(await pass()).toEqual([])
     await breaker(undefined)
-    expect(await pass()).toEqual(['alert.closed channel eu: its breaker is closed.'])
+    expect(await pass()).toEqual(['alert.closed channel eu: it is no longer down.'])
     expect(await pass()).toEqual([])
 
     const [opened, closed] = receiver.deliveries
@@ -116,10 +116,25 @@ describe('an episode', () => {
       await pass()
     }
     expect(receiver.deliveries.map(({ body }) => body.type)).toEqual(['alert.opened'])
+    const open = await bed.call('GET', '/episodes?open=true')
+    expect(open.json.data).toMatchObject([{ state: 'open', unheld_since: expect.any(String) }])
     await bed.sql`UPDATE alert_episodes SET unheld_since = now() - interval '599 seconds'`
     expect(await pass()).toEqual([])
     await bed.sql`UPDATE alert_episodes SET unheld_since = now() - interval '601 seconds'`
-    expect(await pass()).toEqual(['alert.closed channel eu: its breaker is closed.'])
+    expect(await pass()).toEqual(['alert.closed channel eu: it is no longer down.'])
+  })
+
+  test('is about a channel of which all credentials are refused as well, and not about one that is only slow', async () => {
+    await makeRule(channelDown, { resolve_after_seconds: 0 })
+    const id = await bed.idOf('channels', 'eu')
+    await reportBreaker(bed.sql, id, 0, '', 'silent')
+    expect(await pass()).toEqual([])
+    await reportBreaker(bed.sql, id, 0, 'upstream_error, status 401', 'refused')
+    expect(await pass()).toEqual([
+      'alert.opened channel eu: the upstream refuses all of its credentials. Last failure: upstream_error, status 401',
+    ])
+    await breaker(undefined)
+    expect(await pass()).toEqual(['alert.closed channel eu: it is no longer down.'])
   })
 
   test('does not close at the first look after a long pause of the evaluation', async () => {

@@ -75,7 +75,7 @@ describe('a webhook of Slack', () => {
       blocks: blocksOf(`Alert: ${name}`, row.summary, facts),
     })
     expect(closed.blocks).toEqual(
-      blocksOf(`Resolved: ${name}`, 'channel eu: its breaker is closed.', [
+      blocksOf(`Resolved: ${name}`, 'channel eu: it is no longer down.', [
         ...facts,
         `Closed: ${row.closed_at}`,
       ]),

@@ -119,6 +119,7 @@ test('a problem that is none of a channel has a line of its own, after what is w
     severity,
     where,
     what: 'It broke',
+    cause: null,
     since: null,
   })
   const health = {

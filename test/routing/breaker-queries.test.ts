@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
-  type OpenBreaker,
-  readBreakers,
+  type ChannelReport,
+  readChannelReports,
   reportBreakers,
   resetBreaker,
 } from '../../src/routing/breaker-queries.ts'
@@ -36,17 +36,18 @@ async function aProcess(state = 'live', silentSeconds = 0): Promise<string> {
   return id
 }
 
-const open = (more: Partial<OpenBreaker> = {}): OpenBreaker => ({
-  ...{ channelId: channel, openings: 1, reason: 'upstream_error', openForMs: 1_000, leftMs: 10_000 },
+const open = (more: Partial<ChannelReport> = {}): ChannelReport => ({
+  ...{ channelId: channel, kind: 'breaker', openings: 1, reason: 'upstream_error', lastsMs: 1_000 },
+  leftMs: 10_000,
   ...more,
 })
-const read = () => readBreakers(database.db)
-const report = (instanceId: string, ...breakers: OpenBreaker[]) =>
+const read = () => readChannelReports(database.db)
+const report = (instanceId: string, ...breakers: ChannelReport[]) =>
   reportBreakers(database, instanceId, breakers)
 
 test('the reports of all live processes say where a breaker is open, since when and why', async () => {
   const [one, two] = [await aProcess(), await aProcess(), await aProcess()]
-  await report(one, open({ openings: 3, openForMs: 3_600_000, leftMs: 0, reason: 'upstream_timeout' }))
+  await report(one, open({ openings: 3, lastsMs: 3_600_000, leftMs: 0, reason: 'upstream_timeout' }))
   await report(two, open())
   const [found, ...others] = await read()
   expect(others).toEqual([])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { OpenBreaker } from '../../src/routing/breaker-queries.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ChannelReport } from '../../src/routing/breaker-queries.ts'
 import { Breakers, type BreakersOptions } from '../../src/routing/breakers.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type ManualClock, manualClock } from '../support/manual-clock.ts'
@@ -180,6 +180,102 @@ test('a breaker opens when several calls wait and none is answered for long; an 
   expect(isClosed(breakers, silent)).toBe(false)
 })
 
+test('clients that give up are no sign of life: the breaker opens all the same', async () => {
+  const breakers = start()
+  const channel = randomUUID()
+  const waiting = [1, 2, 3].map(() => breakers.begin(channel, 'main'))
+  for (let passed = 0; passed < bounds.breakerSilenceMs; passed += 100) {
+    clock.pass(100)
+    waiting.push(breakers.begin(channel, 'main'))
+    waiting.shift()?.end('left', '')
+  }
+  await until(() => !isClosed(breakers, channel))
+  expect(breakers.whyNot(channel)).toMatch(/no response to any of 3 calls/)
+})
+
+describe('a channel that answers nothing is reported before its breaker opens', () => {
+  const slow = { ...bounds, breakerSilenceMs: 40_000 }
+  let reported: readonly ChannelReport[]
+  const listen = (more: Partial<BreakersOptions> = {}) => {
+    reported = []
+    return start({
+      bounds: slow,
+      async report(_id, reports) {
+        reported = reports
+      },
+      ...more,
+    })
+  }
+
+  test('with the calls that wait, since its last answer, and until the next one', async () => {
+    const breakers = listen()
+    const channel = randomUUID()
+    breakers.begin(channel, 'main').end('life', '')
+    clock.pass(5_000)
+    const calls = [1, 2, 3].map(() => breakers.begin(channel, 'main'))
+    clock.pass(9_999)
+    await holdsFor(50, () => expect(reported).toEqual([]))
+    clock.pass(1)
+    await until(() => reported.length > 0)
+    expect(reported).toEqual([
+      {
+        ...{ channelId: channel, kind: 'silent', openings: 0, reason: '', leftMs: 0 },
+        ...{ lastsMs: 10_000, waiting: 3, oldestMs: 10_000 },
+      },
+    ])
+    expect(isClosed(breakers, channel)).toBe(true)
+    calls[1]?.answered(200)
+    await until(() => reported.length === 0)
+  })
+
+  test('also while only few wait at once, because clients gave up after a long wait', async () => {
+    const breakers = listen()
+    const [hanging, hasty] = [randomUUID(), randomUUID()]
+    for (let i = 0; i < 4; i++) {
+      const call = breakers.begin(hanging, 'main')
+      clock.pass(2_000)
+      breakers.begin(hasty, 'main').end('left', '')
+      clock.pass(1_000)
+      call.end('left', '')
+    }
+    await until(() => reported.length > 0)
+    expect(reported).toMatchObject([{ channelId: hanging, waiting: 0, lastsMs: 12_000 }])
+    clock.pass(600_001)
+    breakers.begin(hasty, 'main').end('failure', 'x', 60_000)
+    await until(() => reported[0]?.kind === 'breaker')
+    expect(reported).toHaveLength(1)
+  })
+
+  test('and not while answers usually take as long', async () => {
+    const breakers = listen()
+    const channel = randomUUID()
+    const thinking = breakers.begin(channel, 'main')
+    clock.pass(8_000)
+    thinking.answered(200)
+    for (let i = 0; i < 3; i++) breakers.begin(channel, 'main')
+    clock.pass(15_999)
+    await holdsFor(50, () => expect(reported).toEqual([]))
+    clock.pass(1)
+    await until(() => reported.length > 0)
+  })
+
+  test('a channel of which all credentials are refused is reported as that', async () => {
+    const channel = randomUUID()
+    const refusal = { channelId: channel, kind: 'refused' as const, openings: 0, reason: '401', leftMs: 0 }
+    let refusals: ChannelReport[] = [{ ...refusal, lastsMs: 7 }]
+    const breakers = listen({ refusals: () => refusals })
+    await until(() => reported.length > 0)
+    expect(reported).toEqual(refusals)
+    // What is open says more.
+    breakers.begin(channel, 'main').end('failure', 'x', 60_000)
+    await until(() => reported[0]?.kind === 'breaker')
+    expect(reported).toHaveLength(1)
+    breakers.follow(new Map())
+    refusals = []
+    await until(() => reported.length === 0)
+  })
+})
+
 test('a probe that does not end keeps no other request from probing, and counts when it ends', async () => {
   const breakers = start()
   const channel = randomUUID()
@@ -258,7 +354,7 @@ test('a reset closes the breaker once, and other changes of the catalog leave it
 test('a process reports its breakers when one opens or closes, when a channel leaves the catalog, and under a new id', async () => {
   const said: string[] = []
   const instance = { id: 'one' }
-  const report = async (id: string, breakers: readonly OpenBreaker[]) => {
+  const report = async (id: string, breakers: readonly ChannelReport[]) => {
     said.push([id, ...breakers.map(({ reason, openings }) => `${reason} ${openings}`)].join(': '))
   }
   const channel = randomUUID()
@@ -298,7 +394,7 @@ test.each([
 test('after an outage of Postgres a process reports what it could not report meanwhile', async () => {
   let isAway = true
   let refused = 0
-  let reported: readonly OpenBreaker[] = []
+  let reported: readonly ChannelReport[] = []
   const breakers = start({
     async report(_id, opened) {
       if (isAway) throw new Error(`away ${refused++}`)

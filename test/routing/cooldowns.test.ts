@@ -56,3 +56,20 @@ test('credentials in a cooldown are counted for each channel by its reason, each
     d: { limited: 1, refused: 0, forbidden: 0 },
   })
 })
+
+test('a channel is refused while the last call with each of its credentials was, over the end of cooldowns', () => {
+  const clock = manualClock()
+  const cooldowns = new CredentialCooldowns(bounds, clock)
+  const refusal = () => cooldowns.refusalOf('c', [one, two])
+  cooldowns.begin('c', one, 'm', 'refused', undefined, 'status 401')
+  expect(refusal()).toBeUndefined()
+  clock.pass(1_000)
+  cooldowns.begin('c', two, 'm', 'refused', undefined, 'status 402')
+  clock.pass(bounds.credentialRestMs)
+  expect(cooldowns.find('c', one, 'm')).toBeUndefined()
+  cooldowns.begin('c', one, 'm', 'refused', undefined, 'status 401')
+  expect(refusal()).toEqual({ since: 1_000, reason: 'status 402' })
+  cooldowns.accept('c', two)
+  expect(refusal()).toBeUndefined()
+  expect(cooldowns.refusalOf('c', [one])).toEqual({ since: 0, reason: 'status 401' })
+})

@@ -102,7 +102,7 @@ test.each([
     chat.decodeError(404, {}, Buffer.from('not here')),
     { next: 'channel', breaker: 'failure' },
   ],
-  ['the client left', own('upstream_error', { fault: 'client' }), { next: 'none', breaker: 'nothing' }],
+  ['the client left', gatewayError('upstream_call_abandoned'), { next: 'none', breaker: 'left' }],
   ['this process ends', own('unavailable'), { next: 'none', breaker: 'nothing' }],
   ['our own fault', own('internal'), { next: 'none', breaker: 'nothing' }],
   ['a context that is too long, inside a stream', own('invalid_request'), { next: 'none', breaker: 'life' }],

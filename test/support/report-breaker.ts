@@ -9,12 +9,13 @@ export async function reportBreaker(
   channelId: string,
   openings: number,
   reason: string,
+  kind: 'breaker' | 'refused' | 'silent' = 'breaker',
 ): Promise<void> {
   await sql`
     INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)
     VALUES (${instanceId}, 'elsewhere', 7, now(), now() + interval '1 day', 'live') ON CONFLICT (id) DO NOTHING`
   await sql`
-    INSERT INTO breaker_reports (channel_id, instance_id, openings, reason, since, open_until)
-    VALUES (${channelId}, ${instanceId}, ${openings}, ${reason}, now(), now() + interval '1 minute')
-    ON CONFLICT (channel_id, instance_id) DO UPDATE SET openings = excluded.openings, reason = excluded.reason`
+    INSERT INTO breaker_reports (channel_id, instance_id, kind, openings, reason, since, open_until)
+    VALUES (${channelId}, ${instanceId}, ${kind}, ${openings}, ${reason}, now(), now() + interval '1 minute')
+    ON CONFLICT (channel_id, instance_id) DO UPDATE SET kind = excluded.kind, openings = excluded.openings, reason = excluded.reason`
 }

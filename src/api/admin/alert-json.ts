@@ -120,6 +120,10 @@ export const alertEpisode = z
     opened_at: z.iso.datetime(),
     closed_at: z.iso.datetime().nullable(),
     last_held_at: z.iso.datetime().describe('When the condition was last found to hold.'),
+    unheld_since: z.iso
+      .datetime()
+      .nullable()
+      .describe('Since when the condition of an open episode no longer holds. Null while it holds.'),
     summary: z.string().describe('The message when the episode opened.'),
     value: z.string().describe('The latest value that was compared, with its unit.'),
     details: z.record(z.string(), z.unknown()),
@@ -177,6 +181,7 @@ export function episodeJson(row: EpisodeRow, messages: readonly MessageRow[]): z
     opened_at: row.openedAt.toISOString(),
     closed_at: row.closedAt?.toISOString() ?? null,
     last_held_at: row.lastHeldAt.toISOString(),
+    unheld_since: row.closedAt === null ? (row.unheldSince?.toISOString() ?? null) : null,
     summary: row.summary,
     value: row.value,
     details: detailsOf(row.details),

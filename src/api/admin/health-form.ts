@@ -5,6 +5,12 @@ const problem = z
   .object({
     severity: z.enum(['bad', 'warning']).describe('`bad`: requests are failing or soon will be.'),
     what: z.string().describe('A description of the problem.'),
+    cause: z
+      .string()
+      .nullable()
+      .describe(
+        'The same in a few words, to follow the name of the channel. Null if it is not of a channel.',
+      ),
     since: z.iso.datetime().nullable(),
     where: z.string().describe('The affected part of the gateway, such as `channel openai-eu`.'),
   })
@@ -24,6 +30,24 @@ const breaker = z.object({
   openings: count.describe('The maximum number of consecutive openings in any process.'),
   open_in: count.describe('The number of live processes in which the breaker is open or half open.'),
   processes: count.describe('The number of live processes.'),
+})
+
+const reportedIn = {
+  reported_in: count.describe('The number of live processes that see this.'),
+  processes: count.describe('The number of live processes.'),
+}
+
+const refused = z.object({
+  since: time.describe('Since when none of the credentials was accepted.'),
+  reason: z.string().describe('The last refusal.'),
+  ...reportedIn,
+})
+
+const silent = z.object({
+  since: time.describe('Since when no call was answered.'),
+  waiting: count.describe('The calls that wait for an answer now.'),
+  oldest_ms: count.nullable().describe('How long the first of them has waited. Null if none waits now.'),
+  ...reportedIn,
 })
 
 /** The response of `GET /admin/v1/health`. */
@@ -46,6 +70,17 @@ export const health = z
         blocked: z.boolean().describe('Whether a person has blocked the channel, which is not a problem.'),
         is_readable: z.boolean(),
         breaker: breaker.nullable().describe('Null if the breaker is closed in all processes.'),
+        refused: refused
+          .nullable()
+          .describe('That the upstream refuses all credentials. Null if the breaker is open.'),
+        silent: silent
+          .nullable()
+          .describe('That calls wait, and none was answered for long. Null if the breaker is open.'),
+        only_channel_for: z
+          .object({ count, models: z.array(z.string()).describe('Their names, at most 20.') })
+          .describe(
+            'The models that no other channel can answer now. A channel that is disabled or has a `bad` problem does not count.',
+          ),
         credentials: count,
         cooldowns: z
           .array(
@@ -60,7 +95,17 @@ export const health = z
           .describe('The cooldowns in this process.'),
         load: z.object({ running: count, most: count }).describe('The calls of this process to the channel.'),
         recent: z
-          .object({ calls: count, failed: count, last_error: z.string().nullable() })
+          .object({
+            calls: count,
+            failed: count,
+            unanswered: count.describe('The calls whose client left before an answer began.'),
+            last_error: z.string().nullable(),
+            answers_again_since: time
+              .nullable()
+              .describe(
+                'Since when the channel has answered all calls, if it failed before. Null if this may be chance.',
+              ),
+          })
           .describe(`The calls of all processes in the last ${recentMinutes} minutes.`),
       }),
     ),

@@ -41,7 +41,12 @@ export interface RecentCalls {
   channel: string
   calls: number
   failed: number
+  /** The calls whose client left before an answer began. */
+  unanswered: number
   lastError: string | null
+  /** The calls answered since the last failed one, and when the first of them began. */
+  answeredSince: number
+  firstAnsweredAt: Date | null
 }
 
 /**
@@ -53,21 +58,31 @@ export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   const rows: Iterable<Record<string, unknown>> = toRows(
     await db.execute(sql`
       SELECT channel, count(*)::int AS calls, count(error_kind)::int AS failed,
+        count(*) FILTER (WHERE error_kind IS NULL AND status IS NULL)::int AS unanswered,
+        count(*) FILTER (WHERE is_answered AND created_at > failed_at)::int AS answered_since,
+        min(created_at) FILTER (WHERE is_answered AND created_at > failed_at)::text AS first_answered_at,
         (array_agg(error_kind || coalesce(' ' || status, '') || coalesce(': ' || cause, '') ORDER BY request_id DESC)
           FILTER (WHERE error_kind IS NOT NULL))[1] AS last_error
       FROM (
-        SELECT channel, error_kind, status, request_id, substring(error_message from ${causePattern}::text) AS cause FROM attempts
-        WHERE request_id >= ${from}::uuid AND created_at >= now() - make_interval(mins => ${recentMinutes})
-          AND NOT passed_over
-        ORDER BY request_id DESC LIMIT ${recentMax}
-      ) AS newest
+        SELECT *, error_kind IS NULL AND status IS NOT NULL AS is_answered,
+          max(created_at) FILTER (WHERE error_kind IS NOT NULL) OVER (PARTITION BY channel) AS failed_at
+        FROM (
+          SELECT created_at, channel, error_kind, status, request_id, substring(error_message from ${causePattern}::text) AS cause FROM attempts
+          WHERE request_id >= ${from}::uuid AND created_at >= now() - make_interval(mins => ${recentMinutes})
+            AND NOT passed_over
+          ORDER BY request_id DESC LIMIT ${recentMax}
+        ) AS newest
+      ) AS with_failures
       GROUP BY channel`),
   )
-  return [...rows].map(({ channel, calls, failed, last_error: lastError }) => ({
-    channel: String(channel),
-    calls: Number(calls),
-    failed: Number(failed),
-    lastError: typeof lastError === 'string' ? lastError : null,
+  return [...rows].map((row) => ({
+    channel: String(row.channel),
+    calls: Number(row.calls),
+    failed: Number(row.failed),
+    unanswered: Number(row.unanswered),
+    lastError: typeof row.last_error === 'string' ? row.last_error : null,
+    answeredSince: Number(row.answered_since),
+    firstAnsweredAt: typeof row.first_answered_at === 'string' ? new Date(row.first_answered_at) : null,
   }))
 }
 

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { storedChannel } from '../../catalog/change-entries.ts'
 import { type AllRows, readAllRows } from '../../catalog/queries.ts'
+import { servingOffers } from '../../catalog/serving-offers.ts'
 import type { Database } from '../../db/database.ts'
 import { readSchemaVersion } from '../../db/schema-version.ts'
 import type { Queues } from '../../jobs/queue/queue.ts'
-import { readBreakers, resetBreaker } from '../../routing/breaker-queries.ts'
+import { readChannelReports, resetBreaker } from '../../routing/breaker-queries.ts'
 import type { Routing } from '../../routing/routing.ts'
 import { inTime } from '../../runtime/in-time.ts'
 import type { Ledger } from '../../shipping/ledger.ts'
@@ -15,7 +16,7 @@ import { channelJson } from './channel-json.ts'
 import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { type Health, health } from './health-form.ts'
-import { problemsOf } from './health-problems.ts'
+import { answersAgainSince, isDown, problemsOf } from './health-problems.ts'
 import { countWaiting, readInstances, readRecentCalls, readRevisions } from './health-queries.ts'
 
 export interface AdminHealthContext extends AdminChannelsContext {
@@ -58,7 +59,8 @@ export function healthEndpoints(context: AdminHealthContext): AdminEndpoint[] {
       answer: resetAnswer,
       async change({ tx, params: { id }, audit }) {
         const { row } = foundChannel(await readAllRows(tx), id, context.keeper)
-        const open = (await readBreakers(tx)).find(({ channelId }) => channelId === row.id)
+        const reports = await readChannelReports(tx)
+        const open = reports.find(({ channelId, kind }) => channelId === row.id && kind === 'breaker')
         await resetBreaker(tx, row.id)
         await audit({
           action: 'channel.breaker_reset',
@@ -85,7 +87,7 @@ async function readHealth(context: AdminHealthContext): Promise<Health> {
       keys_revision: stored?.revisions?.keys ?? null,
     },
     catalog: { revision: context.catalog.snapshot.revision },
-    channels: stored === undefined ? [] : channelsOf(context, stored, now),
+    channels: stored === undefined ? [] : withOnlyChannels(channelsOf(context, stored, now), stored),
     queues: {
       ...queues,
       images_waiting: stored?.waiting.images ?? null,
@@ -111,16 +113,16 @@ async function readStored({ database }: AdminHealthContext) {
   const { reads } = database
   const within = { withinMs: answerMs }
   try {
-    const [rows, breakers, processes, revisions, waiting, recent, schema] = await Promise.all([
+    const [rows, reports, processes, revisions, waiting, recent, schema] = await Promise.all([
       reads.ask(({ db }): Promise<AllRows> => readAllRows(db), within),
-      reads.ask(({ db }) => readBreakers(db), within),
+      reads.ask(({ db }) => readChannelReports(db), within),
       reads.ask(({ db }) => readInstances(db), within),
       reads.ask(({ db }) => readRevisions(db), within),
       reads.ask(({ db }) => countWaiting(db), within),
       reads.ask(({ db }) => readRecentCalls(db), within),
       reads.ask(({ sql }) => readSchemaVersion(sql), within),
     ])
-    return { rows, breakers, processes, revisions, waiting, recent, schema }
+    return { rows, reports, processes, revisions, waiting, recent, schema }
   } catch {
     return undefined
   }
@@ -131,15 +133,17 @@ function channelsOf(
   stored: Stored,
   now: number,
 ): Health['channels'] {
-  const { rows, breakers, recent } = stored
-  const openOf = new Map(breakers.map((row) => [row.channelId, row]))
+  const { rows, reports, recent } = stored
+  const reportsOf = Map.groupBy(reports, ({ channelId }) => channelId)
   const recentOf = new Map(recent.map((row) => [row.channel, row]))
   const inOrder = rows.channels.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return inOrder.flatMap((row) => {
     const channel = storedChannel(row, rows, keeper)
     const { state, blocked, is_readable, credentials } = channelJson(channel)
     if (state === 'deleted') return []
-    const open = openOf.get(row.id)
+    const said = (of: (typeof reports)[number]['kind']) =>
+      reportsOf.get(row.id)?.find(({ kind }) => kind === of)
+    const [open, refused, silent] = [said('breaker'), said('refused'), said('silent')]
     const calls = recentOf.get(row.name)
     const lastFour = new Map(credentials.map((one) => [one.id, one.last_four]))
     return [
@@ -158,6 +162,20 @@ function channelsOf(
                 open_in: open.openIn,
                 processes: open.processes,
               },
+        refused:
+          refused === undefined || open !== undefined
+            ? null
+            : { since: refused.since.toISOString(), reason: refused.reason, ...processesOf(refused) },
+        silent:
+          silent === undefined || open !== undefined
+            ? null
+            : {
+                since: silent.since.toISOString(),
+                waiting: silent.waiting,
+                oldest_ms: silent.oldestAt && Math.max(0, now - silent.oldestAt.getTime()),
+                ...processesOf(silent),
+              },
+        only_channel_for: { count: 0, models: [] },
         cooldowns: routing.cooldowns.of(row.id).map(({ credential, model, why, leftMs }) => ({
           ...{ credential, why, left_ms: leftMs },
           last_four: lastFour.get(credential) ?? null,
@@ -167,10 +185,39 @@ function channelsOf(
         recent: {
           calls: calls?.calls ?? 0,
           failed: calls?.failed ?? 0,
+          unanswered: calls?.unanswered ?? 0,
+          answers_again_since: calls === undefined ? null : answersAgainSince(calls),
           last_error: calls?.lastError ?? null,
         },
       },
     ]
+  })
+}
+
+function processesOf({ openIn, processes }: { openIn: number; processes: number }) {
+  return { reported_in: openIn, processes }
+}
+
+/** The number of models that are named. */
+const namedMost = 20
+
+/** Adds to each channel the models that no other one can answer now. */
+function withOnlyChannels(channels: Health['channels'], { rows }: Stored): Health['channels'] {
+  const byModel = Map.groupBy(rows.offers, ({ modelId }) => modelId)
+  const enabled = rows.models.filter(({ disabledAt }) => disabledAt === null)
+  const working = new Set(
+    channels.filter((one) => one.state === 'enabled' && !isDown(one)).map(({ id }) => id),
+  )
+  const only = enabled.flatMap(({ id }) => {
+    const offering = new Set(servingOffers(byModel, id).map(({ channelId }) => channelId))
+    const left = [...offering].filter((channelId) => working.has(channelId))
+    if (left.length > 1) return []
+    return (left.length === 1 ? left : [...offering]).map((channelId) => ({ channelId, id }))
+  })
+  const onlyOf = Map.groupBy(only, ({ channelId }) => channelId)
+  return channels.map((channel) => {
+    const models = (onlyOf.get(channel.id) ?? []).map(({ id }) => id).sort()
+    return { ...channel, only_channel_for: { count: models.length, models: models.slice(0, namedMost) } }
   })
 }
 

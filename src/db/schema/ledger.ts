@@ -269,8 +269,8 @@ export const instances = pgTable('instances', {
 })
 
 /**
- * The breakers that are open or half open in each process. For people and alerts: no process uses it for
- * decisions.
+ * What is wrong with a channel according to each process, the worst only. For people and alerts: no process
+ * uses it for decisions.
  */
 export const breakerReports = pgTable(
   'breaker_reports',
@@ -279,13 +279,23 @@ export const breakerReports = pgTable(
     instanceId: uuid('instance_id')
       .notNull()
       .references(() => instances.id, { onDelete: 'cascade' }),
-    /** The number of consecutive openings. */
+    /**
+     * `breaker`: it is open or half open. `refused`: the upstream refuses all of its credentials. `silent`:
+     * calls wait, and none is answered.
+     */
+    kind: text('kind', { enum: ['breaker', 'refused', 'silent'] })
+      .notNull()
+      .default('breaker'),
+    /** The number of consecutive openings of the breaker; 0: it is closed. */
     openings: integer('openings').notNull(),
     /** The last failure. */
     reason: text('reason').notNull(),
     since: moment('since').notNull(),
     /** When the process will try the channel again. */
     openUntil: moment('open_until').notNull(),
+    /** Of a silent channel: the calls that wait, and when the first of them began. */
+    waiting: integer('waiting').notNull().default(0),
+    oldestAt: moment('oldest_at'),
   },
   (t) => [primaryKey({ columns: [t.channelId, t.instanceId] })],
 )

@@ -67,7 +67,7 @@ test('conditions are sentences', () => {
     '80 % of a budget of the key k are spent',
   )
   expect(ruleWords({ kind: 'channel_down', channel: null, openings: 3 })).toBe(
-    'The breaker of a channel opens, 3 times in a row',
+    'The breaker of a channel opens, 3 times in a row, or its credentials are all refused',
   )
 })
 

@@ -58,8 +58,7 @@ test('a channel of gateway.yaml is blocked on its page, which names the models i
   await page.getByRole('button', { name: 'Block channel' }).click()
   const dialog = page.getByRole('dialog', { name: 'Block channel?' })
   const block = dialog.getByRole('button', { name: 'Block channel' })
-  await dialog.getByText(/models have no other channel/).waitFor()
-  await dialog.getByRole('listitem').getByText('main', { exact: true }).waitFor()
+  await dialog.getByText(/main.* have no other channel that works\.$/).waitFor()
   expect(await block.isDisabled()).toBe(true)
   await dialog.getByLabel('Why, for your colleagues').fill('It answers nonsense')
   await block.click()
@@ -295,4 +294,61 @@ test('a model is changed by a form, and its page shows what is stated', async ()
   expect(await settings.getByRole('region', { name: 'Stated traits' }).textContent()).toMatch(/tools\s*no/)
   const { body } = await call('GET', 'models/by-form')
   expect(body).toMatchObject({ aliases: ['other-name'], fallbacks: [], context_length: 128_000 })
+})
+
+test('a channel says why it does not answer and which models have no other, before it is blocked', async () => {
+  const { call } = await bed.makeOwner()
+  for (const id of ['lonely', 'shared']) await call('POST', 'models', { id })
+  const made = (name: string, models: string[]) =>
+    call('POST', 'channels', {
+      ...{ name, models, api_keys: ['a-key'] },
+      protocols: { 'openai-chat': 'https://upstream.example/v1' },
+    })
+  const { body: channel } = await made('last-one', ['lonely', 'shared'])
+  await made('other-one', ['shared'])
+  const page = await bed.page()
+  await bed.signIn(page)
+  const path = `/console/channels/${channel.id}`
+  const said = { reported_in: 1, processes: 1, since: new Date().toISOString() }
+  const withHealth = async (more: object) => {
+    await page.unroute('**/admin/v1/health')
+    const { body: health } = await call('GET', 'health')
+    const channels = health.channels.map((one: { name: string }) =>
+      one.name === 'last-one' ? { ...one, ...more } : one,
+    )
+    await page.route('**/admin/v1/health', (route) => route.fulfill({ json: { ...health, channels } }))
+    await page.goto(path)
+  }
+  const notice = page.getByRole('main')
+  await withHealth({ silent: { ...said, waiting: 73, oldest_ms: 55_000 } })
+  await notice
+    .getByText(/^73 requests wait for its answer, the oldest for 55 s\. It has answered none since/)
+    .waitFor()
+  await notice.getByText(/lonely has no other channel that works\.$/).waitFor()
+  await axe(page)
+  await withHealth({ refused: { ...said, reason: 'upstream_error, status 401' } })
+  await notice
+    .getByText(/^The vendor refuses its only credential since .*: upstream_error, status 401\./)
+    .waitFor()
+  await notice
+    .getByText(/lonely has no other channel that works\. Other channels get its other requests\.$/)
+    .waitFor()
+  await page.unroute('**/admin/v1/health')
+  await page.goto(path)
+  await page.getByRole('button', { name: 'Block channel' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Block channel?' })
+  await dialog.getByText('lonely has no other channel that works.').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect((await call('GET', `channels/${channel.id}`)).body).toMatchObject({ state: 'enabled', blocked: null })
+})
+  await dialog.getByText('lonely has no other channel that works.').waitFor()
+  await axe(page)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect((await call('GET', `channels/${channel.id}`)).body.state).toBe('enabled')
+  await page.getByRole('button', { name: 'Disable the channel' }).click()
+  await dialog.getByRole('button', { name: 'Disable the channel' }).click()
+  await page.getByRole('button', { name: 'Enable the channel' }).click()
+  await page.getByRole('button', { name: 'Disable the channel' }).waitFor()
 })

@@ -467,6 +467,7 @@ function episodeOf(name: string, n: number) {
     name: name.startsWith('openai') ? `channel ${name}` : `model ${name}`,
     state: 'open',
     opened_at: at(busy),
+    unheld_since: null,
     summary: name.startsWith('openai') ? `channel ${name}: its breaker is open` : `model ${name} fails.`,
     acknowledged: null,
     deliveries: [],

@@ -138,7 +138,7 @@ test('a problem that is none of a channel has a line of its own, after what is w
 test('open alerts are counted, and where there are more than were read, the count says so', () => {
   const data = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
     ...{ id: name, name: 'all', summary: 'It fires', at: '', opened_at: '', closed_at: null },
-    ...{ acknowledged: null, rule: { id: name, name } },
+    ...{ acknowledged: null, unheld_since: null, rule: { id: name, name } },
   })) as never
   const titles = (next_cursor: string | null) =>
     causesOf(undefined, { data, next_cursor }, undefined).map(({ title }) => title)
@@ -158,3 +158,80 @@ test.each([
     expect(isCostUnknown({ requests, unpriced_requests: unpriced, cost_nano_usd: cost })).toBe(is)
   },
 )
+
+describe('channels that do not answer', () => {
+  type Health = NonNullable<Parameters<typeof causesOf>[0]>
+  type Episode = Parameters<typeof causesOf>[1]['data'][number]
+  const channel = (name: string, models: string[], again: string | null = null) =>
+    ({
+      ...{ id: name, name, silent: null, only_channel_for: { count: models.length, models } },
+      recent: { answers_again_since: again },
+    }) as Health['channels'][number]
+  const problem = (name: string, cause: string, since: string | null) =>
+    ({ severity: 'bad', where: `channel ${name}`, what: 'It broke', cause, since }) as const
+  const episode = (name: string, unheld_since: string | null) =>
+    ({
+      ...{ id: name, rule: { id: 'r', name: 'A channel is down', kind: 'channel_down' }, name, unheld_since },
+      ...{ summary: `${name}: its breaker is open`, opened_at: '', acknowledged: null },
+    }) as Episode
+  const listed = (...data: Episode[]) => ({ data, next_cursor: null })
+  const [early, late] = ['2026-11-24T12:00:01', '2026-11-24T12:00:07']
+
+  test('say at once why, since when, and which models have no other channel', () => {
+    const one = causesOf(
+      { channels: [channel('us', ['gpt-5'])], problems: [problem('us', 'status 500', late)] },
+      listed(),
+      undefined,
+    )
+    expect(one.map(({ title, why }) => [title, why])).toEqual([
+      ['Channel us is down.', 'Status 500. Since Nov 24, 12:00:07. gpt-5 has no other channel that works.'],
+    ])
+    const several = causesOf(
+      {
+        channels: [channel('us', ['a']), channel('eu', []), channel('asia', ['b'])],
+        problems: [
+          problem('us', 'status 500', late),
+          problem('eu', 'status 500', early),
+          problem('asia', 'the vendor refuses its only credential', null),
+        ],
+      },
+      listed(),
+      undefined,
+    )
+    expect(several.map(({ why }) => why)).toEqual([
+      'us, eu: status 500; asia: the vendor refuses its only credential. Since Nov 24, 12:00:01. a and b have no other channel that works.',
+    ])
+  })
+
+  test('and are only silent do not fail: their clients give up', () => {
+    const silent = { since: late, waiting: 2, oldest_ms: 9, reported_in: 1, processes: 1 }
+    const cause = '2 requests wait for its answer, the oldest for 9 s'
+    const health = {
+      channels: [{ ...channel('us', []), silent }],
+      problems: [{ ...problem('us', cause, late), severity: 'warning' as const }],
+    }
+    expect(causesOf(health, listed(), [])).toMatchObject([
+      {
+        tone: 'warning',
+        title: 'Channel us does not answer.',
+        why: '2 requests wait for its answer, the oldest for 9 s. Since Nov 24, 12:00:07.',
+        effect: '',
+      },
+    ])
+  })
+
+  test('and answer again are no fault any more, though their alert is still open', () => {
+    const health = { channels: [channel('us', [], early)], problems: [] }
+    expect(
+      causesOf(health, listed(episode('channel us', late)), undefined).map(({ tone, title }) => [
+        tone,
+        title,
+      ]),
+    ).toEqual([['good', 'Channel us answers again since Nov 24, 12:00:01.']])
+    const both = causesOf(health, listed(episode('channel us', late), episode('channel eu', null)), undefined)
+    expect(both.map(({ tone, title }) => [tone, title])).toEqual([
+      ['warning', 'Alert A channel is down: channel eu: its breaker is open.'],
+      ['good', 'Channel us answers again since Nov 24, 12:00:01.'],
+    ])
+  })
+})

@@ -52,7 +52,8 @@ export function isDown(channel: Channel): boolean {
 }
 
 function problemsOfChannel(channel: Channel): HealthProblem[] {
-  const { name, state, blocked, breaker, is_readable, refused, silent, credentials, cooldowns, recent } = channel
+  const { name, state, blocked, breaker, is_readable, refused, silent, credentials, cooldowns, recent } =
+    channel
   const of = { where: `channel ${name}`, since: null }
   if (state !== 'enabled' || blocked) return []
   if (!is_readable) {

@@ -206,7 +206,7 @@ function withOnlyChannels(channels: Health['channels'], { rows }: Stored): Healt
   const byModel = Map.groupBy(rows.offers, ({ modelId }) => modelId)
   const enabled = rows.models.filter(({ disabledAt }) => disabledAt === null)
   const working = new Set(
-    channels.filter((one) => one.state === 'enabled' && !isDown(one)).map(({ id }) => id),
+    channels.filter((one) => one.state === 'enabled' && !one.blocked && !isDown(one)).map(({ id }) => id),
   )
   const only = enabled.flatMap(({ id }) => {
     const offering = new Set(servingOffers(byModel, id).map(({ channelId }) => channelId))

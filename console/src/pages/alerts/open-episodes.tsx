@@ -38,6 +38,7 @@ export function OpenEpisodes({
             className={classes.episode}
             data-open={episode.id === openId || undefined}
             data-known={episode.acknowledged !== null || undefined}
+            data-over={episode.unheld_since !== null || undefined}
           >
             <div className={classes.words}>
               <Link
@@ -50,15 +51,21 @@ export function OpenEpisodes({
                 {episode.summary}
               </Link>
               <div className={classes.about}>
-                {episode.acknowledged === null ? (
+                {episode.unheld_since !== null ? (
+                  <State tone="good">
+                    no longer so since <Moment at={episode.unheld_since} />, closes by itself
+                  </State>
+                ) : episode.acknowledged === null ? (
                   <State tone="bad">open</State>
                 ) : (
                   <State tone="warning">acknowledged by {episode.acknowledged.by}</State>
                 )}
                 <span>
-                  since <Moment at={episode.opened_at} />
+                  {episode.unheld_since === null ? 'since' : 'opened'} <Moment at={episode.opened_at} />
                 </span>
-                <span>now {episode.value}</span>
+                <span>
+                  {episode.unheld_since === null ? 'now' : 'last'} {episode.value}
+                </span>
                 <span>rule {episode.rule.name}</span>
               </div>
             </div>

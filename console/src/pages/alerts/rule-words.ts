@@ -25,7 +25,7 @@ export function ruleWords(condition: Condition): string {
     }
     case 'channel_down': {
       const times = condition.openings === 1 ? '' : `, ${condition.openings} times in a row`
-      return `The breaker of ${one('channel', condition.channel)} opens${times}`
+      return `The breaker of ${one('channel', condition.channel)} opens${times}, or its credentials are all refused`
     }
     case 'ledger_lag':
       return `A row waits for Postgres for more than ${duration(condition.older_than_seconds * 1_000)}${condition.set_aside ? ', or a frame is set aside' : ''}`

@@ -1,16 +1,18 @@
 import { Button, Stack } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { readAll } from '../../api/list.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { done } from '../../parts/toast.tsx'
 import { BlockReason } from '../keys/key-acts.tsx'
 import { useChannelEditing } from './channels-query.ts'
 
-/** Takes any channel out of use, also one of gateway.yaml, or brings it back. */
-export function BlockChannel({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
+/**
+ * Takes any channel out of use, also one of gateway.yaml, or brings it back. `loses`: what its models lose, in
+ * a sentence.
+ */
+export function BlockChannel({ tagged, loses }: { tagged: Tagged<Schema<'Channel'>>; loses: string }) {
   const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const queries = useQueryClient()
@@ -48,7 +50,7 @@ export function BlockChannel({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) 
           <Stack gap={12}>
             <div>
               The channel gets no more requests within a second, until somebody unblocks it here. No file
-              lifts the block. Running requests can finish. <LeftAlone id={id} name={name} />
+              lifts the block. Running requests can finish. <strong>{loses}</strong>
             </div>
             <BlockReason value={reason} onChange={setReason} />
           </Stack>
@@ -61,44 +63,3 @@ export function BlockChannel({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) 
     </>
   )
 }
-
-const shownMost = 10
-
-/** The models that no other channel serves. Read when the dialog opens. */
-function LeftAlone({ id, name }: { id: string; name: string }) {
-  const models = useQuery({
-    queryKey: ['models', 'of channel', name],
-    staleTime: 0,
-    queryFn: ({ signal }) =>
-      readAll(
-        (page) =>
-          ask(
-            api.GET('/admin/v1/models', {
-              params: { query: { channel: name, state: 'enabled', limit: 200, ...page } },
-              signal,
-            }),
-          ),
-        50,
-      ),
-  })
-  if (models.isError) return <span>The models that it serves cannot be read now.</span>
-  if (models.data === undefined) return <span>Reading the models that it serves…</span>
-  const alone = models.data.filter(({ channels }) => !channels.some((one) => one.id !== id && isUsed(one)))
-  if (alone.length === 0) return <span>Each of its models has another channel.</span>
-  return (
-    <>
-      <strong>
-        {alone.length === 1 ? 'This model has' : `These ${alone.length} models have`} no other channel, and
-        requests for {alone.length === 1 ? 'it' : 'them'} are refused unless a fallback answers:
-      </strong>
-      <ul>
-        {alone.slice(0, shownMost).map((model) => (
-          <li key={model.id}>{model.id === '*' ? '* (any other name)' : model.id}</li>
-        ))}
-        {alone.length > shownMost ? <li>and {alone.length - shownMost} more</li> : null}
-      </ul>
-    </>
-  )
-}
-
-const isUsed = ({ state, blocked }: { state: string; blocked: boolean }) => state === 'enabled' && !blocked

@@ -2,10 +2,11 @@ import { forms } from 'virtual:settings'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
+import { count } from '../../format/numbers.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -19,10 +20,11 @@ import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
 import { BlockChannel } from './block-channel.tsx'
 import { ChannelCredentials } from './channel-credentials.tsx'
 import { ChannelOffers } from './channel-offers.tsx'
-import { stateOf } from './channel-state.ts'
+import { refusedWords, stateOf, waitingWords } from './channel-state.ts'
 import { ChannelTest } from './channel-test.tsx'
 import { channelQuery, useChannelEditing, useChannelHealth } from './channels-query.ts'
 import { channelGroups, EditChannel } from './edit-channel.tsx'
+import { onlyChannelWords } from './only-channel.ts'
 
 /** One channel: how it is, a test, its credentials, its models, its settings. */
 export function ChannelPage() {
@@ -68,21 +70,21 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
           <Link to="/console/log" search={{ channel: channel.name }}>
             Its requests
           </Link>
-          {may('catalog', 'write') ? <BlockChannel tagged={tagged} /> : null}
+          {may('catalog', 'write') ? <BlockChannel tagged={tagged} loses={losesOf(health)} /> : null}
           {mayChange ? (
             <>
               <Button variant="default" onClick={() => setEditing(true)}>
                 Edit the channel
               </Button>
-              <Switches tagged={tagged} />
+              <Switches tagged={tagged} loses={losesOf(health)} />
             </>
           ) : null}
         </>
       }
     >
       <HealthPart of={gateway} />
-      {health?.breaker === null || health === undefined ? null : (
-        <Breaker channel={channel} breaker={health.breaker} />
+      {health === undefined ? null : (
+        <Trouble channel={channel} health={health} offered={offers.data?.data.length} />
       )}
       <Facts
         facts={[
@@ -100,12 +102,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
             'Running now',
             health === undefined ? 'not known' : `${health.load.running} of ${health.load.most}`,
           ],
-          [
-            'Recent calls',
-            health === undefined
-              ? 'not known'
-              : `${health.recent.calls}, ${health.recent.failed} failed${health.recent.last_error === null ? '' : `: ${health.recent.last_error}`}`,
-          ],
+          ['Recent calls', health === undefined ? 'not known' : recentWords(health.recent)],
         ]}
       />
       <TrafficOverTime of={traffic} />
@@ -135,12 +132,70 @@ function HealthPart({ of }: { of: ReturnType<typeof useChannelHealth> }) {
   return usePart('how it is now', of)
 }
 
+type Health = Schema<'Health'>['channels'][number]
+
+function recentWords({ calls, failed, last_error, unanswered }: Health['recent']): string {
+  return [
+    count(calls),
+    `${count(failed)} failed${last_error === null ? '' : `, the last one with ${last_error}`}`,
+    ...(unanswered === 0 ? [] : [`${count(unanswered)} given up by clients before an answer`]),
+  ].join('; ')
+}
+
+/** What keeps it from answering, since when, and what that does to requests. `offered`: how many models. */
+function Trouble({
+  channel,
+  health,
+  offered,
+}: {
+  channel: Schema<'Channel'>
+  health: Health
+  offered: number | undefined
+}) {
+  const { breaker, refused, silent, only_channel_for: only, credentials } = health
+  if (channel.state !== 'enabled') return null
+  const alone = onlyChannelWords([only])
+  const others = alone === '' ? 'Other channels get its requests.' : 'Other channels get its other requests.'
+  const where = (
+    <>
+      {alone} {alone !== '' && offered !== undefined && only.count >= offered ? null : others}
+    </>
+  )
+  if (breaker !== null)
+    return (
+      <Breaker channel={channel} breaker={breaker}>
+        {where}
+      </Breaker>
+    )
+  if (refused !== null)
+    return (
+      <Notice tone="bad">
+        {sentenceOf(refusedWords(credentials))} since <Moment at={refused.since} />: {refused.reason}. Replace
+        it, or settle it with the vendor. {where}
+      </Notice>
+    )
+  if (silent !== null)
+    return (
+      <Notice tone="warning">
+        {sentenceOf(waitingWords(silent))}. It has answered none since <Moment at={silent.since} />. Clients
+        that give up are cancelled in the log. {alone}
+      </Notice>
+    )
+  return null
+}
+
+function sentenceOf(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
 function Breaker({
   channel,
   breaker,
+  children,
 }: {
   channel: Schema<'Channel'>
-  breaker: NonNullable<Schema<'Health'>['channels'][number]['breaker']>
+  breaker: NonNullable<Health['breaker']>
+  children: ReactNode
 }) {
   const may = useMay()
   const queries = useQueryClient()
@@ -162,13 +217,19 @@ function Breaker({
       }
     >
       The breaker is {breaker.state} in {breaker.open_in} of {breaker.processes} processes since{' '}
-      <Moment at={breaker.since} />: {breaker.reason}. Their requests go to other channels. Each process tries
-      again by itself, the last one <Moment at={breaker.open_until} />.
+      <Moment at={breaker.since} />: {breaker.reason}. {children} Each process tries again by itself, the last
+      one <Moment at={breaker.open_until} />.
     </Notice>
   )
 }
 
-function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
+/** What the models of a channel lose without it. */
+function losesOf(health: Health | undefined): string {
+  if (health === undefined) return 'A model that no other channel offers has none then.'
+  return onlyChannelWords([health.only_channel_for]) || 'Other channels answer all of its models.'
+}
+
+function Switches({ tagged, loses }: { tagged: Tagged<Schema<'Channel'>>; loses: string }) {
   const channel = tagged.data
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -208,8 +269,8 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
           await navigate({ to: '/console/channels' })
         }}
       >
-        It gets no more requests. Its {channel.credentials.length} credentials and its models are erased. Its
-        rows stay in the log.
+        It gets no more requests. {channel.state === 'enabled' ? loses : null} Its{' '}
+        {channel.credentials.length} credentials and its models are erased. Its rows stay in the log.
       </AskFirst>
     </>
   )

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { moment } from '../../format/moments.ts'
-import { duration } from '../../format/numbers.ts'
+import { count, duration } from '../../format/numbers.ts'
 import type { Tone } from '../../parts/tone.ts'
 
 type ChannelHealth = Schema<'Health'>['channels'][number]
@@ -8,7 +8,9 @@ type ChannelHealth = Schema<'Health'>['channels'][number]
 /** How a channel is, in words, the worst first. */
 export function stateOf(
   channel: Pick<Schema<'Channel'>, 'state' | 'blocked' | 'is_readable'>,
-  health: Pick<ChannelHealth, 'breaker' | 'cooldowns' | 'recent' | 'credentials'> | undefined,
+  health:
+    | Pick<ChannelHealth, 'breaker' | 'refused' | 'silent' | 'cooldowns' | 'recent' | 'credentials'>
+    | undefined,
 ): { tone: Tone; words: string } {
   if (channel.blocked !== null) {
     const { at, by, reason } = channel.blocked
@@ -18,9 +20,11 @@ export function stateOf(
   if (!channel.is_readable)
     return { tone: 'bad', words: 'left out: another SECRET_KEY has encrypted its secrets' }
   if (health === undefined) return { tone: 'info', words: 'enabled' }
-  const { breaker, cooldowns, recent, credentials } = health
+  const { breaker, refused, silent, cooldowns, recent, credentials } = health
   if (breaker !== null)
     return { tone: breaker.state === 'open' ? 'bad' : 'warning', words: `breaker ${breaker.state}` }
+  if (refused !== null) return { tone: 'bad', words: refusedWords(credentials) }
+  if (silent !== null) return { tone: 'warning', words: `does not answer: ${waitingWords(silent)}` }
   const cooled = new Set(cooldowns.map(({ credential }) => credential))
   if (cooled.size > 0) {
     const soonest = Math.min(...cooldowns.map(({ left_ms }) => left_ms))
@@ -29,6 +33,8 @@ export function stateOf(
       words: `${cooled.size} of ${credentials} credentials rest, the first for ${duration(soonest)} more`,
     }
   }
+  if (recent.answers_again_since !== null)
+    return { tone: 'good', words: `answers again since ${moment(new Date(recent.answers_again_since))}` }
   if (recent.failed > 0) {
     return {
       tone: recent.failed * 2 >= recent.calls ? 'bad' : 'warning',
@@ -36,6 +42,18 @@ export function stateOf(
     }
   }
   return { tone: 'good', words: recent.calls === 0 ? 'enabled' : 'answers well' }
+}
+
+/** `the vendor refuses its only credential` */
+export function refusedWords(credentials: number): string {
+  return `the vendor refuses ${credentials <= 1 ? 'its only credential' : `all of its ${credentials} credentials`}`
+}
+
+/** `73 requests wait for its answer, the oldest for 55 s` */
+export function waitingWords({ waiting, oldest_ms }: NonNullable<ChannelHealth['silent']>): string {
+  if (waiting === 0 || oldest_ms === null) return 'clients gave up waiting for its answer'
+  const requests = waiting === 1 ? '1 request waits' : `${count(waiting)} requests wait`
+  return `${requests} for its answer, the oldest for ${duration(oldest_ms)}`
 }
 
 /** Nothing that a list would have to say. */

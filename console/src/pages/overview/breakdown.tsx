@@ -223,14 +223,21 @@ function BreakdownRow({
         )}
       </th>
       <td>{count(row.requests)}</td>
-      <td title={count(row.errors)} data-bad={isFailing(row) || undefined}>
-        {row.errors === 0 || log === undefined ? (
-          share(row.errors, row.requests)
+      <td data-bad={isFailing(row) || undefined}>
+        {row.errors === 0 ? (
+          '0'
         ) : (
-          <Link to="/console/log" search={log({ outcome: errorOutcomes })} className={classes.plain}>
-            {share(row.errors, row.requests)}
-            <span className="tg-heard">: errors of {name}</span>
-          </Link>
+          <>
+            <span className="tg-quiet">{share(row.errors, row.requests)}</span>{' '}
+            {log === undefined ? (
+              count(row.errors)
+            ) : (
+              <Link to="/console/log" search={log({ outcome: errorOutcomes })} className={classes.plain}>
+                {count(row.errors)}
+                <span className="tg-heard"> errors of {name}</span>
+              </Link>
+            )}
+          </>
         )}
       </td>
       <td>

@@ -1,5 +1,7 @@
 import type { Schema } from '../../api/client.ts'
+import { moment } from '../../format/moments.ts'
 import { count, share } from '../../format/numbers.ts'
+import { onlyChannelWords } from '../channels/only-channel.ts'
 import type { Sums } from './overview-query.ts'
 
 type Health = Schema<'Health'>
@@ -10,9 +12,11 @@ type Problem = Health['problems'][number]
 export interface Cause {
   /** Of its kind: there is one of each. */
   id: string
-  tone: 'bad' | 'warning'
+  tone: 'bad' | 'warning' | 'good'
   /** `3 channels are down: a, b, c.` */
   title: string
+  /** Why, since when, and what has no other channel; empty where `title` says so. */
+  why: string
   /** What it does to requests; empty: nothing that is known. */
   effect: string
   details: readonly Detail[]
@@ -51,22 +55,33 @@ export function causesOf(
   })
   const downNames = named(ofChannels.filter(({ problem }) => problem.severity === 'bad'))
   const weakNames = named(ofChannels.filter(({ name }) => !downNames.includes(name)))
-  const channelCause = (id: string, tone: Cause['tone'], names: readonly string[], verb: string): Cause[] => {
+  const isSilent = (name: string) => health?.channels.some((one) => one.name === name && one.silent !== null)
+  const [silentNames, failingNames] = [true, false].map((isIt) =>
+    weakNames.filter((name) => (isSilent(name) === true) === isIt),
+  )
+  const channelCause = (
+    id: 'down' | 'silent' | 'failing',
+    tone: Cause['tone'],
+    names: readonly string[] = [],
+  ): Cause[] => {
     if (names.length === 0) return []
+    const [isOne, areMany] = channelVerbs[id]
     const told = names.map((name) => ({ name, of: ofChannels.filter((one) => one.name === name) }))
     const what =
       names.length === 1
-        ? `Channel ${names[0]} is ${verb}`
-        : `${count(names.length)} channels are ${verb}: ${list(names)}`
+        ? `Channel ${names[0]} ${isOne}`
+        : `${count(names.length)} channels ${areMany}: ${list(names)}`
     return [
       {
         ...{ id, tone, channels: names },
         title: `${what}.`,
-        effect: effectOn(names, hits),
+        why: whyOf(told, health?.channels ?? []),
+        // Clients that gave up do not count as failed.
+        effect: id === 'silent' ? '' : effectOn(names, hits),
         details: told.map(({ name, of }) => ({
           ...{ id: name, name },
           words: of.map(({ problem }) => sentence(problem.what)).join(' '),
-          since: of[0]?.problem.since ?? null,
+          since: sinceOf(of),
           way: channelWay(health, name),
           alerts: newestOf(episodes.filter((one) => one.name === `channel ${name}`)),
         })),
@@ -74,16 +89,22 @@ export function causesOf(
     ]
   }
   const rest = problems.filter((problem) => nameOf(problem) === undefined)
-  const open = episodes.filter(
-    ({ name }) => ![...downNames, ...weakNames].some((one) => name === `channel ${one}`),
+  const [over, open] = [true, false].map((isOver) =>
+    episodes.filter(
+      ({ name, unheld_since }) =>
+        ![...downNames, ...weakNames].some((one) => name === `channel ${one}`) &&
+        (unheld_since !== null) === isOver,
+    ),
   )
   const causes = [
-    ...channelCause('down', 'bad', downNames, 'down'),
+    ...channelCause('down', 'bad', downNames),
+    ...channelCause('silent', 'warning', silentNames),
     ...[...Map.groupBy(rest, ({ where }) => where)].map(
       ([where, found]): Cause => ({
         id: where,
         tone: found.some(({ severity }) => severity === 'bad') ? 'bad' : 'warning',
         title: `${capital(where)}: ${sentence(found[0]?.what ?? '')}`,
+        why: '',
         effect: '',
         channels: [],
         details: found.map(({ what, since }) => ({
@@ -96,10 +117,76 @@ export function causesOf(
         })),
       }),
     ),
-    ...channelCause('failing', 'warning', weakNames, 'failing'),
-    ...alertCause(open, more !== null),
+    ...channelCause('failing', 'warning', failingNames),
+    ...alertCause(open ?? [], more !== null),
+    ...overCause(over ?? [], health?.channels ?? []),
   ]
-  return causes.toSorted((a, b) => Number(a.tone !== 'bad') - Number(b.tone !== 'bad'))
+  return causes.toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+}
+
+const channelVerbs = {
+  down: ['is down', 'are down'],
+  silent: ['does not answer', 'do not answer'],
+  failing: ['is failing', 'are failing'],
+} as const
+
+const order: readonly Cause['tone'][] = ['bad', 'warning', 'good']
+
+/** `upstream_error, status 500. Since Nov 24, 14:02:11. gpt-5-mini has no other channel that works.` */
+function whyOf(
+  told: readonly { name: string; of: readonly { problem: Problem }[] }[],
+  channels: Health['channels'],
+): string {
+  const causes = told.flatMap(({ name, of }) => {
+    const cause = of[0]?.problem.cause ?? null
+    return cause === null ? [] : [{ name, cause }]
+  })
+  const kinds = [...Map.groupBy(causes, ({ cause }) => cause)]
+  const shown = kinds
+    .slice(0, causesListed)
+    .map(([cause, of]) => (kinds.length === 1 ? cause : `${list(of.map(({ name }) => name))}: ${cause}`))
+  if (kinds.length > causesListed) shown.push('…')
+  const since = sinceOf(told.flatMap(({ of }) => of))
+  const alone = onlyChannelWords(
+    channels.filter(({ name }) => told.some((one) => one.name === name)).map((one) => one.only_channel_for),
+  )
+  return [
+    ...(shown.length === 0 ? [] : [sentence((kinds.length === 1 ? capital : String)(shown.join('; ')))]),
+    ...(since === null ? [] : [`Since ${moment(new Date(since))}.`]),
+    ...(alone === '' ? [] : [alone]),
+  ].join(' ')
+}
+
+/** Since the first of them. */
+function sinceOf(of: readonly { problem: Problem }[]): string | null {
+  const [first = null] = of.flatMap(({ problem: { since } }) => (since === null ? [] : [since])).sort()
+  return first
+}
+
+const causesListed = 3
+
+/** Alerts of what is over: each closes when that has lasted. */
+function overCause(over: readonly Episode[], channels: Health['channels']): Cause[] {
+  const saidOf = ({ name, rule, unheld_since: since }: Episode) => {
+    const again = channels.find((one) => `channel ${one.name}` === name)?.recent.answers_again_since
+    const what = rule.kind === 'channel_down' ? 'answers again' : 'is no longer so'
+    return `${capital(name)} ${what} since ${moment(new Date(again ?? since ?? 0))}.`
+  }
+  const [first, ...others] = over
+  if (first === undefined) return []
+  const names = list([...new Set(over.map(({ name }) => name))])
+  return [
+    {
+      ...{ id: 'over', tone: 'good', effect: '', channels: [] },
+      title: others.length === 0 ? saidOf(first) : `${count(over.length)} alerts are over: ${names}.`,
+      why: 'An alert closes by itself when this has lasted.',
+      details: over.map((episode) => ({
+        ...{ id: episode.id, name: `Alert ${episode.rule.name}`, since: null, alerts: [] },
+        words: `${others.length === 0 ? '' : `${saidOf(episode)} `}It was: ${sentence(episode.summary)}`,
+        way: { to: 'episode', id: episode.id },
+      })),
+    },
+  ]
 }
 
 /** That too many requests end badly. */
@@ -117,6 +204,7 @@ export function errorCause(
     id: 'errors',
     tone: 'warning',
     title: `${share(now.errors, now.requests)} of ${count(now.requests)} ${now.requests === 1 ? 'request was' : 'requests were'} refused or failed.`,
+    why: '',
     effect: then,
     details: [],
     channels: [],
@@ -135,6 +223,7 @@ function alertCause(open: readonly Episode[], isCut: boolean): Cause[] {
         open.length === 1 && !isCut
           ? `Alert ${names[0]}: ${sentence(open[0]?.summary ?? '')}`
           : `${count(open.length)} ${isCut ? 'or more ' : ''}alerts are open: ${list(names, isCut)}.`,
+      why: '',
       effect: '',
       channels: [],
       details: open.map(episodeDetail),

@@ -1,4 +1,10 @@
-import { AlertIcon, ChevronDownIcon, ChevronUpIcon, XCircleIcon } from '@primer/octicons-react'
+import {
+  AlertIcon,
+  CheckCircleIcon,
+  ChevronDownIcon,
+  ChevronUpIcon,
+  XCircleIcon,
+} from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import { useMay } from '../../api/session.ts'
@@ -53,7 +59,11 @@ export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts
   const before = totalsBefore.data?.total
   const causes = causesOf(health.data, episodes.data ?? noEpisodes, hits.data?.data)
   const isErring = now !== undefined && isFailing(now, before)
-  const all = isErring ? [...causes, errorCause(now, before)] : causes
+  // What is over comes after what is not.
+  const isOver = ({ tone }: Cause) => tone === 'good'
+  const all = isErring
+    ? [...causes.filter((one) => !isOver(one)), errorCause(now, before), ...causes.filter(isOver)]
+    : causes
   return (
     <div className={classes.wrong}>
       {!isKnown ? null : all.length > 0 ? (
@@ -107,14 +117,15 @@ function Causes({ causes, search }: { causes: readonly Cause[]; search: Texts })
 }
 
 function Line({ cause, search, fold }: { cause: Cause; search: Texts; fold?: ReactNode }) {
-  const { tone, title, effect } = cause
-  const Shape = tone === 'bad' ? XCircleIcon : AlertIcon
+  const { tone, title, why, effect } = cause
+  const Shape = { bad: XCircleIcon, warning: AlertIcon, good: CheckCircleIcon }[tone]
   return (
     <div className={classes.line} data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
       <Shape size={16} aria-hidden />
       <div className={classes.lineWords} title={`${title} ${effect}`}>
         <strong>{title}</strong> <span>{effect}</span>
       </div>
+      {why === '' ? null : <div className={classes.why}>{why}</div>}
       <div className={classes.ways}>
         <CauseWays cause={cause} search={search} />
         {fold}
@@ -135,8 +146,15 @@ function CauseWays({ cause: { id, channels, details }, search }: { cause: Cause;
   if (channels.length > 0)
     return (
       <>
-        <Link to="/console/log" search={{ channel: [...channels], outcome: errorOutcomes, last: '15m' }}>
-          Errors of {channels.length === 1 ? channels[0] : `these ${channels.length}`}
+        <Link
+          to="/console/log"
+          search={{
+            ...{ channel: [...channels], last: '15m' },
+            outcome: id === 'silent' ? ['cancelled', ...errorOutcomes] : errorOutcomes,
+          }}
+        >
+          {id === 'silent' ? 'Requests' : 'Errors'} of{' '}
+          {channels.length === 1 ? channels[0] : `these ${channels.length}`}
         </Link>
         {channels.length === 1 && first !== undefined ? (
           <DetailWay detail={first} />

@@ -52,7 +52,7 @@ export function ErrorGroups({ terms, search, isAny }: { terms: Terms; search: Te
               <tr>
                 <th scope="col">Error, and what the last client was told</th>
                 <th scope="col">Endpoint</th>
-                {isMember ? null : <th scope="col">Channel</th>}
+                {isMember ? null : <th scope="col">Last channel</th>}
                 <th scope="col" data-number>
                   Requests
                 </th>

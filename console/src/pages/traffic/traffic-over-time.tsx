@@ -156,7 +156,7 @@ function chartsOf(found: readonly Series[], terms: Terms, scheme: Scheme): Drawn
       kind: 'stacked',
       series: byOutcome(errorOutcomes),
       format: count,
-      none: 'No errors in this time.',
+      none: 'No request ended with an error in this time.',
     },
     {
       title: 'First token of those that succeeded',

@@ -9,8 +9,8 @@ import { BlockReason } from '../keys/key-acts.tsx'
 import { useChannelEditing } from './channels-query.ts'
 
 /**
- * Takes any channel out of use, also one of gateway.yaml, or brings it back. `loses`: what its models lose, in
- * a sentence.
+ * Takes any channel out of use, also one of gateway.yaml, or brings it back. `loses`: what its models lose,
+ * in a sentence.
  */
 export function BlockChannel({ tagged, loses }: { tagged: Tagged<Schema<'Channel'>>; loses: string }) {
   const [isOpen, setOpen] = useState(false)

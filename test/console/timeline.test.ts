@@ -68,3 +68,15 @@ test('a wait before the first attempt is not said to be before the next', () => 
   expect(waits([attempt])).toEqual(['before the first attempt'])
   expect(waits([attempt, attempt])).toEqual(['before the next attempt'])
 })
+
+test('a member, who sees no channel, sees that the upstream was called, or that nothing was', () => {
+  const hidden = { stream: true, channel: null, attempts: [] }
+  const answered = timelineOf({ ...hidden, latency_ms: { queue: 3, first_token: 40, total: 90 } })
+  expect(answered.map(({ name, from, to, mark }) => [name, from, to, mark?.at])).toEqual([
+    ['Admission', 0, 3, undefined],
+    ['Upstream', 3, 90, 40],
+  ])
+  expect(JSON.stringify(answered)).not.toContain('it ended here')
+  const refused = timelineOf({ ...hidden, latency_ms: { queue: null, first_token: null, total: 2 } })
+  expect(refused.map(({ words }) => words)).toEqual(['it ended here: no model was called'])
+})

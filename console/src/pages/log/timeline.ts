@@ -17,7 +17,7 @@ type Detail = Schema<'LogDetail'>
 /**
  * The steps of a request from what its row has. The row keeps how long each call took, not when it began:
  * calls follow each other, and the last one ends with the request, so what lies between them is shown before
- * the last.
+ * the last. `queue` says that a channel was called, also to members, who do not see which.
  */
 export function timelineOf({
   latency_ms,
@@ -27,30 +27,28 @@ export function timelineOf({
 }: Pick<Detail, 'latency_ms' | 'attempts' | 'stream' | 'channel'>): Span[] {
   const { queue, first_token, total } = latency_ms
   const called = attempts.filter(({ passed_over }) => !passed_over)
+  const isCalled = called.length > 0 || channel !== null || queue !== null
   const before = queue ?? (called.length === 0 ? (total ?? 0) : 0)
   const spans: Span[] = [
     {
       name: 'Admission',
-      words:
-        called.length === 0 && channel === null
-          ? 'it ended here: no channel was called'
-          : 'key, limits, body, money, journal',
+      words: isCalled ? 'key, limits, body, money, journal' : 'it ended here: no model was called',
       from: 0,
       to: before,
       kind: 'own',
     },
   ]
-  if (called.length === 0 && channel !== null && total !== null) {
+  if (called.length === 0 && isCalled && total !== null) {
     const mark =
       first_token === null
         ? {}
         : { mark: { at: first_token, name: stream ? 'first token' : 'first content' } }
     spans.push({
-      name: channel,
-      words: 'its attempts are no longer kept',
+      name: channel ?? 'Upstream',
+      words: channel === null ? 'the calls to the model' : 'its attempts are no longer kept',
       from: before,
-      to: total,
-      kind: 'answered',
+      to: Math.max(before, total),
+      kind: channel === null ? 'own' : 'answered',
       ...mark,
     })
   }

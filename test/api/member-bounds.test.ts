@@ -107,6 +107,24 @@ test('a member learns of no model, and of no alias, that keys of the group may n
   expect((await change(key.id, { name: randomUUID() })).status).toBe(200)
 })
 
+type Listed = { name: string; models: object[] }
+
+test('a member reads the models and prices of the groups of its keys, and no channel', async () => {
+  const priced = await group({ models: ['main'], price_multiplier: '1.5' })
+  const foreign = await group()
+  await make(world.owner, { group: priced })
+  const read = (id: string) => world.call('GET', `tenants/${id}/models`, { cookie: world.a.cookie })
+  const listed = await until(async () => {
+    const { body } = await read(world.a.id)
+    return body.groups.find((each: Listed) => each.name === priced && each.models.length > 0)
+  })
+  expect(listed.models).toMatchObject([{ id: 'main', pricing: { input: '1500.00' }, context_length: 1000 }])
+  const { status, body } = await read(world.a.id)
+  expect([status, JSON.stringify(body).includes('scripted')]).toEqual([200, false])
+  expect(body.groups.map(({ name }: Listed) => name)).not.toContain(foreign)
+  expect((await read(world.b.id)).status).toBe(404)
+})
+
 test('a member enables what a member has disabled, and not what an admin has', async () => {
   const named = await group()
   const { body: key } = await make(world.owner, { group: named })

@@ -69,7 +69,7 @@ test('a member sees its own tenant on every page, and nothing of another one', a
   await page.goto('/console/log')
   await page.getByText('1 request matches').waitFor()
   const menu = page.getByRole('navigation', { name: 'Pages' })
-  for (const hidden of ['Users', 'Groups', 'Channels', 'Models', 'Ledger', 'Settings']) {
+  for (const hidden of ['Users', 'Groups', 'Channels', 'Ledger', 'Settings']) {
     expect(await menu.getByRole('link', { name: hidden, exact: true }).count(), hidden).toBe(0)
   }
   const addresses = ['', '/log', '/jobs', '/playground', '/tenants', '/keys', '/alerts', '/audit', '/account']

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AnswerReader } from '../../console/src/pages/playground/answer.ts'
-import { modelsFor } from '../../console/src/pages/playground/choices.ts'
+import { modelsFor, ownModels } from '../../console/src/pages/playground/choices.ts'
 import { firstSnippets } from '../../console/src/pages/playground/first-snippets.ts'
 import {
   type Endpoint,
@@ -283,4 +283,16 @@ test('the answer to a first request is bounded in each format of conversations, 
     expect(formOf(path, firstRequest(path, 'm')).maxTokens, kind).toBe(1024)
   for (const { id, text } of firstSnippets('http://127.0.0.1', 'm', 'secret'))
     expect(text, id).toMatch(/(max_(completion_)?tokens|maxOutputTokens)\W+1024/)
+})
+
+test('a member is offered the models of the group of its key, for the endpoint', () => {
+  const model = (id: string, images: object | null = null) =>
+    ({ id, capabilities: { images }, pricing: {} }) as Parameters<typeof ownModels>[0][0]['models'][0]
+  const groups = [
+    { id: 'a', name: 'a', models: [model('small'), model('painter', {})] },
+    { id: 'b', name: 'b', models: [model('small'), model('large')] },
+  ]
+  expect(modelsFor(ownModels(groups, 'a'), [null], chat)).toEqual(['small'])
+  expect(modelsFor(ownModels(groups, 'a'), [null], '/v1/images/generations')).toEqual(['painter'])
+  expect(modelsFor(ownModels(groups, undefined), [['large']], chat)).toEqual(['large'])
 })

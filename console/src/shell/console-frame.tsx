@@ -9,6 +9,7 @@ import { Notice } from '../parts/state.tsx'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
 import { type AskedPalette, FindAnything } from './find-anything.tsx'
+import { ForReaders } from './for-readers.tsx'
 import { useConsoleKeys } from './keys.ts'
 import { placesOf } from './navigation.ts'
 import { Waiting } from './waiting.tsx'
@@ -43,7 +44,9 @@ export function ConsoleFrame() {
       <main id="main" className={classes.main} tabIndex={-1}>
         <Offline />
         <Suspense fallback={<Waiting />}>
-          <Outlet />
+          <ForReaders>
+            <Outlet />
+          </ForReaders>
         </Suspense>
       </main>
       <Suspense fallback={null}>

@@ -28,8 +28,10 @@ export interface Place {
   icon: Icon
   /** Only people who may read this see it; absent: everybody. */
   area?: Area
-  /** Where members of a tenant have nothing to see. */
-  notForMembers?: true
+  /** Where members of a tenant have nothing to see, or, whatever the area says, a page of their own. */
+  members?: 'none' | 'own'
+  /** What those read who open its address and may not read it. */
+  instead?: string
 }
 
 interface PlaceGroup {
@@ -42,13 +44,29 @@ export function placesOf(may: (area: Area) => boolean, role: Session['role']): P
   return places
     .map(({ title, places }) => ({
       title,
-      places: places.filter(
-        ({ area, notForMembers }) =>
-          (area === undefined || may(area)) && !(role === 'member' && notForMembers === true),
-      ),
+      places: places.filter((place) => isFor(place, may, role)),
     }))
     .filter(({ places }) => places.length > 0)
 }
+
+function isFor({ area, members }: Place, may: (area: Area) => boolean, role: Session['role']): boolean {
+  if (role === 'member' && members !== undefined) return members === 'own'
+  return area === undefined || may(area)
+}
+
+/** The place whose page, or a page below it, has this address, if this person may not read it. */
+export function closedPlace(
+  address: string,
+  may: (area: Area) => boolean,
+  role: Session['role'],
+): Pick<Place, 'title' | 'instead'> | undefined {
+  const isAt = ({ to }: Place) => address === to || (to !== '/console' && address.startsWith(`${to}/`))
+  const place = [...places.flatMap((group) => group.places), prices].find(isAt)
+  return place === undefined || isFor(place, may, role) ? undefined : place
+}
+
+/** Has no entry in the menu. */
+const prices: Place = { title: 'Prices', to: '/console/prices', key: '', icon: GearIcon, area: 'catalog' }
 
 const places: readonly PlaceGroup[] = [
   {
@@ -71,16 +89,31 @@ const places: readonly PlaceGroup[] = [
         key: 'g',
         icon: StackIcon,
         area: 'keys',
-        notForMembers: true,
+        members: 'none',
+        instead: 'An admin of the gateway says in which groups the keys of your tenant may be.',
       },
-      { title: 'Users', to: '/console/users', key: 'u', icon: PeopleIcon, area: 'users' },
+      {
+        title: 'Users',
+        to: '/console/users',
+        key: 'u',
+        icon: PeopleIcon,
+        area: 'users',
+        instead: 'Ask an owner of the gateway if somebody else shall sign in.',
+      },
     ],
   },
   {
     title: 'Where requests go',
     places: [
       { title: 'Channels', to: '/console/channels', key: 'c', icon: ServerIcon, area: 'catalog' },
-      { title: 'Models', to: '/console/models', key: 'm', icon: CommandPaletteIcon, area: 'catalog' },
+      {
+        title: 'Models',
+        to: '/console/models',
+        key: 'm',
+        icon: CommandPaletteIcon,
+        area: 'catalog',
+        members: 'own',
+      },
       { title: 'Import', to: '/console/import', key: 'i', icon: UploadIcon, area: 'catalog' },
     ],
   },

@@ -32,6 +32,7 @@ import { type AdminTranslationContext, adminTranslationEndpoint } from './reques
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { sessionEndpoints } from './session.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
+import { type AdminTenantModelsContext, tenantModelsEndpoint } from './tenant-models.ts'
 import { type AdminTenantsContext, tenantsEndpoints } from './tenants.ts'
 import { usersEndpoints } from './users.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
@@ -55,6 +56,7 @@ export function adminEndpoints(
     AdminTranslationContext &
     AdminSummaryContext &
     AdminRequestsContext &
+    AdminTenantModelsContext &
     AdminTenantsContext &
     AdminVerdictsContext &
     AdminArchiveContext &
@@ -64,6 +66,7 @@ export function adminEndpoints(
 ): AdminEndpoint[] {
   return [
     ...tenantsEndpoints(context),
+    tenantModelsEndpoint(context),
     ...adminEntriesEndpoints(context),
     ...groupsEndpoints(context),
     ...keysEndpoints(context),

@@ -201,14 +201,26 @@ export function readPeers(
   { tenantId, groupId, but }: { tenantId: string; groupId: string; but: string | undefined },
 ): Promise<KeyWithNames[]> {
   return namedKeys(tx).where(
-    and(
-      eq(keys.tenantId, tenantId),
-      eq(keys.groupId, groupId),
-      isNull(keys.revokedAt),
-      isNull(keys.parentId),
-      or(isNull(keys.disabledAt), keys.disabledByMember),
-      but === undefined ? undefined : ne(keys.id, but),
-    ),
+    and(isPeer(tenantId), eq(keys.groupId, groupId), but === undefined ? undefined : ne(keys.id, but)),
+  )
+}
+
+/** Returns the groups of such keys, by name: members may give a key one of these. */
+export function readOwnGroups(db: Queries, tenantId: string): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectDistinct({ id: groups.id, name: groups.name })
+    .from(keys)
+    .innerJoin(groups, eq(groups.id, keys.groupId))
+    .where(isPeer(tenantId))
+    .orderBy(groups.name)
+}
+
+function isPeer(tenantId: string) {
+  return and(
+    eq(keys.tenantId, tenantId),
+    isNull(keys.revokedAt),
+    isNull(keys.parentId),
+    or(isNull(keys.disabledAt), keys.disabledByMember),
   )
 }
 

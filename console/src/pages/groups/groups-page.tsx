@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { GroupRow } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { useMay, useSession } from '../../api/session.ts'
+import { useMay } from '../../api/session.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.ts'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
@@ -75,7 +75,6 @@ const columns: Column<GroupRow>[] = [
 /** Which models, channels, prices and limits keys share. */
 export function GroupsPage() {
   const may = useMay()
-  const isMember = useSession().role === 'member'
   const navigate = useNavigate()
   const filters = useFilters(['search', 'public', 'managed_by'])
   const [isMaking, setMaking] = useState(false)
@@ -87,18 +86,9 @@ export function GroupsPage() {
   }
   const list = useList<GroupRow>({
     queryKey: ['groups', 'list', asked],
-    enabled: !isMember,
     readPage: (page, signal) =>
       ask(api.GET('/admin/v1/groups', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
   })
-  if (isMember)
-    return (
-      <Page title="Groups">
-        <EmptyState title="Groups are for admins" action={<Link to="/console/keys">Show your keys</Link>}>
-          An admin of the gateway says in which groups the keys of your tenant may be.
-        </EmptyState>
-      </Page>
-    )
   const make = may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make group</Button> : undefined
   return (
     <Page title="Groups" wide actions={make}>

@@ -1,10 +1,9 @@
 import { Button, SegmentedControl, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
-import { modelNamesQuery } from '../../api/access-queries.ts'
 import type { Schema } from '../../api/client.ts'
-import { useMay, useSession } from '../../api/session.ts'
+import { useModelNames } from '../../api/own-models.ts'
+import { useSession } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import type { Texts } from '../../console-search.ts'
 import { Code } from '../../parts/code.tsx'
@@ -74,8 +73,7 @@ export function JobsPage() {
 }
 
 function JobFilters({ filters }: { filters: Filters }) {
-  const may = useMay()
-  const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
+  const { names } = useModelNames()
   return (
     <FilterBar filters={filters}>
       <ChoiceFilter
@@ -88,14 +86,14 @@ function JobFilters({ filters }: { filters: Filters }) {
         ]}
       />
       <TenantFilter filters={filters} />
-      {may('catalog') ? (
+      {names.length > 0 ? (
         <ChoiceFilter
           filters={filters}
           name="model"
           label="Model"
           options={[
             { value: '', label: 'Every model' },
-            ...(models.data ?? []).map((model) => ({ value: model, label: model })),
+            ...names.map((model) => ({ value: model, label: model })),
           ]}
         />
       ) : null}

@@ -10,6 +10,8 @@ export interface KeyChoices {
   /** The key has a secret elsewhere, which it keeps. */
   isImport?: boolean
   isNew: boolean
+  /** One of `groups` must be chosen. Absent: there is a default. */
+  isGroupNeeded?: boolean
 }
 
 /** The form of a key. The first groups are what most keys need. */
@@ -17,7 +19,8 @@ export function keyFields(choices: KeyChoices): FieldGroup[] {
   return sectionsOf('key', whoItIs(choices), { models: choices.models })
 }
 
-function whoItIs({ tenants, groups, isImport = false, isNew }: KeyChoices): Field[] {
+function whoItIs({ tenants, groups, isImport = false, isNew, isGroupNeeded = false }: KeyChoices): Field[] {
+  const hasDefault = isNew && !isGroupNeeded
   return [
     {
       path: 'name',
@@ -43,13 +46,14 @@ function whoItIs({ tenants, groups, isImport = false, isNew }: KeyChoices): Fiel
       path: 'group',
       label: 'Group',
       kind: 'choice',
-      about: 'Models, channels and prices',
+      about: isGroupNeeded ? 'Models and prices' : 'Models, channels and prices',
+      required: isGroupNeeded,
       options: [
-        ...(isNew && (groups.length === 0 || groups.includes('default'))
+        ...(hasDefault && (groups.length === 0 || groups.includes('default'))
           ? [{ value: '', label: 'default' }]
           : []),
         ...groups
-          .filter((name) => !isNew || name !== 'default')
+          .filter((name) => !hasDefault || name !== 'default')
           .map((name) => ({ value: name, label: name })),
       ],
     },

@@ -1,4 +1,5 @@
 import { forms } from 'virtual:settings'
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import {
@@ -6,14 +7,15 @@ import {
   type Key,
   keyQuery,
   type MadeKey,
-  modelNamesQuery,
   tenantNamesQuery,
 } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditingOf } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
-import { useMay, useSession } from '../../api/session.ts'
+import { useModelNames, useOwnModels } from '../../api/own-models.ts'
+import { useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import type { JsonObject } from '../../parts/fields.ts'
 import { SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -54,12 +56,17 @@ export function KeyForm({
   const [id, setId] = useState(newId)
   if (choices === undefined) return <Waiting rows={6} />
   const { tenants, ...others } = choices
+  if (others.isGroupNeeded && others.groups.length === 0) return <NoGroup onClose={onCancel} />
   const groups = keyFields({ ...others, ...(own === undefined ? { tenants } : {}), isNew: true })
   const first = payer ?? (tenants.length === 1 ? tenants[0] : undefined)
   return (
     <SettingsForm
       groups={isBrief ? groups.slice(0, 1) : groups}
-      preset={{ name, group, ...(own === undefined && first !== undefined ? { tenant: first } : {}) }}
+      preset={{
+        name,
+        group: group ?? (others.isGroupNeeded ? others.groups[0] : undefined),
+        ...(own === undefined && first !== undefined ? { tenant: first } : {}),
+      }}
       names={own === undefined ? ['tenant', ...names] : names}
       verb="Make key"
       isBrief={isBrief}
@@ -123,7 +130,12 @@ export function EditKeyForm({
   const groups = choices.groups.includes(of.group) ? choices.groups : [of.group, ...choices.groups]
   return (
     <SettingsForm
-      groups={keyFields({ groups, models: choices.models, isNew: false })}
+      groups={keyFields({
+        groups,
+        models: choices.models,
+        isGroupNeeded: choices.isGroupNeeded,
+        isNew: false,
+      })}
       editing={editing}
       names={names}
       verb="Save key"
@@ -146,37 +158,57 @@ export function EditKeyForm({
   )
 }
 
+/** A member cannot make the first key of its tenant: where one is says in which group the others may be. */
+function NoGroup({ onClose }: { onClose: (() => void) | undefined }) {
+  return (
+    <EmptyState
+      title="An admin makes the first key"
+      action={
+        onClose === undefined ? undefined : (
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        )
+      }
+    >
+      Your tenant has no key yet whose group you could use. Ask an admin of the gateway to make a key for your
+      tenant, in the group with the models that you need. You can then make others in that group.
+    </EmptyState>
+  )
+}
+
+interface Choices {
+  tenants: readonly string[]
+  groups: readonly string[]
+  models: readonly string[]
+  /** The default group is none of them. */
+  isGroupNeeded: boolean
+}
+
 /**
  * What a field may offer. A member may not list groups: those that keys of its tenant are in are the ones
  * that it may use. Undefined: not read yet. What cannot be read is not offered; the JSON takes it all the
  * same.
  */
-function useChoices(
-  needsTenants: boolean,
-): { tenants: readonly string[]; groups: readonly string[]; models: readonly string[] } | undefined {
-  const may = useMay()
+function useChoices(needsTenants: boolean): Choices | undefined {
   const isMember = useSession().role === 'member'
   const tenants = useQuery({ ...tenantNamesQuery, enabled: needsTenants })
   const groups = useQuery({ ...groupNamesQuery, enabled: !isMember })
-  const ownKeys = useQuery({
-    queryKey: ['keys', 'for groups'],
-    enabled: isMember,
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys', { params: { query: { limit: 200 } }, signal })),
-  })
-  const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
-  const isWaiting = [tenants, groups, ownKeys, models].some(({ isLoading }) => isLoading)
+  const own = useOwnModels()
+  const models = useModelNames()
+  const isWaiting = [tenants, groups, own, models].some(({ isLoading }) => isLoading)
   return useMemo(
     () =>
       isWaiting
         ? undefined
         : {
             tenants: tenants.data?.data.map(({ name }) => name) ?? [],
-            groups: isMember
-              ? [...new Set(ownKeys.data?.data.map(({ group }) => group))]
-              : (groups.data?.data.map(({ name }) => name) ?? []),
-            models: models.data ?? [],
+            groups: (isMember ? own.data?.groups : groups.data?.data)?.map(({ name }) => name) ?? [],
+            models: models.names,
+            // What could not be read is no reason to keep the form shut.
+            isGroupNeeded: isMember && own.data !== undefined,
           },
-    [isWaiting, isMember, tenants.data, ownKeys.data, groups.data, models.data],
+    [isWaiting, isMember, tenants.data, own.data, groups.data, models.names],
   )
 }
 

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useMay } from '../../api/session.ts'
+import { useMay, useSession } from '../../api/session.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
@@ -19,12 +19,17 @@ import { EditModel, modelGroups } from './edit-model.tsx'
 import { ModelOffers } from './model-offers.tsx'
 import { ModelPrices } from './model-prices.tsx'
 import { modelQuery, useModelEditing } from './model-query.ts'
+import { OwnModel } from './own-models.tsx'
 import { servedBy } from './served-by.ts'
 import { VerdictGrid } from './verdict-grid.tsx'
 
 /** One model: who offers it, what it can do there and how that is known, and its price. */
 export function ModelPage() {
   const { id = '' } = useParams({ strict: false })
+  return useSession().role === 'member' ? <OwnModel id={id} /> : <AnyModel id={id} />
+}
+
+function AnyModel({ id }: { id: string }) {
   const model = useQuery(modelQuery(id))
   if (model.error !== null) {
     return (

@@ -4,6 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { readAll } from '../../api/list.ts'
+import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { short } from '../../format/numbers.ts'
 import { rangeOf } from '../../format/range.ts'
@@ -17,6 +18,7 @@ import { ManagedByFilter } from '../access/access-filters.tsx'
 import { trafficColumns } from '../traffic/traffic-columns.tsx'
 import { trafficUnder, useTraffic } from '../traffic/traffic-query.ts'
 import { ModelForm } from './model-form.tsx'
+import { OwnModels } from './own-models.tsx'
 import { shortPrice } from './prices.ts'
 import { servedBy } from './served-by.ts'
 
@@ -34,8 +36,12 @@ const prices = [
   { value: 'no', label: 'No price' },
 ]
 
-/** What clients may ask for, who answers it, how well, and for how much. */
+/** What clients may ask for, who answers it, how well, and for how much. Members see theirs. */
 export function ModelsPage() {
+  return useSession().role === 'member' ? <OwnModels /> : <AllModels />
+}
+
+function AllModels() {
   const filters = useFilters(['search', 'state', 'channel', 'price', 'managed_by'])
   const search: Texts = useSearch({ strict: false })
   const list = useQuery({

@@ -13,6 +13,7 @@ import { SpendCell } from '../../parts/spend-cells.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
 import {
+  addressOf,
   barInLog,
   errorOutcomes,
   filterParts,
@@ -204,7 +205,7 @@ function BreakdownRow({
   return (
     <tr>
       <th scope="row">
-        <Name to={addressOf(by, id)}>{name}</Name>{' '}
+        <Name to={addressOf(by, id, useSession().role)}>{name}</Name>{' '}
         {filter === undefined || id === '' ? null : (
           <button
             type="button"
@@ -289,11 +290,6 @@ function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | un
 }
 
 type Group = Schema<'Summary'>['data'][number]
-
-/** The page of what a row is of. */
-function addressOf(by: By, id: string): string | undefined {
-  return id === '' || by === 'day' ? undefined : `/console/${by}s/${encodeURIComponent(id)}`
-}
 
 /** The log of just the requests of a row, and `filters`; undefined: nothing finds just these. */
 function logOf(row: Group, by: By, terms: Terms, search: Texts): ((filters: Texts) => Texts) | undefined {

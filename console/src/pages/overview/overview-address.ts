@@ -127,3 +127,10 @@ export function barInLog(
 
 /** How requests end that count as errors. */
 export const errorOutcomes = ['refused', 'failed', 'orphaned']
+
+/** The page of what a row is of. Members have none for groups. */
+export function addressOf(by: By, id: string, role: string): string | undefined {
+  return id === '' || by === 'day' || (by === 'group' && role === 'member')
+    ? undefined
+    : `/console/${by}s/${encodeURIComponent(id)}`
+}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { keptFor } from '../../api/kept.ts'
+import { useOwnModels } from '../../api/own-models.ts'
 import { useMay } from '../../api/session.ts'
 import { type Endpoint, kindOf } from './formats.ts'
 
@@ -60,10 +61,26 @@ export function useModels(
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/groups/{id}', { params: { path: { id: groupId ?? '' } }, signal })),
   })
+  const own = useOwnModels()
+  const known = own.data === undefined ? (models.data?.data ?? []) : ownModels(own.data.groups, groupId)
   return {
-    models: modelsFor(models.data?.data ?? [], [group.data?.models, key?.allowed_models], endpoint),
-    isPending: models.isLoading || group.isLoading,
+    models: modelsFor(known, [group.data?.models, key?.allowed_models], endpoint),
+    isPending: models.isLoading || group.isLoading || own.isLoading,
   }
+}
+
+type Known = Pick<Schema<'AdminModel'>, 'id' | 'state'> & { images: unknown; price: unknown }
+
+/** Those of one group of a tenant, or of all of its groups. */
+export function ownModels(groups: Schema<'TenantModels'>['groups'], groupId: string | undefined): Known[] {
+  const models = groups.flatMap((group) =>
+    groupId === undefined || group.id === groupId ? group.models : [],
+  )
+  return [...new Map(models.map((model) => [model.id, model])).values()].map(
+    ({ id, capabilities, pricing }) => ({
+      ...{ id, state: 'enabled' as const, images: capabilities.images, price: pricing },
+    }),
+  )
 }
 
 /**
@@ -72,7 +89,7 @@ export function useModels(
  * list spells out.
  */
 export function modelsFor(
-  known: readonly Pick<Schema<'AdminModel'>, 'id' | 'state' | 'images' | 'price'>[],
+  known: readonly Known[],
   allowed: readonly (readonly string[] | null | undefined)[],
   endpoint: Endpoint,
 ): string[] {

@@ -7,7 +7,6 @@ import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
-import { EmptyState } from '../../parts/empty-state.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -29,19 +28,6 @@ interface Chosen {
 
 /** Who may see and change what. Owners change it, admins read it. */
 export function UsersPage() {
-  const may = useMay()
-  if (!may('users'))
-    return (
-      <Page title="Users">
-        <EmptyState title="Owners and admins see the users">
-          Ask an owner of the gateway if somebody else shall sign in.
-        </EmptyState>
-      </Page>
-    )
-  return <AllUsers />
-}
-
-function AllUsers() {
   const mayChange = useMay()('users', 'write')
   const queryClient = useQueryClient()
   const [isInviting, setInviting] = useState(false)

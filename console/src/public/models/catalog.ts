@@ -63,7 +63,10 @@ export function allModels(catalog: Catalog): Model[] {
 }
 
 /** By an id, or by another name of a model. */
-export function findModel(catalog: Catalog, id: string): { group: string; model: Model }[] {
+export function findModel(
+  catalog: { groups: readonly { name: string; models: readonly Model[] }[] },
+  id: string,
+): { group: string; model: Model }[] {
   const inGroup = (models: readonly Model[]) =>
     models.find((model) => model.id === id) ?? models.find(({ aliases }) => aliases.includes(id))
   return catalog.groups.flatMap(({ name, models }) => {

@@ -49,7 +49,6 @@ export function ModelPage() {
 
 function Shown({ model, offers }: { model: Model; offers: { group: string; model: Model }[] }) {
   const vendor = vendorOf(model.id)
-  const snippets = snippetsOf(model)
   return (
     <>
       <header className={classes.head}>
@@ -57,6 +56,16 @@ function Shown({ model, offers }: { model: Model; offers: { group: string; model
         <Copy text={model.id} what="the model’s id" />
         {vendor === otherVendor ? null : <span className="tg-quiet">{vendor}</span>}
       </header>
+      <ModelView model={model} offers={offers} />
+    </>
+  )
+}
+
+/** What it is, how to ask it, and its price for each of the groups. */
+export function ModelView({ model, offers }: { model: Model; offers: { group: string; model: Model }[] }) {
+  const snippets = snippetsOf(model)
+  return (
+    <>
       <div className={classes.columns}>
         <div className={classes.column}>
           <Section title="What it is">

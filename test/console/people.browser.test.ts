@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminClient, join } from '../support/admin-client.ts'
-import { type BrowserBed, type Owner, startBrowser } from '../support/browser.ts'
+import { axe, type BrowserBed, type Owner, startBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 
 let bed: BrowserBed
@@ -72,7 +72,19 @@ test('a member sees its own tenant on every page, and nothing of another one', a
   for (const hidden of ['Users', 'Groups', 'Channels', 'Ledger', 'Settings']) {
     expect(await menu.getByRole('link', { name: hidden, exact: true }).count(), hidden).toBe(0)
   }
-  const addresses = ['', '/log', '/jobs', '/playground', '/tenants', '/keys', '/alerts', '/audit', '/account']
+  const addresses = [
+    '',
+    '/log',
+    '/jobs',
+    '/playground',
+    '/models',
+    '/models/main',
+    '/tenants',
+    '/keys',
+    '/alerts',
+    '/audit',
+    '/account',
+  ]
   for (const address of addresses) {
     await page.goto(`/console${address}`)
     await page.locator('main h1').first().waitFor()
@@ -88,4 +100,45 @@ test('a member sees its own tenant on every page, and nothing of another one', a
   await page.goto(`/console/log/${ids[0]}`)
   await page.getByRole('tab', { name: 'Properties' }).click()
   await page.getByText('own-key').first().waitFor()
+  await page.getByText('no model was called').waitFor({ state: 'detached' })
+
+  await page.goto('/console/models')
+  await page.getByRole('link', { name: 'main', exact: true }).click()
+  await page.getByRole('region', { name: 'Price', exact: true }).waitFor()
+  await axe(page)
+  await page.goto('/console/channels')
+  await page.getByText('You cannot open this page').waitFor()
+  await page.goto('/console/playground')
+  await page.getByRole('combobox', { name: 'Model' }).click()
+  await page.getByRole('option', { name: 'main' }).waitFor()
+})
+
+test('the form of a key begins with a group that the member may use, and Escape does not drop it', async () => {
+  const tenant = await made('tenants', { name: 'form-tenant' })
+  const member = await join(adminClient(bed.gateway.url), owner.cookie, {
+    email: 'form@example.com',
+    role: 'member',
+    tenant_id: tenant.id ?? '',
+  })
+  const page = await bed.page()
+  const [name = '', value = ''] = member.cookie.split('=')
+  await page.context().addCookies([{ name, value, url: bed.gateway.url, httpOnly: true, sameSite: 'Lax' }])
+  await page.goto('/console/keys')
+  await page.getByRole('button', { name: 'Make key' }).first().click()
+  await page.getByText('An admin makes the first key').waitFor()
+
+  await made('groups', { name: 'granted' })
+  await made('keys', { tenant: 'form-tenant', name: 'first', group: 'granted' })
+  await page.goto('/console/keys')
+  await page.getByRole('button', { name: 'Make key' }).first().click()
+  const form = page.getByRole('dialog', { name: 'Make a key' })
+  expect(await form.getByRole('combobox', { name: 'Group' }).inputValue()).toBe('granted')
+  await form.getByLabel('Name').fill('second')
+  await page.keyboard.press('Escape')
+  await page.getByText('What you have typed is not saved.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('What you have typed is not saved.').waitFor({ state: 'detached' })
+  expect(await form.getByLabel('Name').inputValue()).toBe('second')
+  await form.getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('dialog', { name: 'The secret of second' }).waitFor()
 })

@@ -1,12 +1,13 @@
 import { Button, Group, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import type { Editing } from '../api/editing.ts'
 import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
 import foot from './change-form.module.css'
 import { ChangeProblem } from './change-problem.tsx'
 import type { Field, JsonObject, Values } from './fields.ts'
+import { useReportTyped } from './form-modal.tsx'
 import { SettingsField } from './settings-field.tsx'
 import classes from './settings-form.module.css'
 import { fieldErrors, useSettings } from './use-settings.ts'
@@ -49,6 +50,8 @@ export function SettingsForm({
   const fields = groups.flatMap((group) => group.fields)
   const settings = useSettings({ fields, names, editing, preset, save })
   const { form, mode, json, jsonFault, error, failures } = settings
+  const [isJsonTyped, setJsonTyped] = useState(false)
+  useReportTyped(isJsonTyped || form.isDirty())
   const place = useRef<HTMLFormElement>(null)
   // A long form may hide the field that is wrong.
   useEffect(() => {
@@ -80,7 +83,10 @@ export function SettingsForm({
             label="All settings, as the API has them"
             description="Take a setting out, or write null, for its default."
             value={json}
-            onChange={(event) => settings.setJson(event.currentTarget.value)}
+            onChange={(event) => {
+              settings.setJson(event.currentTarget.value)
+              setJsonTyped(true)
+            }}
             autosize
             minRows={12}
             maxRows={28}

@@ -1,5 +1,4 @@
 import { forms } from 'virtual:settings'
-import { Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/access-queries.ts'
@@ -7,6 +6,7 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditingOf } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
+import { FormModal } from '../../parts/form-modal.tsx'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import { sectionsOf } from '../access/setting-sections.ts'
@@ -73,7 +73,7 @@ export function GroupForm({
 export function MakeGroup({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const navigate = useNavigate()
   return (
-    <Modal opened={opened} onClose={onClose} size="xl" title="Make a group" closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} size="xl" title="Make a group">
       <GroupForm
         onCancel={onClose}
         onMade={({ id }) => {
@@ -81,7 +81,7 @@ export function MakeGroup({ opened, onClose }: { opened: boolean; onClose(): voi
           void navigate({ to: '/console/groups/$id', params: { id } })
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }
 
@@ -99,7 +99,7 @@ export function EditGroup({
   const of = editing.base
   const fields = useFields()
   return (
-    <Modal opened={opened} onClose={onClose} size="xl" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} size="xl" title={`Edit ${of.name}`}>
       <SettingsForm
         groups={fields}
         editing={editing}
@@ -121,6 +121,6 @@ export function EditGroup({
           onClose()
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }

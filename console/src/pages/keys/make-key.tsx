@@ -1,13 +1,12 @@
-import { Modal } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { MadeKey } from '../../api/access-queries.ts'
+import { FormModal } from '../../parts/form-modal.tsx'
 import { ImportKeyForm, KeyForm } from './key-form.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 /**
- * The dialog that makes a key, and then shows its secret. A click beside it does not close it while the
- * secret is there.
+ * The dialog that makes a key, and then shows its secret, with which it closes by its button alone.
  */
 export function MakeKey({
   opened,
@@ -26,12 +25,11 @@ export function MakeKey({
     setMade(undefined)
   }
   return (
-    <Modal
+    <FormModal
       opened={opened}
       onClose={close}
       size="xl"
       title={made === undefined ? 'Make a key' : `The secret of ${made.name}`}
-      closeOnClickOutside={false}
       closeOnEscape={made === undefined}
       withCloseButton={made === undefined}
     >
@@ -45,7 +43,7 @@ export function MakeKey({
       ) : (
         <SecretOnce made={made} onClose={close} />
       )}
-    </Modal>
+    </FormModal>
   )
 }
 
@@ -53,7 +51,7 @@ export function MakeKey({
 export function ImportKey({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const navigate = useNavigate()
   return (
-    <Modal opened={opened} onClose={onClose} size="xl" title="Import a key" closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} size="xl" title="Import a key">
       <ImportKeyForm
         onCancel={onClose}
         onMade={({ id }) => {
@@ -61,6 +59,6 @@ export function ImportKey({ opened, onClose }: { opened: boolean; onClose(): voi
           void navigate({ to: '/console/keys/$id', params: { id } })
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }

@@ -1,9 +1,9 @@
 import { forms } from 'virtual:settings'
-import { Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { modelNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
+import { FormModal } from '../../parts/form-modal.tsx'
 import { SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import { sectionsOf } from '../access/setting-sections.ts'
@@ -25,7 +25,7 @@ export function EditModel({
   const editing = useModelEditing(newest, true)
   const { id } = editing.base
   return (
-    <Modal opened onClose={onClose} size="lg" title={`Edit ${id}`} closeOnClickOutside={false}>
+    <FormModal opened onClose={onClose} size="lg" title={`Edit ${id}`}>
       <SettingsForm
         groups={modelGroups((names.data ?? []).filter((name) => name !== id && name !== '*'))}
         editing={editing}
@@ -41,6 +41,6 @@ export function EditModel({
           onClose()
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }

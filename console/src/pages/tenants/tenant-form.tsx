@@ -1,5 +1,4 @@
 import { forms } from 'virtual:settings'
-import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,6 +7,7 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditingOf } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
+import { FormModal } from '../../parts/form-modal.tsx'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import { saidSaved } from '../access/saved.ts'
@@ -75,7 +75,7 @@ export function TenantForm({
 export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const navigate = useNavigate()
   return (
-    <Modal opened={opened} onClose={onClose} size="lg" title="Make a tenant" closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} size="lg" title="Make a tenant">
       <TenantForm
         onCancel={onClose}
         onMade={({ id }) => {
@@ -83,7 +83,7 @@ export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): vo
           void navigate({ to: '/console/tenants/$id', params: { id } })
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }
 
@@ -100,7 +100,7 @@ export function EditTenant({
   const editing = useEditingOf(tenantQuery(newest.data.id), newest)
   const of = editing.base
   return (
-    <Modal opened={opened} onClose={onClose} size="lg" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+    <FormModal opened={opened} onClose={onClose} size="lg" title={`Edit ${of.name}`}>
       <SettingsForm
         groups={groupsOf(!of.limited)}
         editing={editing}
@@ -127,6 +127,6 @@ export function EditTenant({
           onClose()
         }}
       />
-    </Modal>
+    </FormModal>
   )
 }

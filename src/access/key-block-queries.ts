@@ -7,12 +7,13 @@ export type KeyBlock = typeof keyBlocks.$inferSelect
 
 /**
  * Blocks a key and its sub-keys, in all processes within a second. A key that is already blocked keeps its
- * block, which then also covers its present secrets. The caller has locked the key.
+ * block, which then also covers its present secrets; where an admin blocks it too, it becomes the block of an
+ * admin. The caller has locked the key.
  */
 export async function blockKey(
   tx: Queries,
   { id, secretHash, formerSecretHash }: Pick<KeyRow, 'id' | 'secretHash' | 'formerSecretHash'>,
-  { reason, by }: { reason: string; by: string },
+  { reason, by, isMember }: { reason: string; by: string; isMember: boolean },
 ): Promise<void> {
   const hashes = [secretHash, ...(formerSecretHash === null ? [] : [formerSecretHash])]
   await addBlock(tx, {
@@ -21,6 +22,7 @@ export async function blockKey(
     reason,
     blockedAt: new Date(),
     blockedBy: by,
+    blockedByMember: isMember,
   })
 }
 
@@ -72,6 +74,7 @@ async function addBlock(tx: Queries, block: KeyBlock): Promise<void> {
       target: keyBlocks.keyId,
       set: {
         secretHashes: sql`ARRAY(SELECT DISTINCT unnest(${keyBlocks.secretHashes} || excluded.secret_hashes))`,
+        blockedByMember: sql`${keyBlocks.blockedByMember} AND excluded.blocked_by_member`,
       },
     })
   await touch(tx, block.keyId)

@@ -49,7 +49,9 @@ async function rowOf(name: string) {
 
 const block = async (name: string) => {
   const row = await rowOf(name)
-  await database.db.transaction((tx) => blockKey(tx, row, { reason: 'it leaked', by: 'ada' }))
+  await database.db.transaction((tx) =>
+    blockKey(tx, row, { reason: 'it leaked', by: 'ada', isMember: false }),
+  )
 }
 const unblock = async (name: string) => {
   const { id } = await rowOf(name)

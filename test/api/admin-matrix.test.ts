@@ -218,6 +218,7 @@ describe('each caller', () => {
 const harm: Record<string, () => object> = {
   'POST /admin/v1/keys': () => ({ tenant: world.b.name, name: 'stolen', group: world.b.group }),
   'PATCH /admin/v1/keys/{id}': () => ({ name: 'stolen', disabled: true }),
+  'POST /admin/v1/keys/{id}/block': () => ({ reason: 'stolen' }),
   'PATCH /admin/v1/views/{id}': () => ({ name: 'stolen' }),
   'PATCH /admin/v1/alerts/{id}': () => ({ name: 'stolen', enabled: false }),
   'PATCH /admin/v1/tenants/{id}': () => ({ name: 'stolen', disabled: true }),

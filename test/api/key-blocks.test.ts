@@ -164,11 +164,6 @@ test('a key of the file is refused by both processes, until a person lifts the b
   const listed = await asOwner('GET', 'keys?blocked=true&tenant=blockable')
   expect(listed.body.data).toMatchObject([{ id: body.id, blocked: { reason: 'it was in a repository' } }])
 
-  for (const as of [members.own, members.foreign])
-    for (const act of ['block', 'unblock'])
-      expect(
-        (await call('POST', `keys/${body.id}/${act}`, { cookie: as, body: { reason: 'x' } })).status,
-      ).toBe(403)
   expect(await asOwner('POST', `keys/${body.id}/unblock`)).toMatchObject({
     status: 200,
     body: { blocked: null },
@@ -202,6 +197,48 @@ test('the sub-keys of a blocked key are blocked with it, and none can be made', 
   expect((await asOwner('POST', `keys/${sub.id}/unblock`)).status).toBe(409)
   await asOwner('POST', `keys/${parent.id}/unblock`)
   expect((await ask(sub.secret)).status).toBe(200)
+})
+
+test('a member blocks a key of its tenant, also one of the file, and lifts what no admin has blocked', async () => {
+  const { body: key } = await find(fileKey)
+  const act = (verb: 'block' | 'unblock', as: string) =>
+    call('POST', `keys/${key.id}/${verb}`, {
+      ...{ cookie: as, body: verb === 'block' ? { reason: 'in a repository' } : undefined },
+    })
+  for (const verb of ['block', 'unblock'] as const)
+    expect((await act(verb, members.foreign)).status).toBe(404)
+  expect(await act('block', members.own)).toMatchObject({
+    status: 200,
+    body: { blocked: { by: 'blockable@example.com', by_role: 'member' } },
+  })
+  expect(await isBlocked(fileKey)).toBe(true)
+  expect(await act('unblock', members.own)).toMatchObject({ status: 200, body: { blocked: null } })
+
+  // An admin takes over the block of a member, and a member not that of an admin.
+  await act('block', members.own)
+  expect((await act('block', cookie)).body.blocked).toMatchObject({ by_role: 'admin' })
+  expect((await act('block', members.own)).body.blocked).toMatchObject({ by_role: 'admin' })
+  expect(await act('unblock', members.own)).toMatchObject({
+    status: 403,
+    body: { detail: 'The key "leaky" was blocked by an admin. Ask an admin to unblock it.' },
+  })
+  expect((await act('unblock', cookie)).status).toBe(200)
+  expect((await ask(fileKey)).status).toBe(200)
+})
+
+test('a member is refused a change of a key of the file without the path of the file', async () => {
+  const { body: key } = await find(fileKey)
+  const asMember = (method: string, path: string, body?: object) =>
+    call(method, path, { cookie: members.own, ...(body && { body }) })
+  for (const answer of [
+    await asMember('POST', `keys/${key.id}/revoke`),
+    await asMember('PATCH', `keys/${key.id}`, { name: 'other' }),
+    await asMember('POST', 'keys', { tenant: 'blockable', name: 'leaky', group: 'default' }),
+  ]) {
+    expect(answer.status).toBe(409)
+    expect(answer.body.detail).not.toMatch(/yaml|\//)
+  }
+  expect((await asOwner('POST', `keys/${key.id}/revoke`)).body.detail).toContain('.yaml:')
 })
 
 test('an imported key with a blocked secret is blocked, and a rotation lifts no block', async () => {

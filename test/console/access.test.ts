@@ -37,7 +37,7 @@ test('the state of a key', () => {
 
 test('what the gateway would refuse to do with a key is known before it is asked', () => {
   const key = { revoked_at: null, blocked: null, disabled_by: null, managed_by: 'admin' } as const
-  const block = { at: '', by: '', reason: '', of_parent: true }
+  const block = { at: '', by: '', by_role: 'admin', reason: '', of_parent: true } as const
   const verbs = ['Block', 'Unblock', 'Disable', 'Enable', 'Revoke'] as const
   const refused = (of: Parameters<typeof whyNot>[1], isMember = false) =>
     verbs.filter((verb) => whyNot(verb, of, isMember) !== undefined)
@@ -45,6 +45,11 @@ test('what the gateway would refuse to do with a key is known before it is asked
   expect(refused({ ...key, managed_by: 'file' })).toEqual(['Disable', 'Enable', 'Revoke'])
   expect(refused({ ...key, revoked_at: '' })).toEqual(verbs)
   expect(refused({ ...key, blocked: block })).toEqual(['Unblock'])
+  const ofAdmin = { ...block, of_parent: false }
+  expect(refused({ ...key, blocked: ofAdmin })).toEqual([])
+  expect(refused({ ...key, blocked: ofAdmin }, true)).toEqual(['Unblock'])
+  expect(refused({ ...key, blocked: { ...ofAdmin, by_role: 'member' } }, true)).toEqual([])
+  expect(whyNot('Disable', { ...key, managed_by: 'file' }, true)).not.toContain('yaml')
   expect(refused({ ...key, disabled_by: 'admin' })).toEqual([])
   expect(refused({ ...key, disabled_by: 'admin' }, true)).toEqual(['Enable'])
   expect(refused({ ...key, disabled_by: 'member' }, true)).toEqual([])

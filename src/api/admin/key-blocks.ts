@@ -5,7 +5,7 @@ import { etagOf } from './etag.ts'
 import { keyJson, keyShown } from './key-json.ts'
 import { findKey, type KeyWithNames } from './key-queries.ts'
 import { type AdminKeysContext, keyLine, keyParams, lockOwnKey } from './keys.ts'
-import { conflict } from './refusals.ts'
+import { conflict, notAllowed } from './refusals.ts'
 
 const reasonCharactersMax = 1_000
 /** Why a person blocks a key or a channel. */
@@ -28,6 +28,7 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       method: 'POST',
       path: '/admin/v1/keys/{id}/block',
       area: 'keys',
+      tenants: 'own',
       ifMatch: 'key',
       withinMs: blockWithinMs,
       summary: 'Block a key and its sub-keys',
@@ -38,23 +39,28 @@ export function keyBlocksEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       answer: keyShown,
       change: async (call) =>
         await changeBlock(context, call, 'key.block', async (row) => {
-          await blockKey(call.tx, row, { reason: call.body.reason, by: call.actor.name })
+          const { name: by, tenantId } = call.actor
+          await blockKey(call.tx, row, { reason: call.body.reason, by, isMember: tenantId !== null })
         }),
     }),
     adminChange({
       method: 'POST',
       path: '/admin/v1/keys/{id}/unblock',
       area: 'keys',
+      tenants: 'own',
       ifMatch: 'key',
       withinMs: blockWithinMs,
       summary: 'Lift the block of a key',
-      description: 'A sub-key stays blocked as long as its parent key is.',
+      description:
+        'A sub-key stays blocked as long as its parent key is. A member can lift only a block that a member of the tenant set.',
       params: keyParams,
       answer: keyShown,
       change: async (call) =>
         await changeBlock(context, call, 'key.unblock', async (row) => {
           if (row.block === null && row.parentBlock !== null)
             throw conflict(`The key "${row.name}" is blocked because its parent key is. Unblock that key.`)
+          if (call.actor.tenantId !== null && row.block?.blockedByMember === false)
+            throw notAllowed(`The key "${row.name}" was blocked by an admin. Ask an admin to unblock it.`)
           await unblockKey(call.tx, row.id)
         }),
     }),

@@ -39,6 +39,9 @@ export const keyShown = z
       .object({
         at: z.iso.datetime(),
         by: z.string().describe('The name of the person who blocked it, at that time.'),
+        by_role: z
+          .enum(['admin', 'member'])
+          .describe('A member can lift only a block that a member of the tenant set.'),
         reason: z.string(),
         of_parent: z.boolean().describe('True: the parent key is blocked, which blocks its sub-keys too.'),
       })
@@ -73,8 +76,9 @@ export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
 function blockJson({ block, parentBlock }: KeyWithNames): z.output<typeof keyShown>['blocked'] {
   const shown = block ?? parentBlock
   if (shown === null) return null
-  const { blockedAt, blockedBy, reason } = shown
-  return { at: blockedAt.toISOString(), by: blockedBy, reason, of_parent: block === null }
+  const { blockedAt, blockedBy, blockedByMember, reason } = shown
+  const role = blockedByMember ? 'member' : 'admin'
+  return { at: blockedAt.toISOString(), by: blockedBy, by_role: role, reason, of_parent: block === null }
 }
 
 /** Only in the list: if the last use were part of the ETag, a key in use could not be changed. */

@@ -200,7 +200,7 @@ function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
           shared,
         )
       const entry = merged(keyEntry, keySettingsIn(before), body)
-      await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
+      await requireFreeName(context, { tx, actor }, { tenantId: row.tenantId, name: entry.name }, id)
       requireEnabler(actor, row, entry)
       const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
       requireModels(await namesFor(context, { tx, actor }, groupId), {
@@ -272,7 +272,7 @@ async function makeKey(
   const tenant = await findTenant(tx, called)
   if (tenant === undefined || (actor.tenantId !== null && actor.tenantId !== tenant.id))
     throw invalid('tenant', `there is no tenant "${called.slice(0, 128)}"`)
-  await requireFreeName(context, tx, { tenantId: tenant.id, name: entry.name }, undefined)
+  await requireFreeName(context, { tx, actor }, { tenantId: tenant.id, name: entry.name }, undefined)
   const groupId = await groupOf({ tx, actor }, entry, { tenantId: tenant.id, before: undefined })
   requireModels(await namesFor(context, { tx, actor }, groupId), {
     field: 'allowed_models',
@@ -329,7 +329,8 @@ export async function lockOwnKey(
   if (row === undefined) throw notFound('such key')
   requireOwn(actor, row.tenantId, 'such key')
   requireMatch(etagOf(keyJson(row)))
-  if (!ofFile) await refuseManaged(tx, context, row, { kind: 'key', name: row.name, tenant: row.tenant })
+  if (!ofFile)
+    await refuseManaged(tx, context, row, { kind: 'key', name: row.name, tenant: row.tenant }, actor)
   return row
 }
 
@@ -350,14 +351,15 @@ const isBudget = ({ budget }: Settings) => budget !== undefined && budget !== nu
 
 async function requireFreeName(
   context: ManagedContext,
-  tx: TypedTransaction,
+  { tx, actor }: { tx: TypedTransaction; actor: Actor },
   place: { tenantId: string; name: string },
   ownId: string | undefined,
 ): Promise<void> {
   const other = await findNamesake(tx, place)
   if (other === undefined || other.id === ownId) return
   const { name, tenant } = other
-  await refuseManaged(tx, context, other, { kind: 'key', name, tenant })
+  // A member has no other words for it: the key itself is in its list.
+  if (actor.tenantId === null) await refuseManaged(tx, context, other, { kind: 'key', name, tenant })
   throw conflict(
     other.revokedAt === null
       ? `The tenant "${tenant}" already has a key "${name}". Choose another name.`

@@ -112,6 +112,8 @@ export const keyBlocks = pgTable('key_blocks', {
   blockedAt: moment('blocked_at').notNull(),
   /** The name of the person at that time. */
   blockedBy: text('blocked_by').notNull(),
+  /** A member of the key's tenant set it: members may lift it. */
+  blockedByMember: boolean('blocked_by_member').notNull().default(false),
 })
 
 /** One row per POST with an Idempotency-Key, with its answer once there is one. */

@@ -6,6 +6,7 @@ import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/access-qu
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { FormModal } from '../../parts/form-modal.tsx'
 import { Clock, Moment, None } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
@@ -22,6 +23,7 @@ import { KeyState } from './key-cells.tsx'
 import { EditKeyForm } from './key-form.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { WhatIsLeft } from './what-is-left.tsx'
+import { whyNot } from './why-not.ts'
 
 type Dialog = 'edit' | 'rotate' | 'disable' | 'block' | 'unblock' | 'revoke' | undefined
 
@@ -46,7 +48,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
   const isFile = of.managed_by === 'file'
   const mayWrite = may('keys', 'write') && of.revoked_at === null
   const mayChange = mayWrite && !isFile
-  const mayBlock = mayWrite && !isMember
+  const mayUnblock = mayWrite && whyNot('Unblock', of, isMember) === undefined
   const mayEnable = !of.disabled || !isMember || of.disabled_by === 'member'
   return (
     <Page
@@ -69,7 +71,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
               ) : null}
             </>
           ) : null}
-          {mayBlock && of.blocked === null ? (
+          {mayWrite && of.blocked === null ? (
             <Button color="var(--tg-bad)" variant="outline" onClick={() => setDialog('block')}>
               Block key
             </Button>
@@ -82,7 +84,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
         </>
       }
     >
-      <KeyBlocked of={of} {...(mayBlock ? { onUnblock: () => setDialog('unblock') } : {})} />
+      <KeyBlocked of={of} {...(mayUnblock ? { onUnblock: () => setDialog('unblock') } : {})} />
       {isFile ? <ManagedByFile what="key" name={of.name} /> : null}
       {of.disabled && of.disabled_by === 'admin' && isMember ? (
         <p className="tg-quiet">An admin has disabled this key. Only an admin can enable it again.</p>
@@ -96,15 +98,9 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
       <LastUse of={of} />
       <SpendChart of="key" id={of.id} filter={{ key_id: of.id }} hasSubKeys={of.sub_keys !== null} />
       <SpendByModel of={{ key: of.id }} filter={{ key_id: of.id }} />
-      <Modal
-        opened={dialog === 'edit'}
-        onClose={close}
-        size="xl"
-        title={`Edit ${of.name}`}
-        closeOnClickOutside={false}
-      >
+      <FormModal opened={dialog === 'edit'} onClose={close} size="xl" title={`Edit ${of.name}`}>
         <EditKeyForm of={tagged} onDone={close} onCancel={close} />
-      </Modal>
+      </FormModal>
       <RotateKey
         of={tagged}
         opened={dialog === 'rotate'}

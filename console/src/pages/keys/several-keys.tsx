@@ -21,8 +21,6 @@ interface Act {
   isBad?: boolean
   /** It cannot be undone. */
   isFinal?: boolean
-  /** Members of a tenant may not. */
-  isOfAdmins?: boolean
   run(id: string, reason: string): Promise<unknown>
 }
 
@@ -34,14 +32,12 @@ const acts: readonly Act[] = [
     done: 'blocked',
     says: 'The gateway refuses these keys and their sub-keys within a second, until somebody unblocks them here. Running requests can finish.',
     isBad: true,
-    isOfAdmins: true,
     run: (id, reason) => ask(api.POST('/admin/v1/keys/{id}/block', { ...path(id), body: { reason } })),
   },
   {
     verb: 'Unblock',
     done: 'unblocked',
     says: 'The gateway takes requests with these keys again, within a second.',
-    isOfAdmins: true,
     run: (id) => ask(api.POST('/admin/v1/keys/{id}/unblock', path(id))),
   },
   {
@@ -107,13 +103,11 @@ export function SeveralKeys({ selection, isMember }: { selection: Selection<List
       {rows.length === 0 ? null : (
         <Group gap={8} role="toolbar" aria-label="Selected keys">
           <span aria-live="polite">{keys(rows.length)} selected</span>
-          {acts
-            .filter(({ isOfAdmins }) => !(isMember && isOfAdmins === true))
-            .map((act) => (
-              <Button key={act.verb} variant="default" size="xs" onClick={() => setAsked(act)}>
-                {act.verb}
-              </Button>
-            ))}
+          {acts.map((act) => (
+            <Button key={act.verb} variant="default" size="xs" onClick={() => setAsked(act)}>
+              {act.verb}
+            </Button>
+          ))}
           <Button variant="subtle" size="xs" onClick={() => selection.keep([])}>
             Clear selection
           </Button>

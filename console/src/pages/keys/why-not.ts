@@ -9,10 +9,15 @@ export function whyNot(
   isMember: boolean,
 ): string | undefined {
   if (key.revoked_at !== null) return 'it is revoked'
-  if (verb === 'Unblock')
-    return key.blocked?.of_parent === true ? 'its parent key is blocked: unblock that one' : undefined
+  if (verb === 'Unblock') {
+    if (key.blocked?.of_parent === true) return 'its parent key is blocked: unblock that one'
+    return isMember && key.blocked?.by_role === 'admin'
+      ? 'an admin has blocked it, and only an admin can unblock it'
+      : undefined
+  }
   if (verb === 'Block') return undefined
-  if (key.managed_by === 'file') return 'gateway.yaml manages it'
+  if (key.managed_by === 'file')
+    return isMember ? 'the operator of the gateway manages it' : 'gateway.yaml manages it'
   return verb === 'Enable' && isMember && key.disabled_by === 'admin'
     ? 'an admin has disabled it, and only an admin can enable it again'
     : undefined

@@ -1,0 +1,1 @@
+ALTER TABLE "key_blocks" ADD COLUMN "blocked_by_member" boolean DEFAULT false NOT NULL;

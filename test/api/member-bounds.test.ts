@@ -40,6 +40,10 @@ test('a member lowers limits and budgets, and does not raise or remove them', as
   expect(await change(key.id, lower)).toMatchObject({ status: 200, body: { limits: lower.limits } })
   expect(wrongField(await change(key.id, bounds))).toEqual([400, '#/limits/requests_per_minute'])
   expect((await change(key.id, { name: randomUUID() })).status).toBe(200)
+  // Its own limit too, of which it is not said that an admin set it.
+  expect((await change(key.id, bounds)).body.detail).toBe(
+    'limits.requests_per_minute: expected at most 9, which the key has now: a member can lower it, and not raise it again; ask an admin for more',
+  )
 })
 
 test('limits of the key itself do not lift those of its group', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costLines } from '../../console/src/pages/log/cost-lines.ts'
+import { costLines, pricedBy } from '../../console/src/pages/log/cost-lines.ts'
 
 const parts = { input: '1000', cache_read: '0', cache_write: '0', output: '2000', reasoning: '0' }
 const row = {
@@ -16,4 +16,12 @@ test('output that nobody reported is shown as the most that it can be', () => {
     'Input: 10 tokens',
     'Output: at most 200 tokens',
   ])
+})
+
+test('the factor of the group is said to be in the prices already', () => {
+  expect(pricedBy({ price_source: 'catalog', price_multiplier: '1.1' })).toBe(
+    'price from: catalog, including × 1.1 of the group',
+  )
+  expect(pricedBy({ price_source: 'catalog', price_multiplier: '1.0' })).toBe('price from: catalog')
+  expect(pricedBy({ price_source: null, price_multiplier: null })).toBe('')
 })

@@ -111,6 +111,11 @@ test('a member sees its own tenant on every page, and nothing of another one', a
   await page.goto('/console/playground')
   await page.getByRole('combobox', { name: 'Model' }).click()
   await page.getByRole('option', { name: 'main' }).waitFor()
+  await page.goto('/console')
+  await page.getByRole('button', { name: 'member@example.com' }).click()
+  await page.getByRole('menuitem', { name: 'Documentation' }).waitFor()
+  await page.goto('/console/log')
+  await page.getByPlaceholder('Error text, request id, or status:5xx -model:main').waitFor()
 })
 
 test('the form of a key begins with a group that the member may use, and Escape does not drop it', async () => {

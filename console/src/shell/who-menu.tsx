@@ -1,7 +1,9 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import {
+  BookIcon,
   ChevronUpIcon,
   DeviceDesktopIcon,
+  HomeIcon,
   MoonIcon,
   PersonIcon,
   SignOutIcon,
@@ -11,6 +13,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { ApiError, api, ask } from '../api/client.ts'
 import { forgetSession, useSession } from '../api/session.ts'
 import { fails } from '../parts/toast.tsx'
+import { site } from '../site.ts'
 import classes from './who-menu.module.css'
 
 /** Who is signed in: the own account, light or dark, sign out. */
@@ -49,6 +52,16 @@ export function WhoMenu() {
         <Menu.Item component={Link} to="/console/account" leftSection={<PersonIcon size={14} />}>
           Your account
         </Menu.Item>
+        {site.pages.includes('docs') ? (
+          <Menu.Item component={Link} to="/docs" leftSection={<BookIcon size={14} />}>
+            Documentation
+          </Menu.Item>
+        ) : null}
+        {site.pages.includes('home') ? (
+          <Menu.Item component={Link} to="/" leftSection={<HomeIcon size={14} />}>
+            Home page
+          </Menu.Item>
+        ) : null}
         <Menu.Divider />
         <Menu.Label>Colours</Menu.Label>
         {schemes.map(({ scheme, title, icon: Icon }) => (

@@ -54,10 +54,12 @@ export async function requireMemberBounds(
     if (given.some((most) => most === null || (value !== null && value <= most))) continue
     const most = given.reduce((one, other) => ((one ?? 0) > (other ?? 0) ? one : other), null) ?? 0
     const shown = typeof most === 'bigint' ? usd(most) : most
-    throw invalid(
-      field,
-      `expected at most ${shown}, the maximum that an admin has granted; ask an admin for more`,
-    )
+    // Nobody knows who set a limit, so a member's own counts as one that an admin has granted.
+    const why =
+      before?.groupId === group.id
+        ? 'which the key has now: a member can lower it, and not raise it again'
+        : 'the most that a key of your tenant has in this group'
+    throw invalid(field, `expected at most ${shown}, ${why}; ask an admin for more`)
   }
 }
 

@@ -107,6 +107,7 @@ function Now({ search, first }: { search: Texts; first: ReactNode }) {
   const { id, close } = useOpenRow('/console/alerts', search)
   const list = useOpenEpisodes()
   const watched = useIsWatched(true)
+  const isMember = useSession().role === 'member'
   return (
     <WithSheet sheet={id === undefined ? null : <EpisodeSheet key={id} id={id} onClose={close} />}>
       <OpenEpisodes
@@ -116,8 +117,10 @@ function Now({ search, first }: { search: Texts; first: ReactNode }) {
         empty={
           watched.data === false ? (
             <EmptyState title="No alert rules yet" action={first}>
-              When a rule fires, it appears here and your webhook is called. Begin with the usual ones:
-              errors, channels that are down, budgets that run out, a ledger that is behind.
+              When a rule fires, it appears here and your webhook is called. Begin with the usual ones:{' '}
+              {isMember
+                ? 'errors, and budgets that run out.'
+                : 'errors, channels that are down, budgets that run out, a ledger that is behind.'}
             </EmptyState>
           ) : (
             <EmptyState title="Nothing is wrong">No enabled rule fires now.</EmptyState>
@@ -220,7 +223,8 @@ function Rules({
         onOpen={open}
         empty={
           <EmptyState title="No alert rules yet" action={first}>
-            A rule watches budgets, errors, latencies, channels, the ledger, or the networks of keys.
+            A rule watches budgets, errors, latencies,{role === 'member' ? '' : ' channels, the ledger,'} or
+            the networks of keys.
           </EmptyState>
         }
       />

@@ -16,7 +16,15 @@ export interface KeyChoices {
 
 /** The form of a key. The first groups are what most keys need. */
 export function keyFields(choices: KeyChoices): FieldGroup[] {
-  return sectionsOf('key', whoItIs(choices), { models: choices.models })
+  const sections = sectionsOf('key', whoItIs(choices), { models: choices.models })
+  return choices.isGroupNeeded === true && !choices.isNew ? sections.map(withOneWay) : sections
+}
+
+/** A member cannot raise again what it lowers. */
+function withOneWay(section: FieldGroup): FieldGroup {
+  const isBound = section.fields.some(({ path }) => /^(limits|budget)\./.test(path))
+  const about = [section.about, 'You can lower what is set here. Only an admin can raise it again.']
+  return isBound ? { ...section, about: about.filter((words) => words !== undefined).join(' ') } : section
 }
 
 function whoItIs({ tenants, groups, isImport = false, isNew, isGroupNeeded = false }: KeyChoices): Field[] {

@@ -94,7 +94,7 @@ function Bars({
           {left === null ? null : <Bar {...leftOf(BigInt(left), BigInt(allowed))} />}
           {full_in_ms === null || full_in_ms === 0 ? null : (
             <span className={classes.note}>
-              Whole again in {duration(full_in_ms)} without further requests.
+              All of it is free again after {duration(full_in_ms)} without requests.
             </span>
           )}
         </div>

@@ -72,3 +72,15 @@ function perMillion(nanoUsd: string, tokens: number): string {
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: zeros + 4 }
   return `$${value.toLocaleString(undefined, digits)}/M`
 }
+
+/** Where the price comes from. The prices of the lines contain the factor of the group. */
+export function pricedBy({
+  price_source,
+  price_multiplier,
+}: Pick<Detail, 'price_source' | 'price_multiplier'>): string {
+  const isPlain = price_multiplier === null || /^1(\.0*)?$/.test(price_multiplier)
+  return [
+    ...(price_source === null ? [] : [`price from: ${price_source}`]),
+    ...(isPlain ? [] : [`including × ${price_multiplier} of the group`]),
+  ].join(', ')
+}

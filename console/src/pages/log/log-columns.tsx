@@ -176,7 +176,7 @@ export const logColumns: readonly Column<Row>[] = [
     cell: (row) => <Duration ms={row.latency_ms.queue} />,
   },
   { id: 'notes', head: 'Notes', width: 64, align: 'right', isExtra: true, cell: (row) => row.notes.length },
-  plain('folded', 'Folded', 64, (row) => String(row.folded), { isExtra: true, align: 'right' }),
+  plain('folded', 'Stands for', 88, (row) => String(row.folded), { isExtra: true, align: 'right' }),
   ...columnFields.map(
     (field): Column<Row> =>
       plain(field.name, field.title, field.width ?? 0, (row) => textIn(row, field), {

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { Money } from '../../parts/formatted-values.tsx'
-import { costLines, isAtMost, outputAtMost } from './cost-lines.ts'
+import { costLines, isAtMost, outputAtMost, pricedBy } from './cost-lines.ts'
 import classes from './row-cost.module.css'
 
 /** The cost as the sum that it is, and where the price comes from. */
@@ -27,12 +27,7 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
         <strong>
           {isAtMost(row) ? 'Cost at most' : 'Cost'} <Money nanoUsd={row.cost_nano_usd} />
         </strong>{' '}
-        <span className="tg-quiet">
-          {row.price_source === null ? '' : `price from: ${row.price_source}`}
-          {row.price_multiplier === null || /^1(\.0*)?$/.test(row.price_multiplier)
-            ? ''
-            : ` × ${row.price_multiplier} of the group`}
-        </span>
+        <span className="tg-quiet">{pricedBy(row)}</span>
       </div>
       {row.charged_nano_usd === row.cost_nano_usd ? null : (
         <div>

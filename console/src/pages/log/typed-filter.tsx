@@ -27,6 +27,8 @@ export function TypedFilter({
   const field = useRef<HTMLInputElement>(null)
   useHotkeys([['/', () => field.current?.focus()]])
   const list = useId()
+  const known = useFilterFields()
+  const reads = (name: string) => known.some((field) => field.name === name)
   const store = useCombobox()
   const { before, picks } = useSuggestions(text)
   const isOpen = store.dropdownOpened && picks.length > 0
@@ -61,7 +63,7 @@ export function TypedFilter({
             ref={field}
             size="xs"
             aria-label="Search the log"
-            placeholder="Error text, request id, or status:5xx -channel:main"
+            placeholder={`Error text, request id, or status:5xx ${reads('channel') ? '-channel:main' : '-model:main'}`}
             leftSection={<SearchIcon size={14} />}
             value={text}
             description={

@@ -29,9 +29,9 @@ export function HomePage() {
           <BaseUrl url={`${gatewayUrl}/v1`} clients="OpenAI SDK, AI SDK, LangChain, Codex" />
           <BaseUrl url={gatewayUrl} clients="Anthropic SDK, Claude Code" />
           <p className={classes.note}>
-            Requests need a key, which the operator of this gateway gives you. Put it into{' '}
-            <code>TOLLGATE_KEY</code> of your environment. These pages need no account, and never ask for a
-            key.
+            Requests need a key, which the operator of this gateway gives you, or which you make in the
+            console if you have an account there. Put it into <code>TOLLGATE_KEY</code> of your environment.
+            These pages need no account, and never ask for a key.
           </p>
         </div>
         <section className={classes.code} aria-label="The first request">

@@ -122,7 +122,7 @@ export const requestColumns = [
   closed('price_multiplier', orNull(word), (close) => close.priceMultiplier, 'detail', 'facts',
     'The multiplier of that price.'),
   closed('cost_facts', orNull(notes, []), (close) => close.costFacts, 'detail', 'facts',
-    'Other facts that affect the cost, besides the tokens: a list of `{ part, count }`, `{ part, name }` and models.'),
+    'Other facts that affect the cost, besides the tokens: a list of `{ part, count }`, `{ part, name }` and models. `output_at_most`: nobody reported the output, so `output` is all that the request allows.'),
 ] as const
 
 type RequestColumn = (typeof requestColumns)[number]

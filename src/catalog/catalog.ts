@@ -74,9 +74,12 @@ export function modelIdOf(model: Model, name: string): string {
 }
 
 /** Returns the channels that would serve the model to the group if nobody had blocked them. */
-export function blockedFor({ blocked = [] }: Model, { channels }: Group): readonly Channel[] {
+export function blockedFor({ blocked }: Model, { channels }: Group): readonly Channel[] {
+  if (blocked === undefined) return none
   return channels.includes('*') ? blocked : blocked.filter(({ name }) => channels.includes(name))
 }
+
+const none: readonly Channel[] = []
 
 /** Returns the group of a key. Throws if the group is not in the catalog; its keys then have no rights. */
 export function groupOf(snapshot: Snapshot, groupId: string): Group {

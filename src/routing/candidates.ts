@@ -87,11 +87,10 @@ export function planRoute(
   const usable = model.offers.filter(
     (offer) => group.channels.includes('*') || group.channels.includes(offer.channel.name),
   )
-  const isBlocked = () =>
-    blockedFor(model, group).some(({ protocols }) =>
-      [protocol, ...others].some((one) => protocols[one] !== undefined),
-    )
-  if (usable.length === 0) throw isBlocked() ? allBlocked(requestedModel) : noChannel(requestedModel)
+  if (usable.length === 0)
+    throw isBlocked(model, group, [protocol, ...others])
+      ? allBlocked(requestedModel)
+      : noChannel(requestedModel)
   const name: ModelName = {
     id: modelIdOf(model, requestedModel),
     requested: requestedModel,
@@ -102,7 +101,10 @@ export function planRoute(
     const upstream = protocolFor(offer, protocol, others, name)
     if (upstream !== undefined) spoken.push({ offer, protocol: upstream, native: upstream === protocol })
   }
-  if (spoken.length === 0) throw isBlocked() ? allBlocked(requestedModel) : notSpoken(requestedModel, usable)
+  if (spoken.length === 0)
+    throw isBlocked(model, group, [protocol, ...others])
+      ? allBlocked(requestedModel)
+      : notSpoken(requestedModel, usable)
   const only = spoken[0]
   if (spoken.length === 1 && only !== undefined) return [candidateOf(only, name, 'only candidate')]
   return inOrder(spoken, chance, sessionOf()).map(({ spoken, reason }) => candidateOf(spoken, name, reason))
@@ -227,6 +229,13 @@ function candidateOf(
 
 function noChannel(model: string): GatewayError {
   return gatewayError('model_without_channel', { model }, { field: 'model' })
+}
+
+/** Whether a blocked channel would serve the model in one of these protocols. */
+function isBlocked(model: Model, group: Group, protocols: readonly ProtocolName[]): boolean {
+  return blockedFor(model, group).some((channel) =>
+    protocols.some((one) => channel.protocols[one] !== undefined),
+  )
 }
 
 /** The error if only blocked channels could serve the request. */

@@ -192,7 +192,7 @@ test('the totals of a tenant are those of its rows, folded or not, by any ends',
       )
       expect(stored, `${from} ${to}`).toMatchObject({ from, to })
     }
-  await database.sql`INSERT INTO rollup_backfill VALUES (now()::date)`
+  await database.sql`INSERT INTO rollup_backfill VALUES ((now() AT TIME ZONE 'UTC')::date)`
   expect(
     await tenantSummary(database.sql, tenants[0] ?? '', { from: midnight, to: times.nowMs }, times),
   ).toBeUndefined()

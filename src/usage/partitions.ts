@@ -50,7 +50,9 @@ export function keepPartitions(
         nextMs = soonMs()
       }
       const entries = await upkeep.ask(({ sql }) => rollEntries(sql, plan.entryRetentionMonths))
-      if (entries !== undefined) {
+      // The process that makes that pass may have to leave something undone, and end before its next one.
+      if (entries === undefined) nextMs = soonMs()
+      else {
         const { made, closed, pruned, postponed } = entries
         if (made + closed + pruned > 0)
           log.info({}, `entries: ${made} months created, ${closed} closed, ${pruned} pruned`)

@@ -5,6 +5,7 @@ import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { idAt, moneyOf } from '../ledger/money-bed.ts'
 import { type Database, emptyDatabase, openDatabase } from '../support/database.ts'
 import { entryTables, midMonth, monthAt, tableOf } from '../support/entry-months.ts'
+import { until } from '../support/until.ts'
 
 const before = 'entries_before'
 const other = 'entries_default'
@@ -30,9 +31,22 @@ test('a month is made once, has the rows that waited for it, and no gap before i
     { done: false },
   ])
   const passes = await Promise.all(Array.from({ length: 3 }, () => keepEntryMonths(sql, 0)))
-  expect(passes.reduce((sum, { made }) => sum + made, 0) + (await keepEntryMonths(sql, 0)).made).toBe(2)
+  // Autovacuum may hold the lock of a pass too: it leaves the month to the next one.
+  const made = passes.reduce((sum, pass) => sum + pass.made, 0)
+  expect(made + (await madeUntilDone(sql))).toBe(2)
   expect(await entryTables(sql)).toEqual({ [before]: 0, [tableOf(0)]: 1, [tableOf(1)]: 1, [other]: 0 })
 })
+
+/** The number of months that passes make until one has left nothing undone. */
+async function madeUntilDone(sql: Database['sql']): Promise<number> {
+  let made = 0
+  await until(async () => {
+    const pass = await keepEntryMonths(sql, 0)
+    made += pass.made
+    return pass.postponed === 0
+  })
+  return made
+}
 
 async function opened() {
   const { url, drop } = await emptyDatabase()

@@ -1,8 +1,8 @@
 import type { TransactionSql } from 'postgres'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { prepareDatabase } from '../../src/db/migrate.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
-import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { keepPartitions, rollPartitions } from '../../src/usage/partitions.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -14,6 +14,7 @@ const plan = {
   answerRetentionDays: 10,
 }
 const tables = ['requests', 'request_tags', 'attempts', 'request_payloads', 'request_answers']
+const minuteMs = 60_000
 const dayMs = 86_400_000
 const nothing = { made: 0, dropped: 0, postponed: 0 }
 
@@ -162,6 +163,16 @@ test('the upkeep of partitions begins with a pass and reports what it did', asyn
   onTestFinished(() => keeper.stop())
   await until(() => lines.length > 0)
   expect(lines[0]).toBe('usage log: 15 daily partitions created, 0 dropped')
+})
+
+test('a pass over the entries that another process has claimed is made up for within a minute: that process may end undone', async () => {
+  await database.sql`SELECT claim_sweep('entries', 20000)`
+  const timers = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => timers.mockRestore())
+  const keeper = keepPartitions(database, { ...plan, entryRetentionMonths: 0 }, systemClock, silentLog)
+  onTestFinished(() => keeper.stop())
+  const untilNextMs = await until(() => timers.mock.calls.find(([then]) => then.name === 'pass')?.[1])
+  expect(untilNextMs).toBeLessThanOrEqual(minuteMs)
 })
 
 /** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */

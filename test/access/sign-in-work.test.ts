@@ -100,9 +100,8 @@ test('a refused sign-in is the same work for known, unknown and disabled account
   expect(await workOf('unknown@example.com', 'a wrong password')).toEqual(known)
   expect(await workOf('sso@example.com', 'a wrong password')).toEqual(known)
   expect(await workOf('disabled@example.com', goodPassword)).toEqual(known)
-  const lines = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`SELECT resource_name FROM audit_log WHERE action = 'session.refuse' ORDER BY id`,
-  )
+  const lines = await bed.database
+    .sql`SELECT resource_name FROM audit_log WHERE action = 'session.refuse' ORDER BY id`
   expect(lines.map(({ resource_name }) => resource_name)).toEqual([
     'known@example.com',
     'sso@example.com',

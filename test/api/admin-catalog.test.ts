@@ -242,9 +242,7 @@ test('a disabled channel gets no requests, and serves again when it is enabled',
 test('a deleted channel has no credentials, and its name is free', async () => {
   const { id, name } = await made()
   expect(await admin('DELETE', `/channels/${id}`)).toMatchObject({ status: 200, body: { deleted: true } })
-  const stored = await gateway.tollgate.context.database.state.ask(
-    ({ sql }) => sql`SELECT 1 FROM channel_credentials WHERE channel_id = ${id}`,
-  )
+  const stored = await gateway.database.sql`SELECT 1 FROM channel_credentials WHERE channel_id = ${id}`
   expect(stored).toEqual([])
   expect(await admin('POST', `/channels/${id}/enable`)).toMatchObject({ status: 409 })
   expect(await admin('POST', '/channels', channelBody(name))).toMatchObject({ status: 201, body: { id } })
@@ -372,9 +370,7 @@ test('a disabled channel is tested with one small request, which has a row of th
   expect(sent).toMatchObject({ model: 'upstream-name', max_tokens: 16 })
   const { results } = z.object({ results: z.array(z.object({ request_id: z.string() })) }).parse(body)
   const row = await gateway.row(results[0]?.request_id)
-  const [tenant] = await gateway.tollgate.context.database.state.ask(
-    ({ sql }) => sql`SELECT name FROM tenants WHERE id = ${String(row.tenant_id)}`,
-  )
+  const [tenant] = await gateway.database.sql`SELECT name FROM tenants WHERE id = ${String(row.tenant_id)}`
   expect(tenant?.name).toBe('tollgate-probes')
 })
 

@@ -77,7 +77,7 @@ const provoked: Record<string, [reason: string, call: () => Promise<AdminAnswer>
       const headers = { 'idempotency-key': 'runs-still' }
       expect((await operator('POST', 'tenants', { name: 'runs' }, headers)).status).toBe(201)
       // As in the transaction of a call that has not ended.
-      await bed.tollgate.context.database.state.ask(({ sql }) => sql`UPDATE admin_answers SET answer = NULL`)
+      await bed.database.sql`UPDATE admin_answers SET answer = NULL`
       return await operator('POST', 'tenants', { name: 'runs' }, headers)
     },
   ],

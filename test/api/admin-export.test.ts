@@ -49,7 +49,7 @@ async function add(rows: readonly Row[]): Promise<string> {
   })
   for (let at = 0; at < all.length; at += 1_000) {
     const part = all.slice(at, at + 1_000)
-    await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(part)}`)
+    await bed.database.sql`insert into requests ${bed.database.sql(part)}`
   }
   return endUser
 }

@@ -42,10 +42,8 @@ function statusWith(secret: string, wanted: number) {
 }
 
 const audited = (id: string) =>
-  bed.tollgate.context.database.state.ask(
-    ({ sql }) =>
-      sql`SELECT action, tenant_id, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`,
-  )
+  bed.database
+    .sql`SELECT action, tenant_id, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`
 
 test('the API has each setting that gateway.yaml has, in the same words', async () => {
   const settings = Object.keys(keySettings.shape).filter((name) => name !== 'secret')
@@ -339,15 +337,18 @@ test('keys are listed by their last use and by their newest network, which the s
   expect(await etag('roams')).toBe(before)
 })
 
+/** Its id. */
+async function aSubKeyOf(parent: string): Promise<string> {
+  const id = randomUUID()
+  await bed.database
+    .sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT ${id}, tenant_id, group_id, ${id}, ${Buffer.from(id)}, 'tg-…', 'admin', id FROM keys WHERE id = ${parent}`
+  return id
+}
+
 test('what is left of a sub-key has the limits and budgets of the key that made it', async () => {
   const { id } = await make({ limits: { concurrency: 7 }, budget: { total: '2' } })
-  const child = randomUUID()
-  await bed.tollgate.context.database.state.ask(
-    ({
-      sql,
-    }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
-      SELECT ${child}, tenant_id, group_id, ${child}, ${Buffer.from(child)}, 'tg-…', 'admin', id FROM keys WHERE id = ${id}`,
-  )
+  const child = await aSubKeyOf(id)
   const { status, body } = await admin('GET', `keys/${child}/usage`)
   expect(status).toBe(200)
   expect(body).toMatchObject({
@@ -363,13 +364,7 @@ test('a tenant that no name can be is refused, also for a new key', async () => 
 
 test('the row of a sub-key follows the key that made it, and a change of what they share is refused', async () => {
   const { id } = await make({ capture: 'content' })
-  const child = randomUUID()
-  await bed.tollgate.context.database.state.ask(
-    ({
-      sql,
-    }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
-      SELECT ${child}, tenant_id, group_id, ${child}, ${Buffer.from(child)}, 'tg-…', 'admin', id FROM keys WHERE id = ${id}`,
-  )
+  const child = await aSubKeyOf(id)
   const changed = await admin('PATCH', `keys/${id}`, { group: 'default', capture: 'none', strict: true })
   expect(changed.status, changed.text).toBe(200)
   const shared = { group: 'default', capture: 'none', strict: true, parent_id: id }

@@ -19,9 +19,7 @@ const messages = [{ role: 'user', content: 'Hello' }]
 
 test('a row has its names of then, body, attempts with their credential, entries and parts of the cost', async () => {
   const id = await bed.send(JSON.stringify({ model: 'main', max_tokens: 10, messages }), paidKey)
-  await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`update keys set name = 'renamed' where name = 'paid'`,
-  )
+  await bed.database.sql`update keys set name = 'renamed' where name = 'paid'`
   const { status, body } = await bed.read(id.toUpperCase())
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({
@@ -51,12 +49,8 @@ test('a row has its names of then, body, attempts with their credential, entries
 
 test('a member sees a row of its own tenant, without attempts, and no other row', async () => {
   const id = await bed.send(JSON.stringify({ model: 'main', messages }))
-  const [own] = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id from tenants where name = 'free'`,
-  )
-  const [foreign] = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id from tenants where name = 'paid'`,
-  )
+  const [own] = await bed.database.sql`select id from tenants where name = 'free'`
+  const [foreign] = await bed.database.sql`select id from tenants where name = 'paid'`
   const endpoint = adminRequestEndpoint(bed.tollgate.context)
   const member = (tenantId: unknown): Actor => ({
     ...{ kind: 'user', id: randomUUIDv7(), userId: randomUUIDv7(), name: 'member', role: 'member' },

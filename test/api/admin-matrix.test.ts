@@ -110,9 +110,8 @@ async function lost(): Promise<void> {
   const [expired, revoked] = [await tokenOf(owner, scopes), await tokenOf(owner, scopes)]
   const [newest, before] = (await call('GET', 'api-tokens', { cookie: owner })).body.data
   expect((await call('DELETE', `api-tokens/${newest.id}`, { cookie: owner })).status).toBe(200)
-  await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = ${before.id}`,
-  )
+  await bed.database
+    .sql`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = ${before.id}`
   callers.set('an expired token', { kind: 'nobody', headers: byToken(expired) })
   callers.set('a revoked token', { kind: 'nobody', headers: byToken(revoked) })
 }
@@ -273,8 +272,7 @@ const saidBy = ({ status, text }: Answer, sent: string) =>
 
 async function rowsOfOther(): Promise<string> {
   const { id, memberId } = world.b
-  const rows = await world.bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`
+  const rows = await world.bed.database.sql`
       SELECT (SELECT json_agg(t) FROM tenants t WHERE id = ${id}) AS tenant,
         (SELECT json_agg(t) FROM accounts t WHERE id = ${id}) AS account,
         (SELECT json_agg(t ORDER BY id) FROM entries t WHERE account_id = ${id}) AS entries,
@@ -284,8 +282,7 @@ async function rowsOfOther(): Promise<string> {
           FROM alert_rules t WHERE tenant_id = ${id}) AS alerts,
         (SELECT json_agg(t.acknowledged_at ORDER BY id) FROM alert_episodes t WHERE tenant_id = ${id}) AS episodes,
         (SELECT json_agg(t ORDER BY id) FROM jobs t WHERE tenant_id = ${id}) AS jobs,
-        (SELECT json_agg(t) FROM users t WHERE id = ${memberId}) AS member`,
-  )
+        (SELECT json_agg(t) FROM users t WHERE id = ${memberId}) AS member`
   return JSON.stringify(rows)
 }
 

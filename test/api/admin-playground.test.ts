@@ -84,16 +84,12 @@ test('a stream shows both wires, without secrets, and has the row of the key, wi
   expect(seen.text).not.toContain('upstream-credential-0001')
   expect(seen.text).not.toContain('play-')
   const row = await bed.row(seen.id)
-  const [key] = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id, tenant_id from keys where name = 'paid'`,
-  )
+  const [key] = await bed.database.sql`select id, tenant_id from keys where name = 'paid'`
   expect(row).toMatchObject({
     ...{ key_id: key?.id, tenant_id: key?.tenant_id, outcome: 'succeeded', endpoint: '/v1/messages' },
     ...{ cost_nano: '20000000', user_agent: 'tollgate-playground' },
   })
-  const audit = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select * from audit_log where action = 'playground.run'`,
-  )
+  const audit = await bed.database.sql`select * from audit_log where action = 'playground.run'`
   expect(audit).toMatchObject([
     {
       resource: 'key',
@@ -141,9 +137,7 @@ test('a member plays with the keys of its tenant, and sees no channel', async ()
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     }),
   }))
-  const [own] = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id from tenants where name = 'free'`,
-  )
+  const [own] = await bed.database.sql`select id from tenants where name = 'free'`
   const id = '00000000-0000-7000-8000-000000000001'
   const member = {
     ...{ kind: 'user' as const, id, userId: id, name: 'member', role: 'member' as const },

@@ -81,7 +81,7 @@ const rowOf = (changes: Record<string, unknown> = {}) => {
 
 async function add(changes: Record<string, unknown> = {}, count = 1): Promise<string[]> {
   const rows = Array.from({ length: count }, () => rowOf(changes))
-  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  await bed.database.sql`insert into requests ${bed.database.sql(rows)}`
   return rows.map(({ id }) => id)
 }
 
@@ -129,15 +129,13 @@ test('rows of requests that began days ago come when they are written, each once
   const dayMs = 86_400_000
   // One has a partition, for the other there is none (any more).
   const partition = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10)
-  await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select make_partition('requests', ${partition}::text::date)`,
-  )
+  await bed.database.sql`select make_partition('requests', ${partition}::text::date)`
   const rows = [1, 2, 3, 40].map((days) =>
     rowOf({ id: idOf(Date.now() - days * dayMs), endpoint: '/v1/images/generations' }),
   )
   const now = rowOf({ endpoint: '/v1/images/generations' })
   const written = [...rows, now]
-  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(written)}`)
+  await bed.database.sql`insert into requests ${bed.database.sql(written)}`
   const all = written.map(({ id }) => id).sort()
   await until(() => all.every((id) => tail.ids().includes(id) && images.ids().includes(id)))
   expect(images.ids().toSorted()).toEqual(all)
@@ -245,7 +243,7 @@ test('a tail with filters gets its row among too many others, and does not count
   })
   const oldest = rowOf({ outcome: 'failed' })
   const rows = [oldest, ...Array.from({ length: 1_500 }, () => rowOf())]
-  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  await bed.database.sql`insert into requests ${bed.database.sql(rows)}`
   await until(() => failed.ids().includes(oldest.id))
   expect(failed.dropped()).toBe(0)
   failed.leave()

@@ -19,7 +19,7 @@ beforeAll(async () => {
   admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
 })
 afterAll(async () => {
-  const { findings } = await bed.tollgate.context.database.state.ask(({ sql }) => verifyLedger(sql))
+  const { findings } = await verifyLedger(bed.database.sql)
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
   await bed.close()
 })
@@ -31,9 +31,7 @@ async function make(kind: 'tenants' | 'groups', settings: object = {}) {
 }
 
 const sqlOf = (id: string) =>
-  bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`SELECT action, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`,
-  )
+  bed.database.sql`SELECT action, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`
 
 describe('tenants', () => {
   test('show what is left of their limits, budgets and balance', async () => {
@@ -171,9 +169,8 @@ describe('tenants', () => {
       { kind: 'top_up', amount_usd: '4' },
       { kind: 'charge', id: requestId, amount_usd: '-0.02' },
     ])
-    const [charge] = await bed.tollgate.context.database.state.ask(
-      ({ sql }) => sql`SELECT amount_nano::text AS nano FROM entries WHERE id = ${requestId}`,
-    )
+    const [charge] = await bed.database
+      .sql`SELECT amount_nano::text AS nano FROM entries WHERE id = ${requestId}`
     expect(charge?.nano).toBe(all[1]?.amount_nano_usd)
     expect(rowsOf(await admin('GET', 'tenants/free/entries'))).toHaveLength(1)
     expect(rowsOf(await admin('GET', 'tenants/free/entries?kind=charge'))).toHaveLength(1)
@@ -181,13 +178,11 @@ describe('tenants', () => {
 
   test('have their entries in an index, in every month, soon after the gateway has started', async () => {
     const indexesOf = () =>
-      bed.tollgate.context.database.state.ask(
-        ({ sql }) => sql`
+      bed.database.sql`
           SELECT i.inhrelid::regclass::text AS partition, (
             SELECT count(*)::int FROM pg_index x
             WHERE x.indrelid = i.inhrelid AND pg_get_expr(x.indpred, x.indrelid) LIKE '%charge%' AND x.indisvalid
-          ) AS indexes FROM pg_inherits i WHERE i.inhparent = 'entries'::regclass`,
-      )
+          ) AS indexes FROM pg_inherits i WHERE i.inhparent = 'entries'::regclass`
     // The upkeep builds them while requests run, and tries again within a minute when something was in its way.
     const partitions = await until(async () => {
       const found = await indexesOf()
@@ -353,9 +348,8 @@ describe('what gateway.yaml manages', () => {
     const { body } = await admin('POST', 'keys', { tenant: 'free', name: 'by an admin' })
     const before = [await admin('GET', `tenants/${own.id}`), await admin('GET', `keys/${String(body.id)}`)]
     await bed.tollgate.context.gatewayFile?.apply()
-    const lines = await bed.tollgate.context.database.state.ask(
-      ({ sql }) => sql`SELECT actor_kind, actor_name, after FROM audit_log WHERE action = 'file.apply'`,
-    )
+    const lines = await bed.database
+      .sql`SELECT actor_kind, actor_name, after FROM audit_log WHERE action = 'file.apply'`
     const changes = { tenants: { added: ['free', 'paid'] }, groups: { added: ['default', 'abort'] } }
     expect(lines).toMatchObject([{ actor_kind: 'file', actor_name: file(), after: { changes } }])
     expect(JSON.stringify(lines)).not.toContain(freeKey)

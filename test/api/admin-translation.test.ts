@@ -50,9 +50,7 @@ test('a body of which only the shape or a part is kept, or none, is a conflict',
   expect(long).toMatchObject({ status: 409, body: { detail: expect.stringContaining('CAPTURE_BYTES_MAX') } })
   const id = await send(asked)
   await bed.rows()
-  await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`delete from request_payloads where request_id = ${id}`,
-  )
+  await bed.database.sql`delete from request_payloads where request_id = ${id}`
   expect(await translationOf(id)).toMatchObject({ status: 409 })
   expect((await translationOf('00000000-0000-7000-8000-000000000000')).status).toBe(404)
 })

@@ -13,9 +13,7 @@ let bed: Testbed
 const tenants: string[] = []
 beforeAll(async () => {
   bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
-  const rows = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id from tenants order by name`,
-  )
+  const rows = await bed.database.sql`select id from tenants order by name`
   tenants.push(...rows.map(({ id }) => String(id)))
 })
 afterAll(() => bed.close())
@@ -64,9 +62,8 @@ test('a view is made, read, changed and deleted, each with a line in the audit l
   expect((await call(mine, 'PATCH', path, { name: 'x' }, { 'if-match': etag })).status).toBe(412)
   expect((await call(mine, 'DELETE', path)).body).toMatchObject({ name: 'Faults' })
   expect((await call(mine, 'GET', path)).status).toBe(404)
-  const lines = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select action from audit_log where resource_id = ${String(made.body.id)} order by id`,
-  )
+  const lines = await bed.database
+    .sql`select action from audit_log where resource_id = ${String(made.body.id)} order by id`
   expect(lines.map(({ action }) => action)).toEqual(['view.create', 'view.change', 'view.delete'])
 })
 
@@ -107,10 +104,8 @@ test('an owner changes and deletes what another one shares, which is audited, an
   expect((await call(one, 'GET', path)).body).toMatchObject({ name: 'better', own: true, changeable: true })
   expect((await call(owner, 'DELETE', path)).status).toBe(200)
   expect((await call(owner, 'PATCH', `/${own.body.id}`, { name: 'taken' })).status).toBe(404)
-  const lines = await bed.tollgate.context.database.state.ask(
-    ({ sql }) =>
-      sql`select action, actor_name from audit_log where resource_id = ${String(shared.body.id)} order by id`,
-  )
+  const lines = await bed.database
+    .sql`select action, actor_name from audit_log where resource_id = ${String(shared.body.id)} order by id`
   expect(lines.slice(1)).toEqual([
     { action: 'view.change', actor_name: owner.name },
     { action: 'view.delete', actor_name: owner.name },

@@ -44,10 +44,8 @@ test('prices of several models are set at once, each as a new version with its l
   })
   expect(await priceOf(one.id)).toEqual({ input: '3', output: '2', cache_read: '0.3' })
   expect(await versionsOf(one.id)).toHaveLength(2)
-  const lines = await bed.tollgate.context.database.state.ask(
-    ({ sql }) =>
-      sql`SELECT before, after FROM audit_log WHERE resource_id = ${one.id} AND action = 'model.price'`,
-  )
+  const lines = await bed.database
+    .sql`SELECT before, after FROM audit_log WHERE resource_id = ${one.id} AND action = 'model.price'`
   expect(lines).toMatchObject([
     { before: { price: { input: '1', output: '2' } }, after: { price: { input: '3', cache_read: '0.3' } } },
   ])

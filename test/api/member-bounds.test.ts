@@ -166,8 +166,6 @@ test('a member enables what a member has disabled, and not what an admin has', a
 
 test('a key that was disabled before the column was there is enabled by an admin', async () => {
   const { body: key } = await make(world.owner, { group: await group() })
-  await world.bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`UPDATE keys SET disabled_at = now() WHERE id = ${key.id}`,
-  )
+  await world.bed.database.sql`UPDATE keys SET disabled_at = now() WHERE id = ${key.id}`
   expect((await change(key.id, { disabled: false })).status).toBe(403)
 })

@@ -22,9 +22,7 @@ const get = (headers: Record<string, string> = {}) =>
 
 async function setPublic(name: string, isPublic: boolean): Promise<void> {
   const before = bed.tollgate.context.catalog.snapshot
-  await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`update key_groups set public = ${isPublic} where name = ${name}`,
-  )
+  await bed.database.sql`update key_groups set public = ${isPublic} where name = ${name}`
   await until(() => bed.tollgate.context.catalog.snapshot !== before)
 }
 

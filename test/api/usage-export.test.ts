@@ -59,9 +59,7 @@ test('a key finds its own rows by the filters of admins, and no others', async (
   expect(await list('user_agent=error&status=4xx')).toEqual(idsAt(failed))
   expect(await list('not_model=nothing', ownKey)).toEqual(idsAt(own))
   expect(await list('not_model=nothing', paidKey)).toEqual(idsAt(paid))
-  const [tenant] = await bed.tollgate.context.database.state.ask(
-    ({ sql }) => sql`select id from tenants where name = 'paid'`,
-  )
+  const [tenant] = await bed.database.sql`select id from tenants where name = 'paid'`
   for (const query of [`tenant_id=${tenant?.id}`, 'channel=scripted', 'not_tenant=free', 'price_id='])
     expect((await get(`requests?${query}`, freeKey)).status, query).toBe(400)
 })

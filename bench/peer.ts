@@ -17,8 +17,12 @@ export interface ServerPeer extends Pick<Peer<unknown>, 'pid' | 'stop'> {
   requests(): Promise<number>
 }
 
-export async function startServer(file: string, args: string[] = []): Promise<ServerPeer> {
-  const peer = startPeer<{ port: number } | { requests: number }>(file, args)
+export async function startServer(
+  file: string,
+  args: string[] = [],
+  nodeArgs: string[] = [],
+): Promise<ServerPeer> {
+  const peer = startPeer<{ port: number } | { requests: number }>(file, args, nodeArgs)
   const reply = await peer.receive()
   return {
     pid: peer.pid,
@@ -33,8 +37,9 @@ export async function startServer(file: string, args: string[] = []): Promise<Se
 }
 
 /** Start a file of this folder. */
-export function startPeer<Reply>(file: string, args: string[] = []): Peer<Reply> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args)
+export function startPeer<Reply>(file: string, args: string[] = [], nodeArgs: string[] = []): Peer<Reply> {
+  const execArgv = [...process.execArgv, ...nodeArgs]
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv })
   const inbox: Reply[] = []
   let wake: (() => void) | undefined
   child.on('message', (message) => {

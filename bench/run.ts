@@ -10,7 +10,8 @@
 //                     it with its 95 % interval. Worse: the interval lies above 1.03. A scenario ends as soon as it is decided.
 //                     Without names it takes those that every change must keep. --against HEAD shows what is noise.
 // --deadline SECONDS  With --against, no round begins that would end later, packages included. 600 by default.
-// --profile           Print Tollgate's top functions under small-c16, or under the named scenarios, and measure nothing.
+// --profile           Print what a call costs the main thread, by room and by function, of Tollgate, of R and, with --against, of
+//                     that commit, under small-c16 or the named scenarios, and measure nothing.
 // --allocated         After the rounds, print what a small request, a streamed one and a translated one allocate; with the name
 //                     of no scenario and without --against, print nothing else.
 // --help              Print this.
@@ -97,8 +98,10 @@ async function measureAll(list: readonly Scenario[]): Promise<number> {
 }
 
 async function printProfiles(names: readonly string[]): Promise<void> {
+  const before = checkout && { rig: await makeRig(), checkout }
   for (const scenario of chosenOf(scenarios, names))
-    console.log(`\n${scenario.name}\n${await profile(rig, scenario, rounds)}`)
+    console.log(`\n${await profile(rig, scenario, Math.min(rounds, 5), before)}`)
+  await before?.rig.stop()
 }
 
 async function allocations(): Promise<string> {

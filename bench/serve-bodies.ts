@@ -25,4 +25,6 @@ export function serveBodies(
     requests = 0
   })
   process.on('disconnect', () => process.exit(0))
+  // Killed by the signal itself, Node would write no profile.
+  process.on('SIGTERM', () => process.exit(0))
 }

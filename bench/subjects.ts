@@ -16,9 +16,9 @@ export interface Subject {
   stop(): Promise<void>
 }
 
-export async function startReference(upstreamPort: number): Promise<Subject> {
+export async function startReference(upstreamPort: number, nodeArgs: string[] = []): Promise<Subject> {
   const key = 'bench-key-of-the-reference'
-  const peer = await startServer('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key])
+  const peer = await startServer('reference.ts', [`http://127.0.0.1:${upstreamPort}`, key], nodeArgs)
   return {
     isLogging: false,
     pid: peer.pid,

@@ -234,10 +234,31 @@ export function momentFrom(bytes: Buffer): number {
 
 /** Writes the 16 bytes of a uuid given as text. */
 export function writeUuid(out: DataView, value: string, at: number): void {
-  out.setUint32(at, fourDigits(value, 0) * 0x1_0000 + fourDigits(value, 4))
-  out.setUint32(at + 4, fourDigits(value, 9) * 0x1_0000 + fourDigits(value, 14))
-  out.setUint32(at + 8, fourDigits(value, 19) * 0x1_0000 + fourDigits(value, 24))
-  out.setUint32(at + 12, fourDigits(value, 28) * 0x1_0000 + fourDigits(value, 32))
+  const place = wordsOf.get(value) ?? remember(value)
+  // In bounds: a remembered place has four words.
+  out.setUint32(at, words[place] as number)
+  out.setUint32(at + 4, words[place + 1] as number)
+  out.setUint32(at + 8, words[place + 2] as number)
+  out.setUint32(at + 12, words[place + 3] as number)
+}
+
+/**
+ * The uuids written lately: where their words are. A request's own id is written three times, and those of its
+ * tenant, key and channel come again with the next one, so most need not be read digit by digit.
+ */
+const wordsOf = new Map<string, number>()
+const rememberedMax = 4_096
+const words = new Uint32Array(4 * rememberedMax)
+
+function remember(value: string): number {
+  if (wordsOf.size === rememberedMax) wordsOf.clear()
+  const place = 4 * wordsOf.size
+  words[place] = fourDigits(value, 0) * 0x1_0000 + fourDigits(value, 4)
+  words[place + 1] = fourDigits(value, 9) * 0x1_0000 + fourDigits(value, 14)
+  words[place + 2] = fourDigits(value, 19) * 0x1_0000 + fourDigits(value, 24)
+  words[place + 3] = fourDigits(value, 28) * 0x1_0000 + fourDigits(value, 32)
+  wordsOf.set(value, place)
+  return place
 }
 
 function fourDigits(hex: string, at: number): number {

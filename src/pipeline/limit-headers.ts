@@ -19,14 +19,31 @@ export function addLimitHeaders(
 
 type Name = 'requests' | 'tokens'
 
+interface HeaderNames {
+  limit: string
+  remaining: string
+  reset: string
+}
+
+const openaiNames: Readonly<Record<Name, HeaderNames>> = {
+  requests: openaiNamesOf('requests'),
+  tokens: openaiNamesOf('tokens'),
+}
+
+function openaiNamesOf(name: Name): HeaderNames {
+  const of = (what: string) => `x-ratelimit-${what}-${name}`
+  return { limit: of('limit'), remaining: of('remaining'), reset: of('reset') }
+}
+
 function addOpenai(
   headers: Record<string, string>,
   name: Name,
   { limit, remaining, resetMs }: Allowance,
 ): void {
-  headers[`x-ratelimit-limit-${name}`] = String(limit)
-  headers[`x-ratelimit-remaining-${name}`] = String(remaining)
-  headers[`x-ratelimit-reset-${name}`] = duration(resetMs)
+  const names = openaiNames[name]
+  headers[names.limit] = String(limit)
+  headers[names.remaining] = String(remaining)
+  headers[names.reset] = duration(resetMs)
 }
 
 function addAnthropic(

@@ -41,6 +41,8 @@ const hashesWaitMs = 5_000
 
 interface FollowOptions {
   keys: Keys
+  /** What keys have sent, which is forgotten when they change. */
+  rememberedBodies?: { forget(keyIds?: ReadonlySet<string>): void }
   catalog: Catalog
   /** If absent, master keys are not followed. */
   masters?: { readonly revision: number | undefined; refresh(): Promise<boolean> }
@@ -164,11 +166,16 @@ class Follower implements FollowedRevisions {
   }
 
   #takeKeys(seen: { keys: number; changed: ReadonlySet<string>; hashes: readonly Buffer[] }) {
-    const { keys } = this.#options
+    const { keys, rememberedBodies } = this.#options
     // On the first poll, and after the database was restored, any key may have changed.
     const isAllNew = this.#keysSeen === undefined || seen.keys < this.#keysSeen
-    if (isAllNew) keys.clear()
-    else if (seen.keys > (this.#keysSeen ?? 0)) keys.evict(seen.changed)
+    if (isAllNew) {
+      keys.clear()
+      rememberedBodies?.forget()
+    } else if (seen.keys > (this.#keysSeen ?? 0)) {
+      keys.evict(seen.changed)
+      rememberedBodies?.forget(seen.changed)
+    }
     keys.hashes.add(seen.hashes)
     this.#keysSeen = seen.keys
     if (isAllNew || (this.#loadingHashes === undefined && !keys.hashes.isLoaded)) this.#loadHashes()

@@ -1,3 +1,5 @@
+import { contains, type Remembered } from './remembered-bodies.ts'
+
 /** Work that a vendor does for a request in addition to processing its text once. */
 export interface HostedWork {
   searchesWeb: boolean
@@ -12,8 +14,8 @@ export interface HostedWork {
  * mistaken for it, because quotation marks are escaped there. A body with escaped letters could hide any of
  * it, which no ordinary client does, so it is treated as asking for everything.
  */
-export function hostedWorkIn(body: Buffer): HostedWork {
-  if (!marks.some((mark) => body.includes(mark))) return none
+export function hostedWorkIn(body: Buffer, remembered?: Remembered): HostedWork {
+  if (!marks.some((mark) => contains(body, mark, remembered))) return none
   const text = body.toString('latin1')
   const isHidden = escapedLetter.test(text)
   return {
@@ -25,9 +27,13 @@ export function hostedWorkIn(body: Buffer): HostedWork {
 
 const none: HostedWork = { searchesWeb: false, compacts: false, asksAdvisor: false }
 
-const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'advisor_']
-  .concat('\\u003', '\\u004', '\\u005', '\\u006', '\\u007')
-  .map((mark) => Buffer.from(mark))
+const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'advisor_'].concat(
+  '\\u003',
+  '\\u004',
+  '\\u005',
+  '\\u006',
+  '\\u007',
+)
 
 /**
  * The tools of Messages and Responses, the option of Chat, and the tools of Gemini, from the types of the

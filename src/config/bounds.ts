@@ -39,6 +39,11 @@ export const boundSettings = {
   bodyThreads: count(0, 0, 64),
   /** The number of large bodies that wait for a thread. A single key can have half of them. */
   bodyThreadWaitingMax: count(256),
+  /**
+   * The memory for the last conversations of all keys, which makes the next turn of one cost what it adds. 0:
+   * none is remembered.
+   */
+  rememberedBodiesBytesMax: count(64 * MiB, 0),
   headerBytesMax: count(64 * 1024, 4096),
   jsonDepthMax: count(128, 8, 2000),
   /** The number of keys and values in a body. Parsing more would block the event loop for too long. */

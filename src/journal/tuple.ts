@@ -243,8 +243,8 @@ export function writeUuid(out: DataView, value: string, at: number): void {
 }
 
 /**
- * The uuids written lately: where their words are. A request's own id is written three times, and those of its
- * tenant, key and channel come again with the next one, so most need not be read digit by digit.
+ * The uuids written lately: where their words are. A request's own id is written three times, and those of
+ * its tenant, key and channel come again with the next one, so most need not be read digit by digit.
  */
 const wordsOf = new Map<string, number>()
 const rememberedMax = 4_096

@@ -3,6 +3,7 @@ import { factsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { blockedFor } from '../catalog/catalog.ts'
 import type { Channel, Model } from '../catalog/snapshot.ts'
+import type { Outline } from '../protocols/json-scan.ts'
 import { type Candidate, planRoute, translatable } from '../routing/candidates.ts'
 import { type Session, sessionOf } from '../routing/session.ts'
 import type { ModelCandidates } from '../routing/targets.ts'
@@ -41,12 +42,16 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
         ? endpoint.compactsAt
         : undefined
   const replayJob = (repeat: Received, jobId: string) => repeatBackground(gateway, repeat, jobId)
+  const { jsonDepthMax, jsonValuesMax } = gateway.bounds
+  const json = { jsonDepthMax, jsonValuesMax }
+  const { turnsMember } = format.client
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
     format.client.checkHeaders?.(received.exchange.headers)
     const reading = {
-      decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
+      decode: (body: Buffer, outline?: Outline) =>
+        format.client.readRequest(body, outline === undefined ? gateway.bounds : { ...json, outline }),
       format: bodyFormat,
     }
     const sent = await read(
@@ -54,6 +59,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       identified,
       {
         ...reading,
+        turnsMember,
         factsFrom,
         onFacts: (facts) => {
           received.row.facts = facts

@@ -3,6 +3,7 @@ import type { Identity } from '../access/identity.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { CapturedAnswers } from '../bodies/captured-answers.ts'
+import type { RememberedBodies } from '../bodies/remembered-bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Refusals } from '../catalog/refusals.ts'
@@ -86,6 +87,8 @@ export interface Gateway {
   keyRequests: RunningCounts
   /** The memory of request bodies. */
   bodies: BodyMemory
+  /** The last conversations of each key. */
+  rememberedBodies: RememberedBodies
   /** The budget of body bytes for one turn of the event loop. */
   turns: TurnBudget
   /** Worker threads for large bodies. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
 import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
+import { contains } from '../bodies/remembered-bodies.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json, textOf } from '../canonical/json.ts'
@@ -17,8 +18,8 @@ import { requireClient } from './life.ts'
 import { type Content, type MadeReading, readMade } from './read.ts'
 
 /** False for a request that names no file. True does not say that it names one. */
-export function mayNameFiles({ body, large }: Content): boolean {
-  return large === undefined ? body.includes(fileMark) : large.hasFiles
+export function mayNameFiles({ body, large, remembered }: Content): boolean {
+  return large === undefined ? contains(body, fileMark, remembered) : large.hasFiles
 }
 
 /**

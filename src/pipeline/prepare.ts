@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
+import { contains } from '../bodies/remembered-bodies.ts'
 import { ownBody, type Translated as ThreadTranslated } from '../bodies/thread-jobs.ts'
 import type { TranslationTarget } from '../bodies/translate-request.ts'
+import type { QuotedTexts } from '../bodies/write-json.ts'
+import { writeJson } from '../bodies/write-json.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
@@ -81,6 +84,8 @@ export class Preparation {
   readonly #asked: Asked
   readonly #upstreamPath: string | undefined
   #json: Json | undefined
+  /** Of a remembered conversation. */
+  #texts: QuotedTexts | undefined
   /** Holds an error for a target whose format cannot express the request. */
   readonly #translations = new Map<string, Translated | Error>()
   /** Only for a large body with reasoning in our envelopes. */
@@ -226,7 +231,7 @@ export class Preparation {
       if (notes.length > 0) noteTranslation(asked, target, notes)
       return { body, facts }
     }
-    if (!asked.body.includes(envelopeMark)) return asked
+    if (!contains(asked.body, envelopeMark, asked.remembered)) return asked
     const { json, notes } = withoutForeignReasoning(this.#parsed(), this.#gateway.envelope)
     if (notes.length === 0) return asked
     noteTranslation(asked, target, notes)
@@ -260,7 +265,7 @@ export class Preparation {
     if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
     const span = this.#beginSpan(target)
     const { body, notes, reader } = translate(this.#translatable(model, target.traits), target)
-    const bytes = Buffer.from(JSON.stringify(body))
+    const bytes = this.#written(body)
     span?.end()
     const translated = { body: bytes, notes, reader, sent: () => sentIn(bytes) }
     this.#translations.set(key, translated)
@@ -344,13 +349,27 @@ export class Preparation {
    * checked the JSON.
    */
   #parsed(): Json {
-    if (this.#json === undefined) {
-      const { body, large, facts } = this.#asked
-      const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
-      const value = parseKeepingDigits(bytes.toString('utf8'), facts.losesDigits)
-      this.#json = isRecord(value) ? value : {}
-    }
+    this.#json ??= this.#parse()
     return this.#json
+  }
+
+  #parse(): Json {
+    const { body, large, facts, remembered } = this.#asked
+    if (remembered !== undefined) {
+      const { value, texts } = this.#gateway.rememberedBodies.parse(remembered, body)
+      this.#texts = texts
+      return value
+    }
+    const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
+    const value = parseKeepingDigits(bytes.toString('utf8'), facts.losesDigits)
+    return isRecord(value) ? value : {}
+  }
+
+  /** A translated body as JSON. */
+  #written(body: Json): Buffer {
+    const texts = this.#texts
+    if (texts === undefined) return Buffer.from(JSON.stringify(body))
+    return writeJson(body, texts, (bytes) => allocateBody(bytes, this.#asked.life.slabs))
   }
 
   /** `body` is in pieces when it is large. */

@@ -2,12 +2,14 @@ import { mayUse } from '../access/permitted.ts'
 import type { HostedWork } from '../bodies/hosted-work.ts'
 import type { SignedNeed } from '../bodies/need-signs.ts'
 import { type BodyFormat, factsFrom, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
+import type { Remembered } from '../bodies/remembered-bodies.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { isLarge, type LargeBodies } from '../http/body.ts'
 import { bodyOwnerOf } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
+import type { Outline } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from './gateway.ts'
@@ -32,6 +34,8 @@ export interface Content<Facts extends AskedFacts = RequestFacts> {
   /** Set for a large body, which only worker threads may read completely. */
   readonly large: LargeBody | undefined
   readonly facts: Facts
+  /** What is remembered of exactly this body. */
+  readonly remembered?: Remembered | undefined
   /** Present when the gateway keeps the answer or sends kept turns again. */
   readonly kept?: Keeping
 }
@@ -47,7 +51,7 @@ export interface LargeBody {
   readonly vendorState: string | undefined
 }
 
-interface AskedFacts {
+interface AskedFacts extends Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>> {
   model: string
   stream: boolean
 }
@@ -57,8 +61,10 @@ export type MadeReading = Pick<Reading<RequestFacts>, 'decode' | 'format'>
 
 /** How to read a body: a small one here, a large one in a worker thread. */
 export interface Reading<Facts extends AskedFacts> {
-  decode(body: Buffer): Facts
+  decode(body: Buffer, outline?: Outline): Facts
   format: BodyFormat
+  /** The member with the conversation, if the body can be remembered. */
+  turnsMember?: string
   /** Returns the facts that a worker thread has read. Throws like `decode`. */
   factsFrom(result: ReadResult): Facts
   /** Called with the facts as soon as they are known. */
@@ -86,7 +92,11 @@ export async function read<Facts extends AskedFacts>(
     row.requestedModel = result.facts.seen.model
     row.stream = result.facts.seen.stream
   }
-  const facts = result === undefined ? reading.decode(body) : reading.factsFrom(result)
+  const recalled =
+    result !== undefined || reading.turnsMember === undefined
+      ? undefined
+      : gateway.rememberedBodies.recall(identified.identity.keyId, body, reading.turnsMember)
+  const facts = result === undefined ? reading.decode(body, recalled?.outline) : reading.factsFrom(result)
   reading.onFacts?.(facts)
   row.requestedModel = facts.model
   row.stream = facts.stream
@@ -99,7 +109,8 @@ export async function read<Facts extends AskedFacts>(
   if (refusal !== undefined) throw refusal
   const { format } = reading
   const large = result === undefined ? undefined : largeBodyOf(format, result)
-  return { body, large, facts }
+  const remembered = recalled && gateway.rememberedBodies.keep(recalled, body, facts)
+  return { body, large, facts, remembered }
 }
 
 /** Returns the facts that a worker thread has read from a large body. */

@@ -16,6 +16,7 @@ import type { DestinationCipher } from '../alerts/destination.ts'
 import { reportLedger } from '../alerts/report-ledger.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
 import { CapturedAnswers } from '../bodies/captured-answers.ts'
+import { RememberedBodies } from '../bodies/remembered-bodies.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from '../catalog/demo.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
@@ -444,15 +445,17 @@ async function followState(
     instanceId: () => ledger.instance.id,
     onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
   })
+  const rememberedBodies = new RememberedBodies(bounds.rememberedBodiesBytesMax)
   const follower = await followRevisions(database, {
     keys,
+    rememberedBodies,
     catalog,
     masters,
     pollMs: bounds.revisionPollMs,
     log,
   })
   opened.add('the follower of keys and catalog', () => follower.stop())
-  return { keys, revisions: follower }
+  return { keys, rememberedBodies, revisions: follower }
 }
 
 /** Starts the maintenance of Postgres, and the reports about the ledger stored there. */
@@ -563,6 +566,7 @@ function contextOf(
     turns: new TurnBudget(turnBytes),
     bodyThreads: parts.bodyThreads,
     capturedAnswers: parts.capturedAnswers,
+    rememberedBodies: parts.rememberedBodies,
     leaving: false,
     draining: false,
     databaseUrl: url,

@@ -26,16 +26,17 @@ export const mediaWords = {
   audioInput: ['input_audio', 'audio'],
 } as const
 
-const state = 1
+const vendorState = 1
 const media = 2
-const all = state | media
+const all = vendorState | media
+const lossy = 4
 
 /** The length from which a number can have more digits than a double preserves. */
 const manyDigits = 15
 
 const words = new Map<string, number>()
 for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'prompt', 'audio'])
-  words.set(word, state)
+  words.set(word, vendorState)
 for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
 
 /**
@@ -68,28 +69,27 @@ const beginBytes = 128
  * feature, which needs a closer look. False is certain.
  */
 export class BodyMarks implements Watch {
-  #found = 0
-  #losesDigits = false
+  state = 0
 
   get namesVendorState(): boolean {
-    return (this.#found & state) !== 0
+    return (this.state & vendorState) !== 0
   }
 
   get hasMediaWords(): boolean {
-    return (this.#found & media) !== 0
+    return (this.state & media) !== 0
   }
 
   /** Like `mayLoseDigits` of `canonical/json-digits.ts`, but only for numbers. */
   get losesDigits(): boolean {
-    return this.#losesDigits
+    return (this.state & lossy) !== 0
   }
 
   lookAtNumber(bytes: Buffer, start: number, end: number): void {
-    if (end - start >= manyDigits || isUnusual(bytes, start, end)) this.#losesDigits = true
+    if (end - start >= manyDigits || isUnusual(bytes, start, end)) this.state |= lossy
   }
 
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void {
-    if (this.#found !== all) this.#found |= marksOf(bytes, start, end, hasCodes)
+    if ((this.state & all) !== all) this.state |= marksOf(bytes, start, end, hasCodes)
   }
 }
 
@@ -114,6 +114,6 @@ function marksOf(bytes: Buffer, start: number, end: number, hasCodes: boolean): 
   const isAddress = (first | 0x20) === letterH && length > shortestAddress
   if (!isAddress && !hasCodes) return 0
   const begin = bytes.toString('latin1', start, Math.min(end, start + beginBytes))
-  if (isAddress && vendorFile.test(begin)) return state
+  if (isAddress && vendorFile.test(begin)) return vendorState
   return hasCodes && escaped.test(begin) ? all : 0
 }

@@ -14,6 +14,25 @@ export interface ByteRange {
 export interface JsonBounds {
   jsonDepthMax: number
   jsonValuesMax: number
+  /** Filled by the scan of a body, which goes on behind the elements that it has already. */
+  outline?: Outline
+}
+
+/**
+ * The list in a body that grows from request to request: where each of its elements ends, and what the scan
+ * knew there, so that a scan of a body with the same beginning can go on behind any of them.
+ */
+export interface Outline {
+  /** The name of the member. */
+  readonly name: string
+  /** Where the list starts; undefined until it was found. */
+  start: number | undefined
+  /** The members before it. */
+  before: Partial<Record<string, ByteRange>>
+  ends: number[]
+  /** Up to the end of each element: the keys and values counted, and the state of the watch. */
+  values: number[]
+  marks: number[]
 }
 
 export interface ScanOptions {
@@ -28,6 +47,8 @@ export interface ScanOptions {
   /** The path of the object in the body, for messages; empty for the body itself. */
   path?: string
   watch?: Watch
+  /** If it has elements, the scan goes on behind the last of them. */
+  outline?: Outline | undefined
   /** Filled with the members found, even if an error is thrown later. */
   found?: Partial<Record<string, ByteRange>>
 }
@@ -58,27 +79,88 @@ export function scanMembers<Name extends string>(
     throw invalid(path || 'body', `expected a JSON object, got ${kindAt(bytes, at)}`)
   }
   countOne(text)
+  let end = options.outline && resume(text, options.outline, members)
   at = skipSpace(bytes, at + 1, span.end)
-  if (byteAt(text, at) === closeBrace) return finish(text, at + 1, members)
+  if (end === undefined && byteAt(text, at) === closeBrace) return finish(text, at + 1, members)
   for (;;) {
-    const keyStart = skipSpace(bytes, at, span.end)
-    const keyEnd = endOfKey(text, keyStart)
-    countOne(text)
-    const name = nameAt(bytes, keyStart, keyEnd, names)
-    if (name === undefined) refuseLike(bytes, keyStart, keyEnd, names, path)
-    const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
-    const end = endOfValue(text, start)
-    if (name !== undefined) {
-      if (members[name])
-        throw invalid(path ? `${path}.${name}` : name, 'occurs twice in the same object: send it once')
-      members[name] = { start, end }
-    }
+    end ??= endOfMember(text, skipSpace(bytes, at, span.end), names, members, options)
     at = skipSpace(bytes, end, span.end)
     const byte = byteAt(text, at)
     if (byte === closeBrace) return finish(text, at + 1, members)
     if (byte !== comma) throw fault(text, at, "expected ',' or '}' after a property value")
     at++
+    end = undefined
   }
+}
+
+/** The offset after the member that begins at `keyStart`. Adds it to `members` if it is a named one. */
+function endOfMember<Name extends string>(
+  text: Text,
+  keyStart: number,
+  names: readonly Name[],
+  members: Partial<Record<Name, ByteRange>>,
+  { path = '', outline }: ScanOptions,
+): number {
+  const { bytes } = text
+  const keyEnd = endOfKey(text, keyStart)
+  countOne(text)
+  const name = nameAt(bytes, keyStart, keyEnd, names)
+  if (name === undefined) refuseLike(bytes, keyStart, keyEnd, names, path)
+  const start = skipSpace(bytes, afterColon(text, keyEnd), text.end)
+  const isOutlined = outline !== undefined && name === outline.name && bytes[start] === openBracket
+  if (isOutlined) outline.before = { ...members }
+  const end = isOutlined ? endOfOutlined(text, start, outline) : endOfValue(text, start)
+  if (name !== undefined) {
+    if (members[name])
+      throw invalid(path ? `${path}.${name}` : name, 'occurs twice in the same object: send it once')
+    members[name] = { start, end }
+  }
+  return end
+}
+
+/** Goes on behind the outline's last element. Returns the offset after its list; undefined without one. */
+function resume(
+  text: Text,
+  outline: Outline,
+  members: Partial<Record<string, ByteRange>>,
+): number | undefined {
+  const { start, before, ends, values, marks } = outline
+  const last = ends.at(-1)
+  if (start === undefined || last === undefined) return undefined
+  text.valuesLeft = text.valuesMax - (values.at(-1) ?? 0)
+  if (text.valuesLeft < 0) throw tooMany(text)
+  if (text.watch !== undefined) text.watch.state = marks.at(-1) ?? 0
+  const end = endOfElements(text, last, outline)
+  Object.assign(members, before, { [outline.name]: { start, end } })
+  return end
+}
+
+/** The offset after a list, whose elements are added to the outline. */
+function endOfOutlined(text: Text, start: number, outline: Outline): number {
+  countOne(text)
+  if (text.depthMax < 1) throw invalid('body', 'nested too deeply')
+  outline.start = start
+  const first = skipSpace(text.bytes, start + 1, text.end)
+  if (byteAt(text, first) === closeBracket) return first + 1
+  addElement(text, first, outline)
+  return endOfElements(text, outline.ends.at(-1) ?? first, outline)
+}
+
+/** The same from the end of one of its elements. */
+function endOfElements(text: Text, from: number, outline: Outline): number {
+  for (let at = from; ; at = outline.ends.at(-1) ?? at) {
+    at = skipSpace(text.bytes, at, text.end)
+    const byte = byteAt(text, at)
+    if (byte === closeBracket) return at + 1
+    if (byte !== comma) throw fault(text, at, "expected ',' or ']' after a value")
+    addElement(text, skipSpace(text.bytes, at + 1, text.end), outline)
+  }
+}
+
+function addElement(text: Text, start: number, { ends, values, marks }: Outline): void {
+  ends.push(endOfValue(text, start, 1))
+  values.push(text.valuesMax - text.valuesLeft)
+  marks.push(text.watch?.state ?? 0)
 }
 
 /**
@@ -117,9 +199,10 @@ export function scanFirstElement(
 
 /**
  * Throws GatewayError `invalid_request` for a body that is not valid UTF-8 or starts with a byte order mark.
+ * The bytes before `from` are known to be valid.
  */
-export function checkText(bytes: Buffer): void {
-  if (!isUtf8(bytes)) throw invalid('body', 'not valid UTF-8')
+export function checkText(bytes: Buffer, from = 0): void {
+  if (!isUtf8(from === 0 ? bytes : bytes.subarray(from))) throw invalid('body', 'not valid UTF-8')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('body', 'starts with a byte order mark; send plain UTF-8')
   }
@@ -177,7 +260,7 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 
 /** The size up to which the scan checks every byte. */
-const strictBytesMax = 32 * 1024
+export const strictBytesMax = 32 * 1024
 
 /** A string without escapes, which most model names are. */
 const plainString = /^"[\w.:/@-]*"$/
@@ -248,8 +331,8 @@ function finish<T>(text: Text, from: number, members: T): T {
   return members
 }
 
-/** The offset after one value, found without recursion. */
-function endOfValue(text: Text, from: number): number {
+/** The offset after one value, found without recursion. `depth`: the lists it is in below the object. */
+function endOfValue(text: Text, from: number, depth = 0): number {
   const { bytes, end } = text
   const first = bytes[from]
   if (first !== openBrace && first !== openBracket) {
@@ -263,9 +346,9 @@ function endOfValue(text: Text, from: number): number {
     const byte = byteAt(text, at)
     if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
-      if (closers.length >= text.depthMax) throw invalid('body', 'nested too deeply')
+      if (closers.length + depth >= text.depthMax) throw invalid('body', 'nested too deeply')
       // Nested values take longer to process than flat ones.
-      left -= closers.length >> 4
+      left -= (closers.length + depth) >> 4
       // In ASCII, `]` and `}` are two positions after `[` and `{`.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)

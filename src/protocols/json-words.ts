@@ -1,5 +1,7 @@
 /** Receives the names, texts and numbers of a document while it is scanned. */
 export interface Watch {
+  /** What it has found so far. A scan that goes on behind a known beginning sets what was found there. */
+  state: number
   /**
    * `start` and `end`: the range of a string with its quotes, or of its first bytes without a closing quote.
    * `hasCodes`: whether it contains escapes such as `\u0061`.

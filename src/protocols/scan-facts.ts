@@ -24,11 +24,11 @@ import { modelName } from './model-name.ts'
 export function scanBody<Name extends string>(
   raw: Buffer,
   names: readonly Name[],
-  { jsonDepthMax, jsonValuesMax }: JsonBounds,
+  { jsonDepthMax, jsonValuesMax, outline }: JsonBounds,
   watch?: Watch,
 ): Partial<Record<Name, ByteRange>> {
-  checkText(raw)
-  const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax, ...(watch && { watch }) }
+  checkText(raw, outline?.ends.at(-1))
+  const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax, outline, ...(watch && { watch }) }
   return scanMembers(raw, { start: 0, end: raw.length }, names, bounds)
 }
 

@@ -102,6 +102,8 @@ test('a span of time is erased alone, and a dry run counts and changes nothing',
   const tenant = await bed.tenant('gone')
   await bed.seed(tenant, { days, count: 20 })
   const before = await bed.all(tenant)
+  const revision = async () => (await bed.sql`SELECT keys FROM revision`)[0]?.keys
+  const keysBefore = await revision()
   const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000
   const span = { from: new Date(midnight - 3 * 86_400_000), to: new Date(midnight - 2 * 86_400_000) }
   const dry = await bed.ask(tenant, { ...span, dryRun: true })
@@ -111,8 +113,11 @@ test('a span of time is erased alone, and a dry run counts and changes nothing',
     counts: { rows: 20, bodies: 20, answers: 20, tags: 40 },
   })
   expect(await bed.all(tenant)).toEqual(before)
+  expect(await revision()).toBe(keysBefore)
   const id = await bed.ask(tenant, span)
   await bed.work()
+  // So every process forgets the conversations that the tenant's keys have sent.
+  expect(await revision()).not.toBe(keysBefore)
   expect(await bed.job(id)).toMatchObject({ counts: { rows: 20, bodies: 20 } })
   const [left] = await bed.sql`SELECT count(*)::integer AS rows FROM requests WHERE end_user IS NOT NULL`
   expect(left).toEqual({ rows: 40 })

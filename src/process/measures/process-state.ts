@@ -11,7 +11,7 @@ import type { Metrics } from '../../telemetry/metrics/store.ts'
 export interface Measured
   extends Pick<
     Gateway,
-    'requests' | 'bodies' | 'bodyThreads' | 'limits' | 'routing' | 'draining' | 'traces'
+    'requests' | 'bodies' | 'rememberedBodies' | 'bodyThreads' | 'limits' | 'routing' | 'draining' | 'traces'
   > {
   bounds: Bounds
   catalog: Pick<Catalog, 'snapshot'>
@@ -33,6 +33,11 @@ export function showProcess(metrics: Metrics, process: Measured): void {
     set('inFlight', process.requests.size)
     set('sockets', process.sockets.size)
     set('bodyBytes', process.bodies.bytes)
+    set('rememberedBytes', process.rememberedBodies.bytes)
+    const { bodies, resumed, bytesResumed } = process.rememberedBodies.counts
+    set('rememberedBodies', bodies)
+    set('resumedBodies', resumed)
+    set('resumedBytes', bytesResumed)
     set('draining', process.draining ? 1 : 0)
     const { threads, waiting, done } = process.bodyThreads.state()
     set('bodyThreads', threads)

@@ -237,6 +237,23 @@ export const declared = {
   connections: gauge('tollgate_connections', 'Open client connections.', 'sum'),
   sockets: gauge('tollgate_websockets', 'Open client WebSockets.', 'sum'),
   bodyBytes: gauge('tollgate_body_memory_bytes', 'Memory used by the bodies of running requests.', 'sum'),
+  rememberedBytes: gauge(
+    'tollgate_remembered_bodies_bytes',
+    'Memory used by remembered conversations, as estimated.',
+    'sum',
+  ),
+  rememberedBodies: counter(
+    'tollgate_remembered_bodies_total',
+    'Bodies of conversations that were remembered.',
+  ),
+  resumedBodies: counter(
+    'tollgate_resumed_bodies_total',
+    'Bodies that began like a remembered one and were read from where they differ.',
+  ),
+  resumedBytes: counter(
+    'tollgate_resumed_bodies_bytes_total',
+    'Bytes of these bodies that were not read again.',
+  ),
   bodyThreads: gauge('tollgate_body_threads', 'Threads for large bodies.', 'sum'),
   bodyThreadWaiting: gauge(
     'tollgate_body_threads_waiting',

@@ -100,10 +100,16 @@ export async function endErasure(
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
   notReached: readonly string[],
 ): Promise<void> {
+  // When a key changes, every process forgets the conversations that it has sent.
   await sql`
-    UPDATE erasures SET state = 'succeeded', ended_at = now(), leased_until = NULL, end_user = NULL, waits_for = NULL, error = NULL,
-      place_table = NULL, place_at = NULL, place_id = NULL, not_reached = ${JSON.stringify(notReached)}::text::jsonb
-    WHERE id = ${id} AND fence = ${fence} AND state IN ('running', 'waiting')`
+    WITH ended AS (
+      UPDATE erasures SET state = 'succeeded', ended_at = now(), leased_until = NULL, end_user = NULL, waits_for = NULL,
+        error = NULL, place_table = NULL, place_at = NULL, place_id = NULL,
+        not_reached = ${JSON.stringify(notReached)}::text::jsonb
+      WHERE id = ${id} AND fence = ${fence} AND state IN ('running', 'waiting') RETURNING tenant_id, dry_run
+    )
+    UPDATE keys k SET revision = k.revision FROM ended e
+    WHERE k.tenant_id = e.tenant_id AND k.revoked_at IS NULL AND NOT e.dry_run`
 }
 
 export async function readErasure(sql: Sql, id: string): Promise<Erasure | undefined> {

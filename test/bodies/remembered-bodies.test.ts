@@ -1,0 +1,269 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { contains, RememberedBodies } from '../../src/bodies/remembered-bodies.ts'
+import { translateRequest } from '../../src/bodies/translate-request.ts'
+import { writeJson } from '../../src/bodies/write-json.ts'
+import { isRecord, type Json } from '../../src/canonical/json.ts'
+import { parseKeepingDigits } from '../../src/canonical/json-digits.ts'
+import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import { clientSide } from '../../src/protocols/index.ts'
+import type { JsonBounds, Outline } from '../../src/protocols/json-scan.ts'
+import { chatFields } from '../protocols/every-chat-field.ts'
+import { messagesFields } from '../protocols/every-messages-field.ts'
+import { responsesFields } from '../protocols/every-responses-field.ts'
+import { amount } from '../support/amount.ts'
+import { type Random, seeded } from '../support/random.ts'
+
+/** A body that begins like an earlier one gives exactly what it gives when it is read from its beginning. */
+
+const envelope = makeEnvelope(Buffer.alloc(32, 7))
+const fields = {
+  'openai-chat': chatFields,
+  'openai-responses': responsesFields,
+  'anthropic-messages': messagesFields,
+} as const
+const clients = Object.keys(fields) as (keyof typeof fields)[]
+const targets = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
+const signs = ['"file-tg', '"tools"', 'web_search', '\\u004', 'moved']
+const shared = { turns: 0, all: 0 }
+
+for (const client of clients) {
+  describe(client, () => {
+    test(`resumed equals from scratch: facts, searches, parsed and translated bytes, refusals`, () => {
+      const random = seeded(clients.indexOf(client))
+      const bodies = new RememberedBodies(8 * 1024 * 1024)
+      const steps = amount('RESUMED_BODIES', { test: 700, chaos: 35_000 })
+      let session = newSession(random, client)
+      for (let step = 0; step < steps; step++) {
+        if (random.upTo(30) === 0) session = newSession(random, client)
+        const wanted = { client, target: random.pick(targets), bounds: session.bounds }
+        const body = session.next()
+        expect(outcomeOf(wanted, body, bodies)).toEqual(outcomeOf(wanted, body))
+      }
+    })
+  })
+}
+
+afterAll(() => {
+  // Otherwise these tests would show nothing.
+  expect(shared.turns).toBeGreaterThan(shared.all / 2)
+})
+
+interface Wanted {
+  client: keyof typeof fields
+  target: (typeof targets)[number]
+  bounds: JsonBounds
+}
+
+/** All that the gateway makes of a body: with `bodies`, from where it differs from an earlier one. */
+function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: RememberedBodies): unknown {
+  const side = clientSide(client)
+  const recalled = bodies?.recall('key', body, side.turnsMember)
+  if (bodies !== undefined) {
+    shared.all++
+    if (recalled?.known !== undefined) shared.turns++
+  }
+  const read = settled(() =>
+    side.readRequest(body, recalled === undefined ? bounds : { ...bounds, outline: recalled.outline }),
+  )
+  if (!('result' in read)) return read
+  const facts = read.result
+  const remembered = recalled && bodies?.keep(recalled, body, facts)
+  const found = signs.map((sign) => contains(body, sign, remembered))
+  const parsed = settled(() =>
+    remembered === undefined || bodies === undefined
+      ? { value: parseKeepingDigits(body.toString('utf8'), facts.losesDigits), texts: undefined }
+      : bodies.parse(remembered, body),
+  )
+  if (!('result' in parsed) || !isRecord(parsed.result.value)) return { facts, found, parsed: 'refused' }
+  const { value, texts } = parsed.result
+  const json = deeplyFrozen(value)
+  const translated = settled(() => {
+    const { body, notes } = translateRequest(
+      { client: side, body: json, envelope, strict: false, maxOutputTokensDefault: 100 },
+      { protocol: target, upstreamModel: 'up', traits: {} },
+    )
+    const bytes =
+      texts === undefined ? Buffer.from(JSON.stringify(body)) : writeJson(body, texts, Buffer.alloc)
+    return { bytes: bytes.toString(), notes }
+  })
+  return { facts, found, json: JSON.stringify(json), translated }
+}
+
+/** The result, or the error as a client sees it. */
+function settled<T>(work: () => T): { result: T } | { error: unknown } {
+  try {
+    return { result: work() }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    if (error instanceof TypeError) throw error
+    return {
+      error:
+        error instanceof SyntaxError ? 'SyntaxError' : { ...error, message: error.message, cause: undefined },
+    }
+  }
+}
+
+function deeplyFrozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const member of Object.values(value)) deeplyFrozen(member)
+  }
+  return value
+}
+
+/** A conversation that grows, and now and then changes in another way. */
+function newSession(random: Random, client: keyof typeof fields): { bounds: JsonBounds; next(): Buffer } {
+  const { turnsMember } = clientSide(client)
+  const known = fields[client].map((field) => field.with as Json)
+  const known1 = known.flatMap((body) =>
+    Array.isArray(body[turnsMember]) ? (body[turnsMember] as unknown[]) : [],
+  )
+  const base = random.pick(known)
+  const others = Object.entries(base).filter(([name]) => name !== turnsMember)
+  let before: [string, unknown][] = random.shuffle(others).slice(0, random.upTo(others.length))
+  let after: [string, unknown][] = others.filter((other) => !before.includes(other))
+  let turns: unknown[] = [said('user', 'The system. '.repeat(3_000))]
+  const indent = random.pick([0, 0, 0, 1])
+
+  const called = { type: 'tool_use', id: 'call_1', name: 'f' }
+  function said(role: string, text: string): Json {
+    const content = client === 'anthropic-messages' ? [{ type: 'text', text }] : text
+    return { role, content }
+  }
+  function grow() {
+    for (let left = 1 + random.upTo(2); left > 0; left--) {
+      turns.push(
+        random.upTo(2) === 0 ? random.pick(known1) : said(random.pick(['user', 'assistant']), textOf(random)),
+      )
+    }
+  }
+  const edits: (() => void)[] = [
+    () => marked(turns.at(-1), random.upTo(1) === 0),
+    () => void turns.splice(random.upTo(turns.length - 1), 1),
+    () => void turns.splice(random.upTo(turns.length - 1), 1, said('user', textOf(random))),
+    () => void turns.push(random.pick([1, 12, 3, null, 'text', []])),
+    () => {
+      const input = { n: random.pick(['@1.0', '@1e400', '@-0', '@1']) }
+      turns.push({ role: 'assistant', content: [{ ...called, input }] })
+    },
+    () => {
+      after = [...after.filter(([name]) => name !== 'tools'), ['tools', random.pick(known).tools]]
+    },
+    () => {
+      after = [...after.filter(([name]) => name !== 'model'), ['model', random.pick(['m', 'other'])]]
+    },
+    () => {
+      before = random.shuffle(before)
+    },
+    () => {
+      after = random.shuffle(after)
+    },
+    () => {
+      turns = turns.slice(0, -1 - random.upTo(2))
+    },
+  ]
+  const damages: ((text: string) => string)[] = [
+    (text) => text.slice(0, random.upTo(text.length)),
+    (text) => text.slice(0, -1 - random.upTo(40)),
+    (text) => text.replace(/}$/, `,"${turnsMember}":[]}`),
+    (text) => text.replace(/}$/, ',"Model":"m"}'),
+    (text) => text.replace(/\\n(?=[^"]*$)/, '\\x'),
+    (text) => `${text} trailing`,
+    (text) => text.replace(/]([^\]]*)$/, ',]$1'),
+    (text) => text.replace(/,(?=[^,]*$)/, ' , '),
+    (text) => text.replaceAll('é', '\\u00e9'),
+    (text) => text.replace(/}(?=[^}]*$)/, `,"x":${'['.repeat(20)}${']'.repeat(20)}}`),
+    (text) => text.replace(/}(?=[^}]*$)/, random.pick([',"n":1.0}', ',"n":1e400}', ',"n":-0}'])),
+  ]
+  const bounds = { jsonDepthMax: random.pick([5, 6, 8, 20]), jsonValuesMax: random.pick([120, 200, 20_000]) }
+  return {
+    bounds,
+    next() {
+      const last = turns.at(-1)
+      if (typeof last === 'number' && random.upTo(1) === 0) turns[turns.length - 1] = last * 10 + 2
+      else if (random.upTo(5) === 0) random.pick(edits)()
+      else grow()
+      if (turns.length > 40) turns = turns.slice(0, 20)
+      const body = Object.fromEntries([...before, [turnsMember, turns], ...after])
+      // JSON.stringify would write these numbers in another way.
+      const text = JSON.stringify(body, null, indent).replace(/"@([^"]*)"/g, '$1')
+      return Buffer.from(random.upTo(9) === 0 ? random.pick(damages)(text) : text)
+    },
+  }
+}
+
+/** Sets or removes the cache mark of the last part of a message. */
+function marked(message: unknown, isSet: boolean): void {
+  const content = isRecord(message) ? message.content : undefined
+  const last = Array.isArray(content) ? content.at(-1) : undefined
+  if (!isRecord(last) || Object.isFrozen(last)) return
+  if (isSet) last.cache_control = { type: 'ephemeral' }
+  else delete last.cache_control
+}
+
+function textOf(random: Random): string {
+  const word = random.pick([
+    'short',
+    'wörter ',
+    'a "quoted" \\ text\n',
+    '\u0001',
+    '😀',
+    '\ud800',
+    '"file-tg1"',
+    'moved',
+  ])
+  return word.repeat(1 + random.upTo(random.pick([1, 30, 300])))
+}
+
+describe('the memory of conversations', () => {
+  const facts = (body: Buffer, outline: Outline) =>
+    clientSide('openai-chat').readRequest(body, { jsonDepthMax: 20, jsonValuesMax: 1_000, outline })
+  const bodyOf = (session: number, texts: readonly string[]) =>
+    Buffer.from(
+      JSON.stringify({
+        model: 'm',
+        messages: [`session ${session}`, 'x'.repeat(40_000), ...texts].map((content) => ({
+          role: 'user',
+          content,
+        })),
+      }),
+    )
+  const send = (bodies: RememberedBodies, keyId: string, body: Buffer) => {
+    const recalled = bodies.recall(keyId, body, 'messages')
+    if (recalled === undefined) return undefined
+    const remembered = bodies.keep(recalled, body, facts(body, recalled.outline))
+    if (remembered !== undefined) bodies.parse(remembered, body)
+    return recalled.shared
+  }
+
+  test('knows the messages of an earlier body of the same key, and nothing of another key', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    expect(send(bodies, 'one', bodyOf(1, ['a']))).toBe(0)
+    expect(send(bodies, 'one', bodyOf(1, ['a', 'b', 'c']))).toBe(3)
+    expect(send(bodies, 'other', bodyOf(1, ['a', 'b', 'c']))).toBe(0)
+    expect(send(bodies, 'one', bodyOf(2, ['a', 'b', 'c']))).toBe(0)
+    // The other session of the key is still known, up to the message that has changed.
+    expect(send(bodies, 'one', bodyOf(1, ['a', 'b', 'changed', 'd']))).toBe(4)
+  })
+
+  test('is that of the latest sessions, within its bound', () => {
+    const bytesMax = 4_000_000
+    const bodies = new RememberedBodies(bytesMax)
+    for (let session = 0; session < amount('SESSIONS', { test: 500, chaos: 5_000 }); session++) {
+      send(bodies, `key ${session % 40}`, bodyOf(session, ['a']))
+      expect(bodies.bytes).toBeLessThanOrEqual(bytesMax)
+    }
+    expect(bodies.bytes).toBeGreaterThan(bytesMax * 0.9)
+    bodies.forget()
+    expect(bodies.bytes).toBe(0)
+  })
+
+  test('forgets what a key has sent, and is off with a bound of 0', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    for (const key of ['one', 'other']) send(bodies, key, bodyOf(1, ['a']))
+    bodies.forget(new Set(['one']))
+    expect(send(bodies, 'one', bodyOf(1, ['a', 'b']))).toBe(0)
+    expect(send(bodies, 'other', bodyOf(1, ['a', 'b']))).toBe(3)
+    expect(send(new RememberedBodies(0), 'one', bodyOf(1, ['a']))).toBeUndefined()
+  })
+})

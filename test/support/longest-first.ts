@@ -11,6 +11,7 @@ export const longest: readonly string[] = [
   'test/tutorials.test.ts',
   'test/deploy/stack-redis.test.ts',
   'test/console/every-page.browser.test.ts',
+  'test/console/every-control.browser.test.ts',
   'test/background/kills.test.ts',
   'test/degradation/recovery.test.ts',
   'test/console/overview.browser.test.ts',

@@ -11,7 +11,6 @@ export class TranslatingWatcher implements StreamWatcher {
   readonly #writer: SafeWriter
   readonly #keepAlive: string
   readonly #sizeMax: number
-  readonly #tooLarge: ChatEvent
   readonly #observer = new EventObserver()
   #size = 0
   #bytes = 0
@@ -23,17 +22,13 @@ export class TranslatingWatcher implements StreamWatcher {
     this.#writer = parts.writer
     this.#keepAlive = parts.keepAlive
     this.#sizeMax = parts.sizeMax
-    this.#tooLarge = {
-      type: 'error',
-      error: gatewayError('upstream_answer_too_large', { bytesMax: parts.sizeMax }),
-    }
   }
 
   push(chunk: Buffer) {
     this.#bytes += chunk.length
     // `#size` does not include the bytes that a decoder still holds, such as an incomplete frame.
     const isTooLarge = this.#bytes > heldFactor * this.#sizeMax
-    const text = this.#write(isTooLarge ? [this.#tooLarge] : this.#decoder.push(chunk))
+    const text = this.#write(isTooLarge ? [this.#tooLarge()] : this.#decoder.push(chunk))
     const { hasContent, isOver } = this.#observer
     return { forward: text === '' ? [] : [Buffer.from(text)], hasContent, terminal: isOver }
   }
@@ -60,11 +55,17 @@ export class TranslatingWatcher implements StreamWatcher {
 
   readonly #onWritten = (event: ChatEvent): void => this.#observer.take(event)
 
+  /** Made when it is needed: an error reads its stack. */
+  #tooLarge(): ChatEvent {
+    const error = gatewayError('upstream_answer_too_large', { bytesMax: this.#sizeMax })
+    return { type: 'error', error }
+  }
+
   #write(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) {
       if (this.#observer.isOver) break
-      const bounded = this.#size > this.#sizeMax ? this.#tooLarge : event
+      const bounded = this.#size > this.#sizeMax ? this.#tooLarge() : event
       this.#size += sizeOf(bounded)
       text += this.#writer.push(bounded, this.#onWritten)
     }

@@ -10,6 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
+/** Resolves with the id of the request when its row is in the log. */
 async function send(body: unknown, key = freeKey): Promise<string> {
   const response = await fetch(`${bed.url}/v1/messages`, {
     method: 'POST',
@@ -17,7 +18,9 @@ async function send(body: unknown, key = freeKey): Promise<string> {
     body: JSON.stringify(body),
   })
   await response.text()
-  return response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? ''
+  const id = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? ''
+  await bed.row(id)
+  return id
 }
 
 const translationOf = (id: string) => bed.read(`${id}/translation`)
@@ -49,7 +52,6 @@ test('a body of which only the shape or a part is kept, or none, is a conflict',
   const long = await translationOf(await send({ ...asked, messages: many }))
   expect(long).toMatchObject({ status: 409, body: { detail: expect.stringContaining('CAPTURE_BYTES_MAX') } })
   const id = await send(asked)
-  await bed.rows()
   await bed.database.sql`delete from request_payloads where request_id = ${id}`
   expect(await translationOf(id)).toMatchObject({ status: 409 })
   expect((await translationOf('00000000-0000-7000-8000-000000000000')).status).toBe(404)

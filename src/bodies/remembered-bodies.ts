@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts'
 import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { type ByteRange, type Outline, skipSpace, strictBytesMax } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
-import { QuotedTexts } from './write-json.ts'
+import { TurnMemo } from '../protocols/turn-memo.ts'
 
 /**
  * The last conversations of each key. An agent sends its whole conversation at every turn, and only its end
@@ -99,8 +99,9 @@ export class RememberedBodies {
     entry.parsed ??= parsedAfter(entry, body) ?? parsedFirst(entry, body)
     // What it takes has changed.
     if (this.#entries.has(entry)) this.#entries.set(entry, entry)
-    const { outside, elements, texts } = entry.parsed
-    return { value: { ...outside, [entry.outline.name]: [...elements] }, texts }
+    const { outside, elements, memo } = entry.parsed
+    memo.begin()
+    return { value: { ...outside, [entry.outline.name]: [...elements] }, memo }
   }
 
   #enter(entry: Remembered): void {
@@ -132,8 +133,8 @@ export interface Recalled {
 
 export interface ParsedBody {
   value: Json
-  /** Its long texts as JSON. */
-  texts: QuotedTexts
+  /** What translations have made of it. */
+  memo: TurnMemo
 }
 
 type BodyFacts = Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>>
@@ -167,7 +168,7 @@ interface Parsed {
   elements: readonly unknown[]
   /** The body with an empty conversation. */
   outside: Json
-  texts: QuotedTexts
+  memo: TurnMemo
 }
 
 /** Whether a body contains this text of ASCII. Searches only what is new in a conversation. */
@@ -250,7 +251,7 @@ function parsedFirst({ outline, losesDigits }: Remembered, body: Buffer): Parsed
   return {
     elements: Array.isArray(elements) ? elements : [],
     outside: { ...value, [outline.name]: [] },
-    texts: new QuotedTexts(),
+    memo: new TurnMemo(),
   }
 }
 
@@ -262,7 +263,7 @@ function parsedAfter(entry: Remembered, body: Buffer): Parsed | undefined {
   const { before, conversation, losesDigits } = entry
   if (before?.parsed === undefined || losesDigits) return undefined
   const { shared, sharedEnd, isSameAround } = before
-  const { elements, outside, texts } = before.parsed
+  const { elements, outside, memo } = before.parsed
   const { start, end } = conversation
   const after = skipSpace(body, sharedEnd, end)
   const added =
@@ -272,6 +273,6 @@ function parsedAfter(entry: Remembered, body: Buffer): Parsed | undefined {
     outside: isSameAround
       ? outside
       : (JSON.parse(`${body.toString('utf8', 0, start)}[]${body.toString('utf8', end)}`) as Json),
-    texts,
+    memo,
   }
 }

@@ -7,6 +7,7 @@ import { upstreamSide } from '../protocols/index.ts'
 import type { KeptOptions } from '../protocols/kept-options.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 import type { ToolNames } from '../protocols/tool-names.ts'
+import type { TurnMemo } from '../protocols/turn-memo.ts'
 
 /** The input of a translation, besides its target. */
 export interface TranslationInput {
@@ -24,6 +25,8 @@ export interface TranslationInput {
    * client sets one.
    */
   cacheKey?: string | undefined
+  /** Of a remembered conversation. */
+  memo?: TurnMemo | undefined
 }
 
 /** The upstream's format, its name for the model, and the model's traits. */
@@ -58,6 +61,7 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
   const request = client.decodeRequest(input.body, {
     envelope: input.envelope,
     isKept: input.isKept ?? false,
+    memo: input.memo,
   })
   const isKeyed = request.cacheKey === undefined && traits.takes?.cacheKey === true
   if (isKeyed) request.cacheKey = input.cacheKey
@@ -65,6 +69,7 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
     upstreamModel,
     traits,
     maxOutputTokensDefault,
+    memo: input.memo,
   })
   if (isKeyed && input.cacheKey !== undefined) {
     const path = request.names.cacheKey ?? 'prompt_cache_key'

@@ -1,35 +1,12 @@
 import type { Json } from '../canonical/json.ts'
-
-/**
- * The long texts of one conversation as JSON, so that those which came before are not quoted again. Forgets
- * what the last two bodies did not have.
- */
-export class QuotedTexts {
-  #newer = new Map<string, Buffer>()
-  #older = new Map<string, Buffer>()
-
-  /** Begins a body. */
-  begin(): void {
-    this.#older = this.#newer
-    this.#newer = new Map()
-  }
-
-  quote(text: string): Buffer {
-    const known = this.#newer.get(text)
-    if (known !== undefined) return known
-    const quoted = this.#older.get(text) ?? Buffer.from(JSON.stringify(text))
-    this.#newer.set(text, quoted)
-    return quoted
-  }
-}
+import type { TurnMemo } from '../protocols/turn-memo.ts'
 
 /**
  * The bytes of `JSON.stringify(value)`, for a value of plain objects, lists, texts, numbers and raw numbers.
  * `allocate` returns memory of at least this size.
  */
-export function writeJson(value: Json, texts: QuotedTexts, allocate: (bytes: number) => Buffer): Buffer {
-  texts.begin()
-  const pieces = new Pieces(texts)
+export function writeJson(value: Json, memo: TurnMemo, allocate: (bytes: number) => Buffer): Buffer {
+  const pieces = new Pieces(memo)
   pieces.write(value)
   return pieces.joined(allocate)
 }
@@ -37,23 +14,30 @@ export function writeJson(value: Json, texts: QuotedTexts, allocate: (bytes: num
 /** From this length on, a look-up costs less than quoting. In UTF-16 units. */
 const longText = 128
 
+/** The members with a client's own schema, which every format passes on as the object that it is. */
+const schemas: ReadonlySet<string> = new Set(['parameters', 'input_schema', 'parametersJsonSchema'])
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 class Pieces {
-  readonly #texts: QuotedTexts
+  readonly #memo: TurnMemo
   readonly #done: (string | Buffer)[] = []
   #bytes = 0
   /** What follows the last piece. */
   #text = ''
 
-  constructor(texts: QuotedTexts) {
-    this.#texts = texts
+  constructor(memo: TurnMemo) {
+    this.#memo = memo
   }
 
   write(value: unknown): void {
-    if (typeof value === 'string' && value.length >= longText) this.#push(this.#texts.quote(value))
+    if (typeof value === 'string' && value.length >= longText) this.#push(this.#memo.quote(value))
     else if (typeof value !== 'object' || value === null || JSON.isRawJSON(value))
       this.#text += JSON.stringify(value) ?? 'null'
     else if (Array.isArray(value)) this.#writeList(value)
-    else this.#writeObject(value as Json)
+    else this.#writeOnce(value as Json)
   }
 
   joined(allocate: (bytes: number) => Buffer): Buffer {
@@ -79,12 +63,30 @@ class Pieces {
     this.#text += ']'
   }
 
+  #writeOnce(object: Json): void {
+    const known = this.#memo.written.get(object)
+    if (known === undefined) this.#writeObject(object)
+    else if (known !== 'wanted') this.#push(known)
+    else {
+      const own = new Pieces(this.#memo)
+      own.#writeObject(object)
+      const written = own.joined(Buffer.allocUnsafe)
+      this.#memo.written.set(object, written)
+      this.#push(written)
+    }
+  }
+
+  #want(object: object): void {
+    if (this.#memo.written.get(object) === undefined) this.#memo.written.set(object, 'wanted')
+  }
+
   #writeObject(object: Json): void {
     let before = '{'
     for (const name of Object.keys(object)) {
       const value = object[name]
       if (value === undefined) continue
       this.#text += `${before}${JSON.stringify(name)}:`
+      if (schemas.has(name) && isObject(value)) this.#want(value)
       this.write(value)
       before = ','
     }

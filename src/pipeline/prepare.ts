@@ -3,7 +3,6 @@ import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
 import { contains } from '../bodies/remembered-bodies.ts'
 import { ownBody, type Translated as ThreadTranslated } from '../bodies/thread-jobs.ts'
 import type { TranslationTarget } from '../bodies/translate-request.ts'
-import type { QuotedTexts } from '../bodies/write-json.ts'
 import { writeJson } from '../bodies/write-json.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
@@ -20,6 +19,7 @@ import { addedMembers } from '../protocols/patch-request.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { withoutSealed } from '../protocols/sealed-reasoning.ts'
 import { toolsOf } from '../protocols/tool-names.ts'
+import type { TurnMemo } from '../protocols/turn-memo.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { own } from '../telemetry/traces/conventions.ts'
 import { kinds, type Span } from '../telemetry/traces/span.ts'
@@ -85,7 +85,7 @@ export class Preparation {
   readonly #upstreamPath: string | undefined
   #json: Json | undefined
   /** Of a remembered conversation. */
-  #texts: QuotedTexts | undefined
+  #memo: TurnMemo | undefined
   /** Holds an error for a target whose format cannot express the request. */
   readonly #translations = new Map<string, Translated | Error>()
   /** Only for a large body with reasoning in our envelopes. */
@@ -306,7 +306,8 @@ export class Preparation {
   }
 
   #translatable(model: Model, traits: Traits): Translatable {
-    return { ...this.#answerForm(), ...this.#options(model, traits), body: this.#parsed() }
+    const body = this.#parsed()
+    return { ...this.#answerForm(), ...this.#options(model, traits), body, memo: this.#memo }
   }
 
   #options(
@@ -356,8 +357,8 @@ export class Preparation {
   #parse(): Json {
     const { body, large, facts, remembered } = this.#asked
     if (remembered !== undefined) {
-      const { value, texts } = this.#gateway.rememberedBodies.parse(remembered, body)
-      this.#texts = texts
+      const { value, memo } = this.#gateway.rememberedBodies.parse(remembered, body)
+      this.#memo = memo
       return value
     }
     const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
@@ -367,9 +368,9 @@ export class Preparation {
 
   /** A translated body as JSON. */
   #written(body: Json): Buffer {
-    const texts = this.#texts
-    if (texts === undefined) return Buffer.from(JSON.stringify(body))
-    return writeJson(body, texts, (bytes) => allocateBody(bytes, this.#asked.life.slabs))
+    const memo = this.#memo
+    if (memo === undefined) return Buffer.from(JSON.stringify(body))
+    return writeJson(body, memo, (bytes) => allocateBody(bytes, this.#asked.life.slabs))
   }
 
   /** `body` is in pieces when it is large. */

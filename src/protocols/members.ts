@@ -26,6 +26,11 @@ export class Members {
     this.unmapped = unmapped
   }
 
+  /** The object itself. */
+  get value(): Json {
+    return this.#value
+  }
+
   pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`
   }

@@ -20,6 +20,23 @@ export interface AnsweredCall {
   result: ToolResultBlock
 }
 
+/** Whether both have the same turns, calls and results: the same objects. */
+export function isSameRound(one: Round, other: Round): boolean {
+  return (
+    isSameList(one.assistant, other.assistant) &&
+    isSameList(one.others, other.others) &&
+    one.calls.length === other.calls.length &&
+    one.calls.every(({ call, result }, at) => {
+      const answered = other.calls[at]
+      return call === answered?.call && result === answered.result
+    })
+  )
+}
+
+function isSameList(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at])
+}
+
 /**
  * Divides a conversation into rounds and assigns each call its result. Vendors refuse a call without a
  * result, and a result without a call. So a missing result becomes the text "[no result]", a result without a

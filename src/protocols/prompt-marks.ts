@@ -33,6 +33,8 @@ export class PromptMarks {
   readonly #notes: Notes
   readonly #model: string
   readonly #caching: Traits['caching']
+  /** How many cache hints it was asked for. */
+  hints = 0
   #given = 0
   #hasShort = false
 
@@ -46,6 +48,7 @@ export class PromptMarks {
   /** The member to spread into the wire block for the hint at `path`. */
   mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }, place: MarkPlace = 'content'): Json {
     if (cache === undefined) return unmarked
+    this.hints++
     switch (this.#caching) {
       case 'marks':
         return this.#control(path, cache.ttl)

@@ -13,6 +13,7 @@ import type { ByteRange, JsonBounds } from './json-scan.ts'
 import type { KeptOptions } from './kept-options.ts'
 import type { KeptState, ProtocolState, StateFacts } from './protocol-state.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
+import type { TurnMemo } from './turn-memo.ts'
 
 /** The names of wire formats. A channel supports one or more of them, an endpoint exactly one. */
 export const protocolNames = [
@@ -93,6 +94,8 @@ export interface DecodeContext {
   isKept?: boolean
   /** Opens the envelopes in which our earlier answers carried signatures to a client of another format. */
   envelope: Envelope
+  /** Of a remembered conversation. */
+  memo?: TurnMemo | undefined
 }
 
 /** What an encoder needs to know about the request of an answer. */
@@ -248,6 +251,8 @@ export interface EncodeContext {
   traits: Traits
   /** The output token limit for formats that require one, if the client set none. */
   maxOutputTokensDefault: number
+  /** Of a remembered conversation. */
+  memo?: TurnMemo | undefined
 }
 
 export interface EncodedRequest {

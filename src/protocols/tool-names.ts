@@ -79,7 +79,7 @@ export class ToolNames implements ClientTools {
 
   #legal(name: string): string {
     const { illegal, charactersMax } = this.#rules
-    const clean = name.replace(new RegExp(illegal, 'g'), '_')
+    const clean = illegal.test(name) ? name.replace(new RegExp(illegal, 'g'), '_') : name
     if (clean.length <= charactersMax) return clean
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
     return `${clean.slice(0, charactersMax - hash.length - 1)}_${hash}`

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { contains, RememberedBodies } from '../../src/bodies/remembered-bodies.ts'
-import { translateRequest } from '../../src/bodies/translate-request.ts'
+import { type TranslationTarget, translateRequest } from '../../src/bodies/translate-request.ts'
 import { writeJson } from '../../src/bodies/write-json.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { parseKeepingDigits } from '../../src/canonical/json-digits.ts'
@@ -23,8 +23,13 @@ const fields = {
 } as const
 const clients = Object.keys(fields) as (keyof typeof fields)[]
 const targets = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
+const models: Omit<TranslationTarget, 'protocol'>[] = [
+  { upstreamModel: 'up', traits: {} },
+  { upstreamModel: 'up', traits: { caching: 'marks' } },
+  { upstreamModel: 'gpt-5', traits: { callIds: 'nine' } },
+]
 const signs = ['"file-tg', '"tools"', 'web_search', '\\u004', 'moved']
-const shared = { turns: 0, all: 0 }
+const shared = { turns: 0, all: 0, translated: 0 }
 
 for (const client of clients) {
   describe(client, () => {
@@ -35,7 +40,9 @@ for (const client of clients) {
       let session = newSession(random, client)
       for (let step = 0; step < steps; step++) {
         if (random.upTo(30) === 0) session = newSession(random, client)
-        const wanted = { client, target: random.pick(targets), bounds: session.bounds }
+        const target = random.pick(targets)
+        const model = random.pick(models)
+        const wanted = { client, target: { protocol: target, ...model }, bounds: session.bounds }
         const body = session.next()
         expect(outcomeOf(wanted, body, bodies)).toEqual(outcomeOf(wanted, body))
       }
@@ -46,11 +53,12 @@ for (const client of clients) {
 afterAll(() => {
   // Otherwise these tests would show nothing.
   expect(shared.turns).toBeGreaterThan(shared.all / 2)
+  expect(shared.translated).toBeGreaterThan(shared.all / 3)
 })
 
 interface Wanted {
   client: keyof typeof fields
-  target: (typeof targets)[number]
+  target: TranslationTarget
   bounds: JsonBounds
 }
 
@@ -71,21 +79,24 @@ function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: Re
   const found = signs.map((sign) => contains(body, sign, remembered))
   const parsed = settled(() =>
     remembered === undefined || bodies === undefined
-      ? { value: parseKeepingDigits(body.toString('utf8'), facts.losesDigits), texts: undefined }
+      ? { value: parseKeepingDigits(body.toString('utf8'), facts.losesDigits), memo: undefined }
       : bodies.parse(remembered, body),
   )
   if (!('result' in parsed) || !isRecord(parsed.result.value)) return { facts, found, parsed: 'refused' }
-  const { value, texts } = parsed.result
+  const { value, memo } = parsed.result
   const json = deeplyFrozen(value)
   const translated = settled(() => {
     const { body, notes } = translateRequest(
-      { client: side, body: json, envelope, strict: false, maxOutputTokensDefault: 100 },
-      { protocol: target, upstreamModel: 'up', traits: {} },
+      { client: side, body: json, envelope, strict: false, maxOutputTokensDefault: 100, memo },
+      target,
     )
     const bytes =
-      texts === undefined ? Buffer.from(JSON.stringify(body)) : writeJson(body, texts, Buffer.alloc)
+      memo === undefined
+        ? Buffer.from(JSON.stringify(body))
+        : writeJson(deeplyFrozen(body), memo, Buffer.alloc)
     return { bytes: bytes.toString(), notes }
   })
+  if (bodies !== undefined && 'result' in translated) shared.translated++
   return { facts, found, json: JSON.stringify(json), translated }
 }
 
@@ -114,11 +125,13 @@ function deeplyFrozen<T>(value: T): T {
 /** A conversation that grows, and now and then changes in another way. */
 function newSession(random: Random, client: keyof typeof fields): { bounds: JsonBounds; next(): Buffer } {
   const { turnsMember } = clientSide(client)
-  const known = fields[client].map((field) => field.with as Json)
-  const known1 = known.flatMap((body) =>
+  const known = structuredClone(fields[client].map((field) => field.with as Json))
+  const messages = known.flatMap((body) =>
     Array.isArray(body[turnsMember]) ? (body[turnsMember] as unknown[]) : [],
   )
-  const base = random.pick(known)
+  // One that is not can be translated, until something is refused.
+  const isWild = random.upTo(2) === 0
+  const base = isWild ? random.pick(known) : ((fields[client][0]?.without ?? {}) as Json)
   const others = Object.entries(base).filter(([name]) => name !== turnsMember)
   let before: [string, unknown][] = random.shuffle(others).slice(0, random.upTo(others.length))
   let after: [string, unknown][] = others.filter((other) => !before.includes(other))
@@ -132,20 +145,22 @@ function newSession(random: Random, client: keyof typeof fields): { bounds: Json
   }
   function grow() {
     for (let left = 1 + random.upTo(2); left > 0; left--) {
-      turns.push(
-        random.upTo(2) === 0 ? random.pick(known1) : said(random.pick(['user', 'assistant']), textOf(random)),
-      )
+      if (isWild && random.upTo(1) === 0) turns.push(structuredClone(random.pick(messages)))
+      else if (random.upTo(1) === 0) turns.push(...calledTool(random, client))
+      else turns.push(said(random.pick(['user', 'assistant']), textOf(random)))
     }
   }
-  const edits: (() => void)[] = [
-    () => marked(turns.at(-1), random.upTo(1) === 0),
-    () => void turns.splice(random.upTo(turns.length - 1), 1),
-    () => void turns.splice(random.upTo(turns.length - 1), 1, said('user', textOf(random))),
+  const wild: (() => void)[] = [
     () => void turns.push(random.pick([1, 12, 3, null, 'text', []])),
     () => {
       const input = { n: random.pick(['@1.0', '@1e400', '@-0', '@1']) }
       turns.push({ role: 'assistant', content: [{ ...called, input }] })
     },
+  ]
+  const mild: (() => void)[] = [
+    () => marked(turns.at(-1), random.upTo(1) === 0),
+    () => void turns.splice(random.upTo(turns.length - 1), 1),
+    () => void turns.splice(random.upTo(turns.length - 1), 1, said('user', textOf(random))),
     () => {
       after = [...after.filter(([name]) => name !== 'tools'), ['tools', random.pick(known).tools]]
     },
@@ -175,20 +190,55 @@ function newSession(random: Random, client: keyof typeof fields): { bounds: Json
     (text) => text.replace(/}(?=[^}]*$)/, `,"x":${'['.repeat(20)}${']'.repeat(20)}}`),
     (text) => text.replace(/}(?=[^}]*$)/, random.pick([',"n":1.0}', ',"n":1e400}', ',"n":-0}'])),
   ]
-  const bounds = { jsonDepthMax: random.pick([5, 6, 8, 20]), jsonValuesMax: random.pick([120, 200, 20_000]) }
+  const bounds = isWild
+    ? { jsonDepthMax: random.pick([5, 6, 8, 20]), jsonValuesMax: random.pick([120, 200, 20_000]) }
+    : { jsonDepthMax: 20, jsonValuesMax: 20_000 }
   return {
     bounds,
     next() {
       const last = turns.at(-1)
       if (typeof last === 'number' && random.upTo(1) === 0) turns[turns.length - 1] = last * 10 + 2
-      else if (random.upTo(5) === 0) random.pick(edits)()
+      else if (random.upTo(5) === 0) random.pick(isWild ? [...wild, ...mild] : mild)()
       else grow()
       if (turns.length > 40) turns = turns.slice(0, 20)
       const body = Object.fromEntries([...before, [turnsMember, turns], ...after])
       // JSON.stringify would write these numbers in another way.
       const text = JSON.stringify(body, null, indent).replace(/"@([^"]*)"/g, '$1')
-      return Buffer.from(random.upTo(9) === 0 ? random.pick(damages)(text) : text)
+      return Buffer.from(isWild && random.upTo(9) === 0 ? random.pick(damages)(text) : text)
     },
+  }
+}
+
+/** A call of a tool and its result, of which every format but the client's own loses something or changes a name. */
+function calledTool(random: Random, client: keyof typeof fields): unknown[] {
+  const id = `call_${random.upTo(50)}`
+  const name = random.pick(['read', 'a tool', 'a.tool', 'write'])
+  const args = { path: textOf(random) }
+  const text = textOf(random)
+  switch (client) {
+    case 'anthropic-messages': {
+      const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' }
+      const call = { type: 'tool_use', id, name, input: args }
+      const result = { type: 'tool_result', tool_use_id: id, content: text, is_error: random.upTo(2) === 0 }
+      const last = { type: 'text', text: 'And now?', cache_control: { type: 'ephemeral' } }
+      const more = random.pick([[], [last]])
+      return [
+        { role: 'assistant', content: random.upTo(1) === 0 ? [thought, call] : [call], output_config: {} },
+        { role: 'user', content: [result, ...more] },
+      ]
+    }
+    case 'openai-chat': {
+      const call = { id, type: 'function', function: { name, arguments: JSON.stringify(args) } }
+      return [
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: id, content: text },
+      ]
+    }
+    case 'openai-responses':
+      return [
+        { type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) },
+        { type: 'function_call_output', call_id: id, output: text },
+      ]
   }
 }
 
@@ -196,7 +246,7 @@ function newSession(random: Random, client: keyof typeof fields): { bounds: Json
 function marked(message: unknown, isSet: boolean): void {
   const content = isRecord(message) ? message.content : undefined
   const last = Array.isArray(content) ? content.at(-1) : undefined
-  if (!isRecord(last) || Object.isFrozen(last)) return
+  if (!isRecord(last)) return
   if (isSet) last.cache_control = { type: 'ephemeral' }
   else delete last.cache_control
 }

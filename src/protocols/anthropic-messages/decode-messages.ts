@@ -1,7 +1,8 @@
 import type { Block, TextBlock, Turn } from '../../canonical/chat.ts'
 import { invalid, wrongType } from '../../canonical/field-error.ts'
-import type { Members } from '../members.ts'
-import type { UnmappedFields } from '../unmapped-fields.ts'
+import { Members } from '../members.ts'
+import type { DecodedTurn } from '../turn-memo.ts'
+import { UnmappedFields } from '../unmapped-fields.ts'
 import { type BlockContext, decodeBlocks, readCache } from './decode-blocks.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
@@ -19,11 +20,26 @@ export function decodeMessages(body: Members, context: BlockContext): Turn[] {
   const messages = body.objects('messages') ?? []
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array of messages')
   return messages.map((message, at) => {
-    const turn = decodeMessage(message, context)
-    if (at === 0 && turn.role === 'system') throw invalid(message.pathOf('role'), leadingSystemAdvice)
-    message.noteRest(messageLosses)
+    const { turn, unmapped, tools } = decodeOnce(message, at === 0, context)
+    body.unmapped.list.push(...unmapped)
+    for (const tool of tools) context.seenTools.add(tool)
     return turn
   })
+}
+
+/** Decodes a message, unless it is one of a remembered conversation that was decoded before. */
+function decodeOnce(message: Members, isFirst: boolean, { envelope, memo }: BlockContext): DecodedTurn {
+  const known = memo?.decoded.get(message.value)
+  if (known !== undefined) return known
+  const unmapped = new UnmappedFields()
+  const own = new Members(message.value, message.path, unmapped)
+  const tools = new Set<string>()
+  const turn = decodeMessage(own, { envelope, seenTools: tools })
+  if (isFirst && turn.role === 'system') throw invalid(own.pathOf('role'), leadingSystemAdvice)
+  own.noteRest(messageLosses)
+  const decoded = { turn, unmapped: unmapped.list, tools }
+  memo?.decoded.set(message.value, decoded)
+  return decoded
 }
 
 const messageLosses = {

@@ -13,11 +13,11 @@ import { decodeToolChoice, decodeTools } from './decode-tools.ts'
  * Decodes a `/v1/messages` body for an upstream with another format. Throws GatewayError `invalid_request`
  * with the path of the invalid field.
  */
-export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
+export function decodeRequest(body: Json, { envelope, memo }: DecodeContext): ChatRequest {
   const unmapped = new UnmappedFields()
   const members = new Members(body, '', unmapped)
   const seenTools = new Set<string>()
-  const turns = [...decodeSystem(members), ...decodeMessages(members, { envelope, seenTools })]
+  const turns = [...decodeSystem(members), ...decodeMessages(members, { envelope, seenTools, memo })]
   const { tools, webSearch } = decodeTools(members, seenTools)
   const { toolChoice, parallelToolCalls } = decodeToolChoice(members, { tools, webSearch })
   const { reasoning, format, reasoningName, formatName } = decodeOutput(members)

@@ -1,7 +1,7 @@
 import type { Block, ReasoningBlock, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { refused } from '../notes.ts'
-import { pairToolResults, type Round } from '../pair-tool-results.ts'
+import { isSameRound, pairToolResults, type Round } from '../pair-tool-results.ts'
 import { unmarked } from '../prompt-marks.ts'
 import { encodeCalls } from './encode-calls.ts'
 import { encodePart, joinedTexts, marked } from './encode-parts.ts'
@@ -15,10 +15,39 @@ import type { MessagesContext } from './messages-context.ts'
  * in a user message.
  */
 export function encodeMessages(turns: readonly Turn[], context: MessagesContext): Json[] {
-  const messages = pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))
+  const settings = settingsOf(context)
+  const messages = pairToolResults(turns, context.notes).flatMap((round) =>
+    encodeOnce(round, settings, context),
+  )
   // The vendor refuses an empty list, but not an empty user message.
   if (messages.length === 0) return [{ role: 'user', content: '' }]
   return context.severalInstructions ? messages : joinLeading(messages)
+}
+
+/** Encodes a round, unless it is one of a remembered conversation that was encoded before. */
+function encodeOnce(round: Round, settings: string, context: MessagesContext): readonly Json[] {
+  const { memo, notes, marks, tools } = context
+  const first = round.assistant[0] ?? round.others[0]
+  if (memo === undefined || first === undefined) return encodeRound(round, context)
+  const known = memo.encoded.get(first)
+  if (known !== undefined && known.settings === settings && isSameRound(known.round, round)) {
+    notes.list.push(...known.notes)
+    for (const { call } of round.calls) tools.wireName(call, call.path)
+    return known.messages
+  }
+  const before = { notes: notes.list.length, hints: marks.hints }
+  const messages = encodeRound(round, context)
+  // How many hints there may be depends on the other rounds.
+  if (marks.hints !== before.hints) return messages
+  memo.encoded.set(first, { settings, round, messages, notes: notes.list.slice(before.notes) })
+  for (const message of messages) memo.written.set(message, 'wanted')
+  return messages
+}
+
+/** What the encoding of a round depends on besides the round. */
+function settingsOf(context: MessagesContext): string {
+  const { upstreamModel, customTools, developerRole, textParts, callIds } = context
+  return JSON.stringify([upstreamModel, customTools, developerRole, textParts, callIds])
 }
 
 /** Encodes one round, which does not depend on any other round. */

@@ -44,6 +44,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     severalInstructions: traits.laterInstructions !== false && traits.severalInstructions !== false,
     textParts: traits.textParts === true,
     callIds: traits.callIds,
+    memo: context.memo,
   })
   const messages = fitMessages(encoded, request.turns, traits, notes)
   // JSON omits undefined members.

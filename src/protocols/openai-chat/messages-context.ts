@@ -2,6 +2,7 @@ import type { Traits } from '../../canonical/traits.ts'
 import type { Notes } from '../notes.ts'
 import type { PromptMarks } from '../prompt-marks.ts'
 import type { ToolNames } from '../tool-names.ts'
+import type { TurnMemo } from '../turn-memo.ts'
 
 /**
  * The context shared by the encoders of a conversation: where notes are collected, and what the upstream
@@ -22,4 +23,6 @@ export interface MessagesContext {
   textParts: boolean
   /** The call ids that the upstream accepts. */
   callIds: Traits['callIds']
+  /** Of a remembered conversation. */
+  memo: TurnMemo | undefined
 }

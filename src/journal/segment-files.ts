@@ -1,10 +1,8 @@
-import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Disk } from '../runtime/disk.ts'
 import { remakeJournalDirectory, segmentName } from './journal-directory.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { ownLayout, writeLayout } from './layout.ts'
-
-export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync' | 'fsync'>
 
 /** A segment whose frames have not all been shipped to Postgres. */
 export interface Segment {
@@ -21,7 +19,7 @@ export interface Segment {
 export interface SegmentFilesOptions {
   directory: string
   segmentBytes: number
-  disk: JournalDisk
+  disk: Disk
 }
 
 /** The shipped positions of older segments are not tracked. */
@@ -54,7 +52,7 @@ export class SegmentFiles {
 
   constructor(options: SegmentFilesOptions) {
     this.#options = options
-    writeLayout(options.directory, ownLayout)
+    writeLayout(options.directory, ownLayout, options.disk)
     this.#current = this.#make(0)
   }
 
@@ -167,8 +165,9 @@ export class SegmentFiles {
   /** Whether the directory, or the file being written, has been deleted. */
   isGone(): boolean {
     try {
-      const there = fs.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
-      return there === undefined || there.ino !== fs.fstatSync(this.#current.fd).ino
+      const { disk } = this.#options
+      const there = disk.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
+      return there === undefined || there.ino !== disk.fstatSync(this.#current.fd).ino
     } catch {
       return true
     }
@@ -180,13 +179,13 @@ export class SegmentFiles {
    * read.
    */
   restore(): number {
-    const { directory } = this.#options
-    remakeJournalDirectory(directory)
-    writeLayout(directory, ownLayout)
+    const { directory, disk } = this.#options
+    remakeJournalDirectory(directory, disk)
+    writeLayout(directory, ownLayout, disk)
     let lost = this.#unreadable
     for (const segment of this.#open.values()) {
       const path = this.#pathOf(segment)
-      if (isFileOf(path, segment.fd)) continue
+      if (isFileOf(disk, path, segment.fd)) continue
       if (!this.#copy(segment, path)) lost += segment.end
     }
     this.#unreadable = 0
@@ -234,33 +233,34 @@ export class SegmentFiles {
     const { disk } = this.#options
     let fd: number
     try {
-      fd = fs.openSync(directory, 'r')
+      fd = disk.openSync(directory, 'r')
     } catch (error) {
       return error
     }
     const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
-    fs.closeSync(fd)
+    disk.closeSync(fd)
     return error
   }
 
   /** Returns false if the old file cannot be read to its end; the rest of the new one is then zeros. */
   #copy(segment: Segment, path: string): boolean {
+    const { disk } = this.#options
     const draft = `${path}.draft`
-    const fd = fs.openSync(draft, 'w+', 0o600)
+    const fd = disk.openSync(draft, 'w+', 0o600)
     let isRead = true
     const chunk = Buffer.allocUnsafe(copyBytes)
     try {
       for (let at = 0; at < segment.end; ) {
         const length = Math.min(chunk.length, segment.end - at)
-        const bytes = tryToRead(segment.fd, chunk, length, at)
+        const bytes = tryToRead(disk, segment.fd, chunk, length, at)
         isRead = bytes > 0
         if (!isRead) break
-        fs.writeSync(fd, chunk, 0, bytes, at)
+        disk.writeSync(fd, chunk, 0, bytes, at)
         at += bytes
       }
-      fs.renameSync(draft, path)
+      disk.renameSync(draft, path)
     } catch (error) {
-      fs.closeSync(fd)
+      disk.closeSync(fd)
       throw error
     }
     this.#unused.push(segment.fd)
@@ -281,7 +281,7 @@ export class SegmentFiles {
 
   #closeUnused(): void {
     if (this.#isSyncing) return
-    for (const fd of this.#unused.splice(0)) fs.closeSync(fd)
+    for (const fd of this.#unused.splice(0)) this.#options.disk.closeSync(fd)
   }
 
   #truncate(segment: Segment): void {
@@ -297,15 +297,15 @@ export class SegmentFiles {
   }
 }
 
-function isFileOf(path: string, fd: number): boolean {
-  const there = fs.statSync(path, { throwIfNoEntry: false })
-  return there !== undefined && there.ino === fs.fstatSync(fd).ino
+function isFileOf(disk: Disk, path: string, fd: number): boolean {
+  const there = disk.statSync(path, { throwIfNoEntry: false })
+  return there !== undefined && there.ino === disk.fstatSync(fd).ino
 }
 
 /** The number of bytes read; 0 if they cannot be read. */
-function tryToRead(fd: number, into: Buffer, length: number, at: number): number {
+function tryToRead(disk: Disk, fd: number, into: Buffer, length: number, at: number): number {
   try {
-    return fs.readSync(fd, into, 0, length, at)
+    return disk.readSync(fd, into, 0, length, at)
   } catch {
     return 0
   }

@@ -7,8 +7,8 @@ import { type Frame, readFrame } from '../../src/journal/frame.ts'
 import { Journal, type JournalOptions } from '../../src/journal/journal.ts'
 import { listSegments, segmentName } from '../../src/journal/journal-directory.ts'
 import { ownLayout } from '../../src/journal/layout.ts'
-import type { JournalDisk } from '../../src/journal/segment-files.ts'
 import { uuidText } from '../../src/journal/tuple.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
 import { patienceMs, until } from '../support/until.ts'
@@ -49,24 +49,20 @@ function framesOnDisk(): Frame[] {
 }
 
 /** The real disk until `full` is set. */
-function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
+function fillableDisk(): Disk & { full: boolean; writes: number } {
   const disk = {
+    ...fs,
     full: false,
     writes: 0,
-    openSync: fs.openSync,
-    ftruncateSync: fs.ftruncateSync,
-    fdatasync: fs.fdatasync,
-    fsync: fs.fsync,
-    writeSync(...parts: Parameters<typeof fs.writeSync>): number {
+    writeSync(fd: number, buffer: Buffer, at: number, length: number, position: number): number {
       disk.writes += 1
-      if (!disk.full) return fs.writeSync(...parts)
+      if (!disk.full) return fs.writeSync(fd, buffer, at, length, position)
       // A disk fills in the middle of a write.
-      const [fd, buffer, at, length, position] = parts as unknown as [number, Buffer, number, number, number]
       if (disk.writes % 2 === 1) return fs.writeSync(fd, buffer, at, Math.ceil(length / 2), position)
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
     },
   }
-  return disk as JournalDisk & { full: boolean; writes: number }
+  return disk
 }
 
 test('when `open` resolves, the disk has everything that an orphaned row needs', async () => {
@@ -218,7 +214,7 @@ test('with sync disk a request waits for fdatasync', async () => {
 function heldDisk() {
   const held: { fd: number; end(error?: Error): void }[] = []
   const written: number[] = []
-  const disk: JournalDisk = {
+  const disk: Disk = {
     ...fillableDisk(),
     writeSync: ((fd: number, ...rest: [Buffer, number, number, number]) => {
       written.push(fd)
@@ -249,7 +245,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 /** The real disk, except that its syncs fail while `fails` is set. */
 function failingDisk() {
-  const disk: JournalDisk & { fails: boolean } = {
+  const disk: Disk & { fails: boolean } = {
     ...fillableDisk(),
     fails: false,
     fdatasync: ((fd: number, done: fs.NoParamCallback) =>

@@ -119,7 +119,7 @@ export class Shipment {
     this.#inDoubt = undefined
     if (doubtful !== undefined && this.#shipped.get(doubtful.segment) === doubtful.to) this.#commit(doubtful)
     const isLost = (segment: number) => (this.#shipped.get(segment) ?? 0) < (before.get(segment) ?? 0)
-    if (!isWrong && !listSegments(directory).some(isLost)) return
+    if (!isWrong && !listSegments(directory, this.#options.disk).some(isLost)) return
     this.#journal.restart()
     this.#last = undefined
     log.warn(

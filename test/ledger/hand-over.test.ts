@@ -229,6 +229,7 @@ test('frames are carried over once, also when the folder for late ones cannot be
   const succession = new Succession({
     root: folder,
     instanceId,
+    newInstanceId: randomUUIDv7(),
     pid: 1,
     durability: 'journal',
     batchBytes: 65_536,

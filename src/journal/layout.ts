@@ -26,7 +26,10 @@ export const ownLayout: Layout = {
 const fileName = 'columns.json'
 
 export function writeLayout(directory: string, layout: Layout, disk = systemDisk): void {
-  disk.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
+  const path = join(directory, fileName)
+  // Nobody can read the journal without it. After a power failure it is whole, or there are no frames.
+  disk.writeFileSync(`${path}.draft`, JSON.stringify(layout), { mode: 0o600, flush: true })
+  disk.renameSync(`${path}.draft`, path)
 }
 
 /** `columns.json` does not contain a valid layout. */

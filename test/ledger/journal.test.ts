@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Frame, readFrame } from '../../src/journal/frame.ts'
 import { Journal, type JournalOptions } from '../../src/journal/journal.ts'
@@ -297,6 +297,29 @@ test('with sync disk a request waits until the name of a new segment is on the d
   folders[0]?.()
   // Its parent has the name of the directory.
   await opened
+  await journal.end()
+})
+
+test('a power failure leaves a journal with whole columns, or without frames', async () => {
+  const done: string[] = []
+  const disk: Disk = {
+    ...fs,
+    openSync(path, flags, mode) {
+      done.push(`open ${basename(path)}`)
+      return fs.openSync(path, flags, mode)
+    },
+    writeFileSync(path, data, options) {
+      if (!path.endsWith('ballast'))
+        done.push(`${options.flush === true ? 'sync' : 'write'} ${basename(path)}`)
+      fs.writeFileSync(path, data, options)
+    },
+    renameSync(from, to) {
+      done.push(`name ${basename(to)}`)
+      fs.renameSync(from, to)
+    },
+  }
+  const journal = start({ disk })
+  expect(done).toEqual(['sync columns.json.draft', 'name columns.json', `open ${segmentName(0)}`])
   await journal.end()
 })
 

@@ -45,6 +45,8 @@ export class SegmentFiles {
   #current: Segment
   #written = 0
   #shipped = 0
+  /** Postgres has all segments with lower numbers. */
+  #shippedBefore = 0
   /** How many bytes were written before each segment. */
   readonly #starts = new Map<number, number>([[0, 0]])
   /** Bytes of segments that were closed before they were shipped. */
@@ -129,11 +131,9 @@ export class SegmentFiles {
     if (start === undefined) return
     this.#shipped = start + at
     this.#starts.delete(number - segmentsKnown)
-    for (const segment of this.#open.values()) {
-      if (segment.number >= number) break
-      this.#release(segment)
-    }
-    if (this.#open.size === 1) this.#unreadable = 0
+    this.#shippedBefore = number
+    this.#releaseShipped()
+    if (number === this.#current.number) this.#unreadable = 0
   }
 
   /** Syncs everything written before the call. Resolves with the segments for which that failed, and why. */
@@ -148,6 +148,7 @@ export class SegmentFiles {
     }
     this.#isSyncing = false
     for (const segment of failed.keys()) this.#dirty.add(segment)
+    this.#releaseShipped()
     this.#closeUnused()
     return failed
   }
@@ -209,7 +210,7 @@ export class SegmentFiles {
 
   async #syncOne(segment: Segment): Promise<unknown> {
     const { disk, directory } = this.#options
-    // A segment that has been shipped does not need to be synced.
+    // -1: there were too many segments, and this one was closed.
     while (segment.fd !== -1) {
       const { fd, end } = segment
       const error = await new Promise<unknown>((resolve) => disk.fdatasync(fd, resolve))
@@ -269,6 +270,16 @@ export class SegmentFiles {
     this.#dirty.add(segment)
     this.#closeUnused()
     return isRead
+  }
+
+  /**
+   * Also waits for the sync of what Postgres has: the beginnings of running requests are only here.
+   */
+  #releaseShipped(): void {
+    for (const segment of this.#open.values()) {
+      if (segment.number >= this.#shippedBefore) return
+      if (segment.hasName && segment.synced === segment.end) this.#release(segment)
+    }
   }
 
   #release(segment: Segment): void {

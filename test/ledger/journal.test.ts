@@ -323,6 +323,19 @@ test('a power failure leaves a journal with whole columns, or without frames', a
   await journal.end()
 })
 
+test('what Postgres has of a segment is synced too, because only the journal has the beginnings of running requests', async () => {
+  const { disk, held, written } = heldDisk()
+  const journal = start({ segmentBytes: 1, disk })
+  await journal.open(anOpen())
+  expect(listSegments(directory)).toEqual([0, 1])
+  journal.shippedTo({ segment: 1, at: 0 })
+  await until(() => held.length > 0)
+  expect(held[0]?.fd).toBe(written[0])
+  disk.fdatasync = fs.fdatasync
+  held[0]?.end()
+  await journal.end()
+})
+
 test('a sync that fails refuses what it would open, and what it would end waits for a disk that works again', async () => {
   const disk = failingDisk()
   const journal = start({ sync: 'disk', disk })

@@ -79,3 +79,19 @@ export function listSegments(directory: string, disk = systemDisk): number[] {
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b)
 }
+
+/**
+ * Syncs the names in a directory, which may otherwise be missing, or be there again, after a power failure.
+ * Resolves with the error, or with null.
+ */
+export async function syncDirectory(directory: string, disk = systemDisk): Promise<unknown> {
+  let fd: number
+  try {
+    fd = disk.openSync(directory, 'r')
+  } catch (error) {
+    return error
+  }
+  const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
+  disk.closeSync(fd)
+  return error
+}

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Disk } from '../runtime/disk.ts'
-import { remakeJournalDirectory, segmentName } from './journal-directory.ts'
+import { remakeJournalDirectory, segmentName, syncDirectory } from './journal-directory.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { ownLayout, writeLayout } from './layout.ts'
 
@@ -218,8 +218,9 @@ export class SegmentFiles {
       if (segment.fd !== fd) continue
       if (error !== null) return error
       if (!segment.hasName) {
+        // A synced file in an unsynced directory may have no name after a power failure.
         const unnamed =
-          (await this.#syncDirectory(directory)) ?? (await this.#syncDirectory(dirname(directory)))
+          (await syncDirectory(directory, disk)) ?? (await syncDirectory(dirname(directory), disk))
         if (unnamed !== null) return unnamed
         segment.hasName = true
       }
@@ -227,20 +228,6 @@ export class SegmentFiles {
       return null
     }
     return null
-  }
-
-  /** Needed because a synced file in an unsynced directory may have no name after a power failure. */
-  async #syncDirectory(directory: string): Promise<unknown> {
-    const { disk } = this.#options
-    let fd: number
-    try {
-      fd = disk.openSync(directory, 'r')
-    } catch (error) {
-      return error
-    }
-    const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
-    disk.closeSync(fd)
-    return error
   }
 
   /** Returns false if the old file cannot be read to its end; the rest of the new one is then zeros. */

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import type { Batch, OpenRequest } from '../journal/batch.ts'
 import { settlementOf } from '../journal/charges.ts'
 import type { CopyBuffer } from '../journal/copy-buffer.ts'
-import { listSegments } from '../journal/journal-directory.ts'
+import { listSegments, syncDirectory } from '../journal/journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from '../journal/journal-reader.ts'
 import { endOpenRequests } from '../journal/open-requests.ts'
 import { orphanRows } from '../journal/orphan-rows.ts'
@@ -155,10 +155,13 @@ export class Shipment {
   async deleteShipped(client: Client, keepMs: number, keepBytes: number): Promise<void> {
     const oldest = this.#journal.deleteOld(keepMs, keepBytes)
     if (oldest === undefined) return
+    const { directory, instanceId, disk } = this.#options
+    // A power failure can bring a deleted segment back. Without its position, it would be shipped once more.
+    if ((await syncDirectory(directory, disk)) !== null) return
     // The position of the last deleted segment is kept, to check that Postgres still has it when the next one
     // begins.
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1 AND segment < $2', [
-      this.#options.instanceId,
+      instanceId,
       oldest - 1,
     ])
   }

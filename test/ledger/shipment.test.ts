@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import * as fs from 'node:fs'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +10,9 @@ import { Journal } from '../../src/journal/journal.ts'
 import { segmentName } from '../../src/journal/journal-directory.ts'
 import { ownLayout, writeLayout } from '../../src/journal/layout.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { Shipment } from '../../src/shipping/shipment.ts'
-import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
@@ -174,4 +176,47 @@ test('a close frame that stands twice in a journal, as after a failed sync, is o
   ])
   expect((await client.query('SELECT balance_nano FROM accounts')).rows).toEqual([{ balance_nano: '3000' }])
   expect((await client.query('SELECT amount_nano FROM entries')).rows).toEqual([{ amount_nano: '-2000' }])
+})
+
+test('a deleted segment that a power failure brings back is not shipped again', async () => {
+  const { directory, journal } = startJournal('whole', 1)
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const open = anOpen()
+    await journal.row(open, aClose())
+    ids.push(open.id)
+  }
+  await journal.end()
+  const options = {
+    directory,
+    instanceId: randomUUIDv7(),
+    batchBytes: 4096,
+    clock: systemClock,
+    log: silentLog,
+  }
+  const isFailing = { now: true }
+  const fsync: Disk['fsync'] = (fd, done) =>
+    isFailing.now ? setImmediate(() => done(new Error('EIO'))) : fs.fsync(fd, done)
+  const own = new Shipment({ ...options, growing: true, disk: { ...fs, fsync } })
+  await shipAll(own)
+  const deleted = [0, 1, 2].map((segment) => readFileSync(join(directory, segmentName(segment))))
+  const positions = async () =>
+    (await client.query('SELECT segment FROM journal_positions ORDER BY segment')).rows.map(
+      (row: { segment: number }) => row.segment,
+    )
+  await own.deleteShipped(client, 0, 0)
+  expect(readdirSync(directory)).not.toContain(segmentName(0))
+  expect(await positions()).toEqual([0, 1, 2])
+  for (const [segment, bytes] of deleted.entries())
+    writeFileSync(join(directory, segmentName(segment)), bytes)
+  const adopter = shipmentOf(directory, undefined, options.instanceId)
+  await shipAll(adopter)
+  adopter.close()
+  expect(logged).toEqual([])
+  isFailing.now = false
+  await own.deleteShipped(client, 0, 0)
+  own.close()
+  expect(await positions()).toEqual([2])
+  const { rows } = await client.query('SELECT id FROM requests ORDER BY id')
+  expect(rows).toEqual(ids.sort().map((id) => ({ id })))
 })

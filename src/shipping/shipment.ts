@@ -174,20 +174,31 @@ export class Shipment {
    * process has sent one again.
    */
   async adopt(client: Client, silentMs?: number): Promise<string[]> {
-    const { open } = this.#journal.batches
-    const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
+    const open = await this.#unended(client)
     // A row already exists if the segment with the close frame was shipped and deleted.
-    const existing = await existingIds(client, ids)
-    const orphans = [...open.values()].filter((_, i) => !existing.has(ids[i] ?? ''))
-    await this.#copyOrphans(client, orphans)
+    const existing = await existingIds(client, [...open.keys()])
+    for (const id of existing) open.delete(id)
+    await this.#copyOrphans(client, [...open.values()])
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
     if (silentMs !== undefined) await this.#requireSilent(client, silentMs)
     // It may have died before it was registered, or Postgres is another one since.
     await noteFirstSeen(client, [this.#options.instanceId])
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
-    return ids.filter((id) => !existing.has(id))
+    return [...open.keys()]
+  }
+
+  /**
+   * The open requests, by id. With DURABILITY=postgres, Postgres may have some whose frames a power failure
+   * took from the disk.
+   */
+  async #unended(client: Client): Promise<Map<string, OpenRequest>> {
+    const open = new Map<string, OpenRequest>()
+    for (const { id, half: source } of await keptOpenRequests(client, this.#options.instanceId))
+      open.set(id, { segment: 0, at: 0, bytes: 0, source, halfAt: 0, halfEnd: source.length })
+    for (const [id, one] of this.open) open.set(uuidText(Buffer.from(id, 'latin1')), one)
+    return open
   }
 
   /**
@@ -319,6 +330,18 @@ export async function refusalOf(client: Client, work: () => Promise<void>): Prom
 
 export async function send(client: Client, copy: CopyBuffer): Promise<void> {
   if (!copy.isEmpty) await runWithCopies(client, [copy.statement], [copy.end()])
+}
+
+/** The open requests of a process that Postgres has. */
+export async function keptOpenRequests(
+  client: Client,
+  instance: string,
+): Promise<{ id: string; half: Buffer }[]> {
+  const found = await client.query<{ id: string; half: Buffer }>(
+    'SELECT request_id AS id, half FROM open_requests WHERE instance_id = $1',
+    [instance],
+  )
+  return found.rows
 }
 
 export async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {

@@ -220,3 +220,27 @@ test('a deleted segment that a power failure brings back is not shipped again', 
   const { rows } = await client.query('SELECT id FROM requests ORDER BY id')
   expect(rows).toEqual(ids.sort().map((id) => ({ id })))
 })
+
+test('adoption also ends the running requests that only Postgres has, as after a power failure', async () => {
+  const { directory, journal } = startJournal('torn')
+  const [kept, lost, ended] = [anOpen(), anOpen(), anOpen()]
+  for (const open of [kept, lost, ended]) await journal.open(open)
+  await journal.close(ended, aClose())
+  await journal.end()
+  const instanceId = randomUUIDv7()
+  const options = { directory, instanceId, batchBytes: 4096, clock: systemClock, log: silentLog }
+  const own = new Shipment({ ...options, growing: true, keepsOpen: true })
+  await shipAll(own)
+  own.close()
+  const path = join(directory, segmentName(0))
+  const first = readFrame(readFileSync(path), 0)
+  fs.truncateSync(path, typeof first === 'string' ? 0 : first.bytes)
+  const adopter = shipmentOf(directory, undefined, instanceId)
+  await shipAll(adopter)
+  expect((await adopter.adopt(client)).sort()).toEqual([kept.id, lost.id].sort())
+  adopter.close()
+  const { rows } = await client.query('SELECT id, outcome FROM requests ORDER BY id')
+  const outcomes = { [kept.id]: 'orphaned', [lost.id]: 'orphaned', [ended.id]: 'succeeded' }
+  expect(Object.fromEntries(rows.map(({ id, outcome }) => [id, outcome]))).toEqual(outcomes)
+  expect((await client.query('SELECT FROM open_requests')).rowCount).toBe(0)
+})

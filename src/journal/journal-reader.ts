@@ -262,7 +262,8 @@ export class JournalReader {
   /** Returns a batch without frames, which moves the position past bytes that are not frames. */
   #skip(bytes: Buffer, shippedTo: number, reason: string): Batch {
     const { segment, at: from } = this.position
-    const to = from + bytes.length
+    // Damage may go over the shipped position. From there on, Postgres must learn of it.
+    const to = from < shippedTo ? Math.min(from + bytes.length, shippedTo) : from + bytes.length
     if (to > shippedTo) {
       const { directory, instanceId: instance, clock, log } = this.#options
       const aside = { instance, segment, at: from, bytes, reason, layout: undefined }

@@ -244,3 +244,30 @@ test('adoption also ends the running requests that only Postgres has, as after a
   expect(Object.fromEntries(rows.map(({ id, outcome }) => [id, outcome]))).toEqual(outcomes)
   expect((await client.query('SELECT FROM open_requests')).rowCount).toBe(0)
 })
+
+test('damage that goes over the shipped position keeps nothing behind it from being shipped', async () => {
+  const { directory, journal } = startJournal('damaged')
+  const instanceId = randomUUIDv7()
+  const opens = [anOpen(), anOpen(), anOpen()]
+  const path = join(directory, segmentName(0))
+  const ends: number[] = []
+  for (const open of opens) {
+    await journal.row(open, aClose())
+    ends.push(fs.statSync(path).size)
+    if (ends.length > 1) continue
+    const own = shipmentOf(directory, undefined, instanceId)
+    await shipAll(own)
+    own.close()
+  }
+  await journal.end()
+  const [shipped = 0, damaged = 0] = ends
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, shipped - 10, damaged - 10))
+  const adopter = shipmentOf(directory, undefined, instanceId)
+  await shipAll(adopter)
+  adopter.close()
+  const { rows } = await client.query('SELECT id FROM requests')
+  expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([opens[0]?.id, opens[2]?.id]))
+  const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
+  expect(fs.statSync(join(home, aside, 'damaged.bin')).size).toBe(damaged - shipped)
+})

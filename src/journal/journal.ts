@@ -318,18 +318,24 @@ export class Journal {
 
   async #recover(): Promise<boolean> {
     // The pages of a failed sync may be lost. A new file contains none of them; one new file per failure is
-    // enough.
+    // enough, until something is taken back from it.
     if (this.#syncFailed && !this.#hasRotated) {
       if (!this.#rotate()) return false
       this.#hasRotated = true
     }
+    // While the disk does not work, nothing is written to the new file.
+    if (this.#isDiskAwaited && this.#syncFailed && !(await this.#canSync())) return false
     if (this.#kept.length > 0 && !this.#writeKept()) return false
     if (this.#files.isFull && !this.#rotate()) return false
     if (!this.#writeBallast()) return false
+    return (await this.#canSync()) && this.#kept.length === 0
+  }
+
+  async #canSync(): Promise<boolean> {
     await this.#syncing
     this.#syncFailed = false
     await this.#sync()
-    return !this.#syncFailed && this.#kept.length === 0
+    return !this.#syncFailed
   }
 
   /** Returns false if the disk does not accept them. */
@@ -380,7 +386,7 @@ export class Journal {
       const behind = this.#awaitingSync.filter(({ segment }) => failed.has(segment))
       this.#awaitingSync = this.#awaitingSync.filter(({ segment }) => !failed.has(segment))
       for (const turn of behind) this.#refuse(turn)
-      for (const segment of failed.keys()) this.#files.takeBack(segment)
+      for (const segment of failed.keys()) if (this.#files.takeBack(segment) > 0) this.#hasRotated = false
     }
     if (!this.#closed) this.#waitForDisk(`fdatasync failed: ${String(error)}`)
   }

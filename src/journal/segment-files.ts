@@ -129,7 +129,8 @@ export class SegmentFiles {
   shippedTo({ segment: number, at }: JournalPosition): void {
     const start = this.#starts.get(number)
     if (start === undefined) return
-    this.#shipped = start + at
+    // What was taken back does not count, also if it was shipped.
+    this.#shipped = Math.min(start + at, this.#starts.get(number + 1) ?? this.#written)
     this.#starts.delete(number - segmentsKnown)
     this.#shippedBefore = number
     this.#releaseShipped()
@@ -153,14 +154,19 @@ export class SegmentFiles {
     return failed
   }
 
-  /** Discards the bytes that were not synced. They may be on the disk nevertheless, and may be shipped. */
-  takeBack(segment: Segment): void {
+  /**
+   * Discards the bytes that were not synced, and returns their number. They may be on the disk nevertheless,
+   * and may have been shipped, so the segment must not be written again.
+   */
+  takeBack(segment: Segment): number {
     const bytes = segment.end - segment.synced
     segment.end = segment.synced
     this.#truncate(segment)
     this.#written -= bytes
     for (const [number, start] of this.#starts)
       if (number > segment.number) this.#starts.set(number, start - bytes)
+    this.#shipped = Math.min(this.#shipped, this.#written)
+    return bytes
   }
 
   /** Whether the directory, or the file being written, has been deleted. */

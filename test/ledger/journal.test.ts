@@ -361,6 +361,38 @@ test('a sync that fails refuses what it would open, and what it would end waits 
   await journal.end()
 })
 
+test('what a failed sync took back is never written over, and does not count as shipped, because it may have been', async () => {
+  const places: string[] = []
+  const disk = failingDisk()
+  const { writeSync, fdatasync } = disk
+  disk.writeSync = (fd, bytes, at, length, position) => {
+    places.push(`${fd} at ${position}`)
+    return writeSync(fd, bytes, at, length, position)
+  }
+  const synced = new Map<number, number>()
+  // Syncs of what was synced before succeed, and of an empty file.
+  disk.fdatasync = (fd, done) => {
+    const { size } = fs.fstatSync(fd)
+    if (size > (synced.get(fd) ?? 0) && disk.fails) return fdatasync(fd, done)
+    synced.set(fd, size)
+    fs.fdatasync(fd, done)
+  }
+  const journal = start({ sync: 'disk', disk })
+  const running = anOpen()
+  await journal.open(running)
+  disk.fails = true
+  const closed = journal.close(running, aClose())
+  await until(() => places.length === 2)
+  journal.shippedTo({ segment: 0, at: fs.statSync(join(directory, segmentName(0))).size })
+  await until(() => listSegments(directory).length >= 3)
+  const { written, shipped, kept } = journal.progress
+  expect(shipped + kept).toBeLessThanOrEqual(written)
+  disk.fails = false
+  await closed
+  expect(new Set(places).size).toBe(places.length)
+  await journal.end()
+})
+
 test('with sync disk the end of a request is refused when the disk goes on to fail, and is written in the end', async () => {
   const disk = failingDisk()
   const journal = start({ sync: 'disk', disk })

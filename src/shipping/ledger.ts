@@ -227,11 +227,13 @@ export class Ledger {
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
     this.#options.onRow?.(open, record)
+    const doubt = this.doubtOf(open.id)
+    if (doubt !== undefined) await doubt
     const { id } = this.instance
     await this.#ownership.close(open, record)
-    if (this.#commits === undefined) return
-    await this.#commits.closed(open)
-    await this.#ownership.requireOwn(open.id, id)
+    if (this.#commits !== undefined) await this.#commits.closed(open)
+    // The process may have been frozen since the frame was written.
+    if (this.#ownership.isDoubtful(open.id, id)) await this.#ownership.requireOwn(open.id, id)
   }
 
   /**

@@ -127,13 +127,21 @@ export class Ownership {
   }
 
   /**
-   * Called after a wait for Postgres. Rejects if another process may have recorded the request as orphaned
-   * after this process, as `instance`, had written its end.
+   * Whether another process may have recorded the request as orphaned after this process, as `instance`, had
+   * written its end. `requireOwn` must then be called.
    */
+  isDoubtful(requestId: string, instance: string): boolean {
+    return this.#fence.doubtOf(requestId) !== undefined || !this.#isOwn(requestId, instance)
+  }
+
+  /** Waits until that is known, and rejects if it may be so. */
   async requireOwn(requestId: string, instance: string): Promise<void> {
     await this.#fence.doubtOf(requestId)
-    if (this.instance.id !== instance || requestId < this.#doubtfulBefore)
-      throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
+    if (!this.#isOwn(requestId, instance)) throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
+  }
+
+  #isOwn(requestId: string, instance: string): boolean {
+    return this.instance.id === instance && requestId >= this.#doubtfulBefore
   }
 
   async #closeInDoubt(open: OpenRecord, record: CloseRecord, doubt: Promise<void> | undefined) {

@@ -95,8 +95,12 @@ export class JournalReader {
       )
       if (next === undefined) return undefined
       // The writer now uses the next segment, but may have appended to this one after the last read, so it is
-      // read once more.
-      const rest = this.#read(shipped, framesMax)
+      // read once more. If the directory was recreated, it appended to another file of this name.
+      let rest = this.#read(shipped, framesMax)
+      if (rest === undefined) {
+        this.close()
+        rest = this.#read(shipped, framesMax)
+      }
       if (rest !== undefined) return rest
       this.close()
       this.#leftAt.set(this.#segment, this.#options.clock.elapsed())

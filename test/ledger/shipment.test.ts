@@ -271,3 +271,26 @@ test('damage that goes over the shipped position keeps nothing behind it from be
   const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
   expect(fs.statSync(join(home, aside, 'damaged.bin')).size).toBe(damaged - shipped)
 })
+
+test('what is written after the directory was recreated is shipped, also before the shipper knows of it', async () => {
+  const { directory, journal } = startJournal('recreated', 1)
+  const [before, after] = [anOpen(), anOpen()]
+  await journal.row(before, aClose())
+  const options = {
+    directory,
+    instanceId: randomUUIDv7(),
+    batchBytes: 4096,
+    clock: systemClock,
+    log: silentLog,
+  }
+  const own = new Shipment({ ...options, growing: true })
+  await shipAll(own)
+  rmSync(directory, { recursive: true })
+  journal.restore()
+  await journal.row(after, aClose())
+  while (await own.shipNext(client));
+  own.close()
+  await journal.end()
+  const { rows } = await client.query('SELECT id FROM requests')
+  expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([before.id, after.id]))
+})

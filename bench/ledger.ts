@@ -7,8 +7,8 @@ import { Client } from 'pg'
 import { Journal } from '../src/journal/journal.ts'
 import { claimJournalDirectory } from '../src/journal/journal-directory.ts'
 import type { CloseRecord, OpenRecord } from '../src/journal/record.ts'
-import type { JournalDisk } from '../src/journal/segment-files.ts'
 import { systemClock } from '../src/runtime/clock.ts'
+import type { Disk } from '../src/runtime/disk.ts'
 import { Shipment } from '../src/shipping/shipment.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
 import { median, percentile } from './percentile.ts'
@@ -67,7 +67,7 @@ function print(name: string, samplesUs: readonly number[], requests: number): vo
 const inFlight = 16
 
 /** Returns how many bytes the journal holds. */
-async function writeAll(home: string, disk: JournalDisk, records: readonly Request[]): Promise<number> {
+async function writeAll(home: string, disk: Disk, records: readonly Request[]): Promise<number> {
   const directory = claimJournalDirectory(home, randomUUIDv7())
   const journal = new Journal({
     directory,
@@ -89,9 +89,9 @@ async function writeAll(home: string, disk: JournalDisk, records: readonly Reque
 }
 
 /** Takes everything at once and keeps nothing. */
-const endless: JournalDisk = {
+const endless: Disk = {
   ...fs,
-  writeSync: ((_fd: number, _bytes: Buffer, _at: number, length: number) => length) as typeof fs.writeSync,
+  writeSync: (_fd, _bytes, _at, length) => length,
 }
 
 async function shipAll(directory: string, requests: number): Promise<void> {

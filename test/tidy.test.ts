@@ -532,9 +532,9 @@ test('a test file that needs a special machine says so in its name', () => {
   }
 })
 
-test('tests wait for a state, never for a time: only test/support has timers', () => {
+test('tests wait for a state, never for a time: only test/support has timers, and the simulator its own', () => {
   const scripted =
-    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|background-bed|tollgate|replicated|marked-load|vendor\/vendor)\.ts$/
+    /^test\/(simulator\/scheduler|support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|background-bed|tollgate|replicated|marked-load|vendor\/vendor))\.ts$/
   for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
     // In quotes it is one that a test replaces.
     const timer = /(?<![.\w'])setTimeout\b/.exec(text)

@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AnswerPosition } from './answer-files.ts'
 import { AnswerJournal } from './answer-journal.ts'
@@ -9,6 +10,7 @@ export interface AnswerCaptureOptions {
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }
   bounds: { journalSegmentBytes: number; journalAlarmBytes: number }
+  disk?: Disk
   clock: Clock
   log: Log
 }
@@ -90,7 +92,7 @@ export class AnswerCapture {
     const directory = this.#options.directory()
     if (this.#journal === undefined || directory !== this.#directory) {
       this.#journal?.close()
-      this.#journal = new AnswerJournal({ directory, segmentBytes })
+      this.#journal = new AnswerJournal({ directory, segmentBytes, disk: this.#options.disk ?? systemDisk })
       this.#directory = directory
     }
     return this.#journal

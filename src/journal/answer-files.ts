@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemDisk } from '../runtime/disk.ts'
 
 /**
  * The captured answers of a process are stored in its journal directory, in their own segments:
@@ -20,9 +20,10 @@ export function answerSegmentPath(directory: string, segment: number): string {
 }
 
 /** The numbers of the segments, ascending. */
-export function listAnswerSegments(directory: string): number[] {
-  if (!existsSync(directory)) return []
-  return readdirSync(directory)
+export function listAnswerSegments(directory: string, disk = systemDisk): number[] {
+  if (!disk.existsSync(directory)) return []
+  return disk
+    .readdirSync(directory)
     .flatMap((name) => segmentFile.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
@@ -32,10 +33,10 @@ export function listAnswerSegments(directory: string): number[] {
  * The position up to which Postgres has the answers. If the file is missing or unreadable, the answers are
  * shipped once more.
  */
-export function readAnswerPosition(directory: string): AnswerPosition {
+export function readAnswerPosition(directory: string, disk = systemDisk): AnswerPosition {
   try {
     const { segment, at }: Partial<AnswerPosition> = JSON.parse(
-      readFileSync(join(directory, positionFile), 'utf8'),
+      disk.readFileSync(join(directory, positionFile), 'utf8'),
     )
     if (Number.isSafeInteger(segment) && Number.isSafeInteger(at))
       return { segment: segment ?? 0, at: at ?? 0 }
@@ -45,8 +46,8 @@ export function readAnswerPosition(directory: string): AnswerPosition {
   return { segment: 0, at: 0 }
 }
 
-export function writeAnswerPosition(directory: string, position: AnswerPosition): void {
+export function writeAnswerPosition(directory: string, position: AnswerPosition, disk = systemDisk): void {
   const path = join(directory, positionFile)
-  writeFileSync(`${path}.draft`, JSON.stringify(position), { mode: 0o600 })
-  renameSync(`${path}.draft`, path)
+  disk.writeFileSync(`${path}.draft`, JSON.stringify(position), { mode: 0o600 })
+  disk.renameSync(`${path}.draft`, path)
 }

@@ -1,4 +1,4 @@
-import * as fs from 'node:fs'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import { type AnswerPosition, answerSegmentPath } from './answer-files.ts'
 import { answerFrame } from './answer-frame.ts'
 import type { AnswerRecord } from './answer-record.ts'
@@ -7,8 +7,7 @@ export interface AnswerJournalOptions {
   /** The journal directory of this process. */
   directory: string
   segmentBytes: number
-  /** The disk operations. Tests pass operations that fail. */
-  disk?: Pick<typeof fs, 'openSync' | 'writeSync' | 'ftruncateSync'>
+  disk?: Disk
 }
 
 /**
@@ -27,7 +26,7 @@ export class AnswerJournal {
   readonly #starts = new Map<number, number>()
 
   constructor(options: AnswerJournalOptions) {
-    this.#options = { disk: fs, ...options }
+    this.#options = { disk: systemDisk, ...options }
   }
 
   /** The number of bytes that have not been shipped to Postgres. */
@@ -41,7 +40,7 @@ export class AnswerJournal {
     const { disk } = this.#options
     try {
       // If the file has been deleted, Postgres would never receive what is written to it.
-      if (this.#fd !== -1 && fs.fstatSync(this.#fd).nlink === 0) this.close()
+      if (this.#fd !== -1 && disk.fstatSync(this.#fd).nlink === 0) this.close()
       if (this.#fd === -1) this.#open()
       let at = 0
       while (at < frame.length) at += disk.writeSync(this.#fd, frame, at, frame.length - at, this.#end + at)
@@ -64,7 +63,7 @@ export class AnswerJournal {
 
   /** Closes the segment; the next answer starts a new one. */
   close(): void {
-    if (this.#fd !== -1) fs.closeSync(this.#fd)
+    if (this.#fd !== -1) this.#options.disk.closeSync(this.#fd)
     this.#fd = -1
   }
 

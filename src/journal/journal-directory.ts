@@ -1,5 +1,5 @@
-import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { systemDisk } from '../runtime/disk.ts'
 import { type OwnerState, ownerIn, ownerState, ownerText } from '../runtime/owner.ts'
 
 /**
@@ -15,12 +15,12 @@ export function journalDirectory(root: string, instanceId: string): string {
 }
 
 /** Creates the directory of this process. It appears together with its owner file, or not at all. */
-export function claimJournalDirectory(root: string, instanceId: string): string {
+export function claimJournalDirectory(root: string, instanceId: string, disk = systemDisk): string {
   const directory = journalDirectory(root, instanceId)
   const draft = join(root, `.${instanceId}`)
-  fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
-  fs.writeFileSync(join(draft, ownerFile), ownerText(), { mode: 0o600 })
-  fs.renameSync(draft, directory)
+  disk.mkdirSync(draft, { recursive: true, mode: 0o700 })
+  disk.writeFileSync(join(draft, ownerFile), ownerText(disk), { mode: 0o600 })
+  disk.renameSync(draft, directory)
   return directory
 }
 
@@ -28,11 +28,11 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
  * Recreates the directory of this process after it was deleted. Until the owner file is written, the journal
  * is not adopted.
  */
-export function remakeJournalDirectory(directory: string): void {
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+export function remakeJournalDirectory(directory: string, disk = systemDisk): void {
+  disk.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, ownerFile)
-  fs.writeFileSync(`${path}.draft`, ownerText(), { mode: 0o600 })
-  fs.renameSync(`${path}.draft`, path)
+  disk.writeFileSync(`${path}.draft`, ownerText(disk), { mode: 0o600 })
+  disk.renameSync(`${path}.draft`, path)
 }
 
 export interface FoundJournal {
@@ -41,9 +41,9 @@ export interface FoundJournal {
 }
 
 /** The journal directories in `root`. */
-export function listJournals(root: string): FoundJournal[] {
-  if (!fs.existsSync(root)) return []
-  return fs.readdirSync(root).flatMap((name) => {
+export function listJournals(root: string, disk = systemDisk): FoundJournal[] {
+  if (!disk.existsSync(root)) return []
+  return disk.readdirSync(root).flatMap((name) => {
     const instance = journalNamed(name)
     return instance === undefined ? [] : [{ instance, directory: join(root, name) }]
   })
@@ -57,14 +57,14 @@ export function journalNamed(name: string): string | undefined {
 }
 
 /** For an owner `elsewhere`, only its heartbeat shows whether it is alive. */
-export function journalOwner(directory: string): OwnerState {
+export function journalOwner(directory: string, disk = systemDisk): OwnerState {
   let text: string | undefined
   try {
-    text = fs.readFileSync(join(directory, ownerFile), 'utf8')
+    text = disk.readFileSync(join(directory, ownerFile), 'utf8')
   } catch {
     // For example, a directory that someone created by hand.
   }
-  return ownerState(ownerIn(text))
+  return ownerState(ownerIn(text), disk)
 }
 
 export function segmentName(segment: number): string {
@@ -72,10 +72,26 @@ export function segmentName(segment: number): string {
 }
 
 /** The numbers of the segments in a directory, ascending. */
-export function listSegments(directory: string): number[] {
-  return fs
+export function listSegments(directory: string, disk = systemDisk): number[] {
+  return disk
     .readdirSync(directory)
     .filter((name) => /^\d{8}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b)
+}
+
+/**
+ * Syncs the names in a directory, which may otherwise be missing, or be there again, after a power failure.
+ * Resolves with the error, or with null.
+ */
+export async function syncDirectory(directory: string, disk = systemDisk): Promise<unknown> {
+  let fd: number
+  try {
+    fd = disk.openSync(directory, 'r')
+  } catch (error) {
+    return error
+  }
+  const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
+  disk.closeSync(fd)
+  return error
 }

@@ -1,6 +1,6 @@
-import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Batch, BatchReader, type OpenRequest } from './batch.ts'
 import { findFrame, writeBareOpenFrame } from './frame.ts'
@@ -18,6 +18,7 @@ export interface JournalReaderOptions {
   batchBytes: number
   /** Whether running requests are also kept in Postgres. */
   keepsOpen?: boolean
+  disk?: Disk
   clock: Clock
   log: Log
 }
@@ -39,6 +40,7 @@ const compactBelow = 0.25
 /** Reads a journal batch by batch, through all its segments, and deletes what is no longer needed. */
 export class JournalReader {
   readonly #options: JournalReaderOptions
+  readonly #disk: Disk
   #batches: BatchReader
   #buffer: Buffer
   #segment: number
@@ -50,9 +52,10 @@ export class JournalReader {
 
   constructor(options: JournalReaderOptions) {
     this.#options = options
+    this.#disk = options.disk ?? systemDisk
     this.#batches = this.#open()
     this.#buffer = Buffer.allocUnsafeSlow(options.batchBytes)
-    this.#segment = listSegments(options.directory)[0] ?? 0
+    this.#segment = listSegments(options.directory, this.#disk)[0] ?? 0
   }
 
   /** The COPYs of the last batch, and the requests that are still open after it. */
@@ -70,9 +73,9 @@ export class JournalReader {
    * growing.
    */
   end(): JournalPosition {
-    const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment
+    const segment = listSegments(this.#options.directory, this.#disk).at(-1) ?? this.#segment
     const path = join(this.#options.directory, segmentName(segment))
-    return { segment, at: fs.existsSync(path) ? fs.statSync(path).size : 0 }
+    return { segment, at: this.#disk.existsSync(path) ? this.#disk.statSync(path).size : 0 }
   }
 
   isBefore({ segment, at }: JournalPosition): boolean {
@@ -87,11 +90,17 @@ export class JournalReader {
     for (;;) {
       const batch = this.#read(shipped, framesMax)
       if (batch !== undefined) return batch
-      const next = listSegments(this.#options.directory).find((segment) => segment > this.#segment)
+      const next = listSegments(this.#options.directory, this.#disk).find(
+        (segment) => segment > this.#segment,
+      )
       if (next === undefined) return undefined
       // The writer now uses the next segment, but may have appended to this one after the last read, so it is
-      // read once more.
-      const rest = this.#read(shipped, framesMax)
+      // read once more. If the directory was recreated, it appended to another file of this name.
+      let rest = this.#read(shipped, framesMax)
+      if (rest === undefined) {
+        this.close()
+        rest = this.#read(shipped, framesMax)
+      }
       if (rest !== undefined) return rest
       this.close()
       this.#leftAt.set(this.#segment, this.#options.clock.elapsed())
@@ -109,7 +118,7 @@ export class JournalReader {
   restart(): void {
     this.close()
     this.#batches = this.#open()
-    this.#segment = listSegments(this.#options.directory)[0] ?? this.#segment
+    this.#segment = listSegments(this.#options.directory, this.#disk)[0] ?? this.#segment
     this.#at = 0
     this.#leftAt.clear()
   }
@@ -134,7 +143,7 @@ export class JournalReader {
   }
 
   close(): void {
-    if (this.#fd !== undefined) fs.closeSync(this.#fd)
+    if (this.#fd !== undefined) this.#disk.closeSync(this.#fd)
     this.#fd = undefined
   }
 
@@ -153,7 +162,7 @@ export class JournalReader {
     const { directory, instanceId: instance, clock } = this.#options
     const { layout } = this.#batches
     const aside = { instance, segment, at: from, bytes: out.written, reason, layout }
-    return setAside(dirname(directory), clock, aside)
+    return setAside(dirname(directory), clock, aside, this.#disk)
   }
 
   /**
@@ -165,7 +174,7 @@ export class JournalReader {
     const { directory, instanceId: instance, clock } = this.#options
     const { layout } = this.#batches
     const aside = { instance, segment, at, reason, ...orphanFrames(half, layout) }
-    return setAside(dirname(directory), clock, aside)
+    return setAside(dirname(directory), clock, aside, this.#disk)
   }
 
   /**
@@ -176,11 +185,11 @@ export class JournalReader {
   deleteOld(keepMs: number, keepBytes: number): number | undefined {
     const { directory } = this.#options
     const openBytes = this.#openBytesBySegment()
-    const left = listSegments(directory)
+    const left = listSegments(directory, this.#disk)
       .filter((segment) => segment < this.#segment)
       .map((segment) => {
         const path = join(directory, segmentName(segment))
-        return { segment, path, size: fs.statSync(path).size }
+        return { segment, path, size: this.#disk.statSync(path).size }
       })
     let bytes = left.reduce((sum, { size }) => sum + size, 0)
     const isDue = (segment: number) =>
@@ -190,19 +199,19 @@ export class JournalReader {
       if (bytes <= keepBytes && !isDue(segment)) break
       const open = openBytes.get(segment) ?? 0
       if (open === 0) {
-        fs.rmSync(path)
+        this.#disk.rmSync(path)
         this.#leftAt.delete(segment)
         hasDeleted = true
         bytes -= size
       } else if (open < size * compactBelow) bytes -= size - this.#compact(segment, path)
     }
-    return hasDeleted ? listSegments(directory)[0] : undefined
+    return hasDeleted ? listSegments(directory, this.#disk)[0] : undefined
   }
 
   #open(): BatchReader {
     const { directory, instanceId, keepsOpen, log } = this.#options
     return new BatchReader({
-      layout: readLayout(directory),
+      layout: readLayout(directory, this.#disk),
       keepsOpenOf: keepsOpen === true ? instanceId : undefined,
       onUnknown: (id) =>
         log.error(
@@ -215,10 +224,10 @@ export class JournalReader {
   #read(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
     const path = join(this.#options.directory, segmentName(this.#segment))
     if (this.#fd === undefined) {
-      if (!fs.existsSync(path)) return undefined
-      this.#fd = fs.openSync(path, 'r')
+      if (!this.#disk.existsSync(path)) return undefined
+      this.#fd = this.#disk.openSync(path, 'r')
     }
-    const bytes = fs.readSync(this.#fd, this.#buffer, 0, this.#buffer.length, this.#at)
+    const bytes = this.#disk.readSync(this.#fd, this.#buffer, 0, this.#buffer.length, this.#at)
     const read = this.#buffer.subarray(0, bytes)
     const shippedTo = shipped.get(this.#segment) ?? 0
     const source = { segment: this.#segment, from: this.#at, shipped: shippedTo, framesMax }
@@ -239,7 +248,7 @@ export class JournalReader {
   /** Whether this segment is no longer written to. */
   #isSealed(): boolean {
     const { directory, growing } = this.#options
-    return !growing || listSegments(directory).some((segment) => segment > this.#segment)
+    return !growing || listSegments(directory, this.#disk).some((segment) => segment > this.#segment)
   }
 
   /**
@@ -257,17 +266,12 @@ export class JournalReader {
   /** Returns a batch without frames, which moves the position past bytes that are not frames. */
   #skip(bytes: Buffer, shippedTo: number, reason: string): Batch {
     const { segment, at: from } = this.position
-    const to = from + bytes.length
+    // Damage may go over the shipped position. From there on, Postgres must learn of it.
+    const to = from < shippedTo ? Math.min(from + bytes.length, shippedTo) : from + bytes.length
     if (to > shippedTo) {
       const { directory, instanceId: instance, clock, log } = this.#options
-      const folder = setAside(dirname(directory), clock, {
-        instance,
-        segment,
-        at: from,
-        bytes,
-        reason,
-        layout: undefined,
-      })
+      const aside = { instance, segment, at: from, bytes, reason, layout: undefined }
+      const folder = setAside(dirname(directory), clock, aside, this.#disk)
       log.error(
         { directory: folder, bytes: bytes.length },
         'part of a journal is damaged; it is set aside, and the frames after it are shipped',
@@ -301,17 +305,17 @@ export class JournalReader {
   }
 
   #replace(path: string, bytes: Buffer): void {
-    fs.writeFileSync(`${path}.compact`, bytes, { mode: 0o600, flush: true })
-    fs.renameSync(`${path}.compact`, path)
+    this.#disk.writeFileSync(`${path}.compact`, bytes, { mode: 0o600, flush: true })
+    this.#disk.renameSync(`${path}.compact`, path)
   }
 
   #readOpen({ segment, at, bytes }: OpenRequest): Buffer {
     const frame = Buffer.alloc(bytes)
-    const fd = fs.openSync(join(this.#options.directory, segmentName(segment)), 'r')
+    const fd = this.#disk.openSync(join(this.#options.directory, segmentName(segment)), 'r')
     try {
-      fs.readSync(fd, frame, 0, bytes, at)
+      this.#disk.readSync(fd, frame, 0, bytes, at)
     } finally {
-      fs.closeSync(fd)
+      this.#disk.closeSync(fd)
     }
     return frame
   }

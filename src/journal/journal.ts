@@ -1,11 +1,11 @@
-import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { cannotRecord } from './journal-refusals.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
-import { type JournalDisk, type Segment, SegmentFiles } from './segment-files.ts'
+import { type Segment, SegmentFiles } from './segment-files.ts'
 import { TupleWriter } from './tuple.ts'
 
 export interface JournalOptions {
@@ -22,8 +22,7 @@ export interface JournalOptions {
    * waiting rows was full.
    */
   onLost?(rows: number): void
-  /** The disk operations. Tests pass operations that fail. */
-  disk?: JournalDisk
+  disk?: Disk
 }
 
 const syncIntervalMs = 10
@@ -71,6 +70,7 @@ interface AwaitingSync extends Kept {
  */
 export class Journal {
   readonly #options: JournalOptions
+  readonly #disk: Disk
   readonly #files: SegmentFiles
   readonly #out = new TupleWriter(1024 * 1024)
   #turn: Turn | undefined
@@ -92,7 +92,8 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options
-    const { directory, segmentBytes, disk = fs } = options
+    const { directory, segmentBytes, disk = systemDisk } = options
+    this.#disk = disk
     this.#files = new SegmentFiles({ directory, segmentBytes, disk })
     if (!this.#writeBallast()) this.#waitForDisk('no room for the ballast file')
   }
@@ -208,7 +209,7 @@ export class Journal {
     await this.#syncing
     await this.#sync()
     await this.#files.end()
-    fs.rmSync(this.#ballastPath(), { force: true })
+    this.#disk.rmSync(this.#ballastPath(), { force: true })
   }
 
   #append(kind: 'opens' | 'closes' | 'rows', write: () => void): Promise<void> {
@@ -287,7 +288,7 @@ export class Journal {
   #writeOrFreeBallast(bytes: Buffer): GatewayError | undefined {
     const failure = this.#files.write(bytes)
     if (failure === undefined) return undefined
-    fs.rmSync(this.#ballastPath(), { force: true })
+    this.#disk.rmSync(this.#ballastPath(), { force: true })
     this.#waitForDisk(String(failure))
     return this.#files.write(bytes) === undefined ? undefined : cannotRecord(failure)
   }
@@ -317,18 +318,24 @@ export class Journal {
 
   async #recover(): Promise<boolean> {
     // The pages of a failed sync may be lost. A new file contains none of them; one new file per failure is
-    // enough.
+    // enough, until something is taken back from it.
     if (this.#syncFailed && !this.#hasRotated) {
       if (!this.#rotate()) return false
       this.#hasRotated = true
     }
+    // While the disk does not work, nothing is written to the new file.
+    if (this.#isDiskAwaited && this.#syncFailed && !(await this.#canSync())) return false
     if (this.#kept.length > 0 && !this.#writeKept()) return false
     if (this.#files.isFull && !this.#rotate()) return false
     if (!this.#writeBallast()) return false
+    return (await this.#canSync()) && this.#kept.length === 0
+  }
+
+  async #canSync(): Promise<boolean> {
     await this.#syncing
     this.#syncFailed = false
     await this.#sync()
-    return !this.#syncFailed && this.#kept.length === 0
+    return !this.#syncFailed
   }
 
   /** Returns false if the disk does not accept them. */
@@ -379,7 +386,7 @@ export class Journal {
       const behind = this.#awaitingSync.filter(({ segment }) => failed.has(segment))
       this.#awaitingSync = this.#awaitingSync.filter(({ segment }) => !failed.has(segment))
       for (const turn of behind) this.#refuse(turn)
-      for (const segment of failed.keys()) this.#files.takeBack(segment)
+      for (const segment of failed.keys()) if (this.#files.takeBack(segment) > 0) this.#hasRotated = false
     }
     if (!this.#closed) this.#waitForDisk(`fdatasync failed: ${String(error)}`)
   }
@@ -402,10 +409,10 @@ export class Journal {
   /** Returns false, and uses no space, if the disk has no room for it. */
   #writeBallast(): boolean {
     try {
-      fs.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
+      this.#disk.writeFileSync(this.#ballastPath(), Buffer.alloc(ballastBytes), { mode: 0o600 })
       return true
     } catch {
-      fs.rmSync(this.#ballastPath(), { force: true })
+      this.#disk.rmSync(this.#ballastPath(), { force: true })
       return false
     }
   }

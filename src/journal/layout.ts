@@ -1,5 +1,5 @@
-import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { systemDisk } from '../runtime/disk.ts'
 import { attemptColumns } from './attempt-row.ts'
 import { type Column, writeColumns } from './column.ts'
 import { closeColumns, openColumns } from './row.ts'
@@ -25,8 +25,11 @@ export const ownLayout: Layout = {
 
 const fileName = 'columns.json'
 
-export function writeLayout(directory: string, layout: Layout): void {
-  fs.writeFileSync(join(directory, fileName), JSON.stringify(layout), { mode: 0o600 })
+export function writeLayout(directory: string, layout: Layout, disk = systemDisk): void {
+  const path = join(directory, fileName)
+  // Nobody can read the journal without it. After a power failure it is whole, or there are no frames.
+  disk.writeFileSync(`${path}.draft`, JSON.stringify(layout), { mode: 0o600, flush: true })
+  disk.renameSync(`${path}.draft`, path)
 }
 
 /** `columns.json` does not contain a valid layout. */
@@ -37,10 +40,10 @@ export class LayoutError extends Error {
 /**
  * If there is no file, returns the layout of this release, because the process died before it wrote a frame.
  */
-export function readLayout(directory: string): Layout {
+export function readLayout(directory: string, disk = systemDisk): Layout {
   const path = join(directory, fileName)
-  if (!fs.existsSync(path)) return ownLayout
-  const { open, close, attempts }: Record<string, unknown> = JSON.parse(fs.readFileSync(path, 'utf8')) ?? {}
+  if (!disk.existsSync(path)) return ownLayout
+  const { open, close, attempts }: Record<string, unknown> = JSON.parse(disk.readFileSync(path, 'utf8')) ?? {}
   return { open: namesOf(open), close: namesOf(close), attempts: namesOf(attempts) }
 }
 

@@ -1,10 +1,8 @@
-import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
-import { remakeJournalDirectory, segmentName } from './journal-directory.ts'
+import type { Disk } from '../runtime/disk.ts'
+import { remakeJournalDirectory, segmentName, syncDirectory } from './journal-directory.ts'
 import type { JournalPosition } from './journal-reader.ts'
 import { ownLayout, writeLayout } from './layout.ts'
-
-export type JournalDisk = Pick<typeof fs, 'writeSync' | 'openSync' | 'ftruncateSync' | 'fdatasync' | 'fsync'>
 
 /** A segment whose frames have not all been shipped to Postgres. */
 export interface Segment {
@@ -21,7 +19,7 @@ export interface Segment {
 export interface SegmentFilesOptions {
   directory: string
   segmentBytes: number
-  disk: JournalDisk
+  disk: Disk
 }
 
 /** The shipped positions of older segments are not tracked. */
@@ -47,6 +45,8 @@ export class SegmentFiles {
   #current: Segment
   #written = 0
   #shipped = 0
+  /** Postgres has all segments with lower numbers. */
+  #shippedBefore = 0
   /** How many bytes were written before each segment. */
   readonly #starts = new Map<number, number>([[0, 0]])
   /** Bytes of segments that were closed before they were shipped. */
@@ -54,7 +54,7 @@ export class SegmentFiles {
 
   constructor(options: SegmentFilesOptions) {
     this.#options = options
-    writeLayout(options.directory, ownLayout)
+    writeLayout(options.directory, ownLayout, options.disk)
     this.#current = this.#make(0)
   }
 
@@ -129,13 +129,12 @@ export class SegmentFiles {
   shippedTo({ segment: number, at }: JournalPosition): void {
     const start = this.#starts.get(number)
     if (start === undefined) return
-    this.#shipped = start + at
+    // What was taken back does not count, also if it was shipped.
+    this.#shipped = Math.min(start + at, this.#starts.get(number + 1) ?? this.#written)
     this.#starts.delete(number - segmentsKnown)
-    for (const segment of this.#open.values()) {
-      if (segment.number >= number) break
-      this.#release(segment)
-    }
-    if (this.#open.size === 1) this.#unreadable = 0
+    this.#shippedBefore = number
+    this.#releaseShipped()
+    if (number === this.#current.number) this.#unreadable = 0
   }
 
   /** Syncs everything written before the call. Resolves with the segments for which that failed, and why. */
@@ -150,25 +149,32 @@ export class SegmentFiles {
     }
     this.#isSyncing = false
     for (const segment of failed.keys()) this.#dirty.add(segment)
+    this.#releaseShipped()
     this.#closeUnused()
     return failed
   }
 
-  /** Discards the bytes that were not synced. They may be on the disk nevertheless, and may be shipped. */
-  takeBack(segment: Segment): void {
+  /**
+   * Discards the bytes that were not synced, and returns their number. They may be on the disk nevertheless,
+   * and may have been shipped, so the segment must not be written again.
+   */
+  takeBack(segment: Segment): number {
     const bytes = segment.end - segment.synced
     segment.end = segment.synced
     this.#truncate(segment)
     this.#written -= bytes
     for (const [number, start] of this.#starts)
       if (number > segment.number) this.#starts.set(number, start - bytes)
+    this.#shipped = Math.min(this.#shipped, this.#written)
+    return bytes
   }
 
   /** Whether the directory, or the file being written, has been deleted. */
   isGone(): boolean {
     try {
-      const there = fs.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
-      return there === undefined || there.ino !== fs.fstatSync(this.#current.fd).ino
+      const { disk } = this.#options
+      const there = disk.statSync(this.#pathOf(this.#current), { throwIfNoEntry: false })
+      return there === undefined || there.ino !== disk.fstatSync(this.#current.fd).ino
     } catch {
       return true
     }
@@ -180,13 +186,13 @@ export class SegmentFiles {
    * read.
    */
   restore(): number {
-    const { directory } = this.#options
-    remakeJournalDirectory(directory)
-    writeLayout(directory, ownLayout)
+    const { directory, disk } = this.#options
+    remakeJournalDirectory(directory, disk)
+    writeLayout(directory, ownLayout, disk)
     let lost = this.#unreadable
     for (const segment of this.#open.values()) {
       const path = this.#pathOf(segment)
-      if (isFileOf(path, segment.fd)) continue
+      if (isFileOf(disk, path, segment.fd)) continue
       if (!this.#copy(segment, path)) lost += segment.end
     }
     this.#unreadable = 0
@@ -210,7 +216,7 @@ export class SegmentFiles {
 
   async #syncOne(segment: Segment): Promise<unknown> {
     const { disk, directory } = this.#options
-    // A segment that has been shipped does not need to be synced.
+    // -1: there were too many segments, and this one was closed.
     while (segment.fd !== -1) {
       const { fd, end } = segment
       const error = await new Promise<unknown>((resolve) => disk.fdatasync(fd, resolve))
@@ -218,8 +224,9 @@ export class SegmentFiles {
       if (segment.fd !== fd) continue
       if (error !== null) return error
       if (!segment.hasName) {
+        // A synced file in an unsynced directory may have no name after a power failure.
         const unnamed =
-          (await this.#syncDirectory(directory)) ?? (await this.#syncDirectory(dirname(directory)))
+          (await syncDirectory(directory, disk)) ?? (await syncDirectory(dirname(directory), disk))
         if (unnamed !== null) return unnamed
         segment.hasName = true
       }
@@ -229,38 +236,25 @@ export class SegmentFiles {
     return null
   }
 
-  /** Needed because a synced file in an unsynced directory may have no name after a power failure. */
-  async #syncDirectory(directory: string): Promise<unknown> {
-    const { disk } = this.#options
-    let fd: number
-    try {
-      fd = fs.openSync(directory, 'r')
-    } catch (error) {
-      return error
-    }
-    const error = await new Promise<unknown>((resolve) => disk.fsync(fd, resolve))
-    fs.closeSync(fd)
-    return error
-  }
-
   /** Returns false if the old file cannot be read to its end; the rest of the new one is then zeros. */
   #copy(segment: Segment, path: string): boolean {
+    const { disk } = this.#options
     const draft = `${path}.draft`
-    const fd = fs.openSync(draft, 'w+', 0o600)
+    const fd = disk.openSync(draft, 'w+', 0o600)
     let isRead = true
     const chunk = Buffer.allocUnsafe(copyBytes)
     try {
       for (let at = 0; at < segment.end; ) {
         const length = Math.min(chunk.length, segment.end - at)
-        const bytes = tryToRead(segment.fd, chunk, length, at)
+        const bytes = tryToRead(disk, segment.fd, chunk, length, at)
         isRead = bytes > 0
         if (!isRead) break
-        fs.writeSync(fd, chunk, 0, bytes, at)
+        disk.writeSync(fd, chunk, 0, bytes, at)
         at += bytes
       }
-      fs.renameSync(draft, path)
+      disk.renameSync(draft, path)
     } catch (error) {
-      fs.closeSync(fd)
+      disk.closeSync(fd)
       throw error
     }
     this.#unused.push(segment.fd)
@@ -269,6 +263,16 @@ export class SegmentFiles {
     this.#dirty.add(segment)
     this.#closeUnused()
     return isRead
+  }
+
+  /**
+   * Also waits for the sync of what Postgres has: the beginnings of running requests are only here.
+   */
+  #releaseShipped(): void {
+    for (const segment of this.#open.values()) {
+      if (segment.number >= this.#shippedBefore) return
+      if (segment.hasName && segment.synced === segment.end) this.#release(segment)
+    }
   }
 
   #release(segment: Segment): void {
@@ -281,7 +285,7 @@ export class SegmentFiles {
 
   #closeUnused(): void {
     if (this.#isSyncing) return
-    for (const fd of this.#unused.splice(0)) fs.closeSync(fd)
+    for (const fd of this.#unused.splice(0)) this.#options.disk.closeSync(fd)
   }
 
   #truncate(segment: Segment): void {
@@ -297,15 +301,15 @@ export class SegmentFiles {
   }
 }
 
-function isFileOf(path: string, fd: number): boolean {
-  const there = fs.statSync(path, { throwIfNoEntry: false })
-  return there !== undefined && there.ino === fs.fstatSync(fd).ino
+function isFileOf(disk: Disk, path: string, fd: number): boolean {
+  const there = disk.statSync(path, { throwIfNoEntry: false })
+  return there !== undefined && there.ino === disk.fstatSync(fd).ino
 }
 
 /** The number of bytes read; 0 if they cannot be read. */
-function tryToRead(fd: number, into: Buffer, length: number, at: number): number {
+function tryToRead(disk: Disk, fd: number, into: Buffer, length: number, at: number): number {
   try {
-    return fs.readSync(fd, into, 0, length, at)
+    return disk.readSync(fd, into, 0, length, at)
   } catch {
     return 0
   }

@@ -1,6 +1,6 @@
-import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import { segmentName } from './journal-directory.ts'
 import { type Layout, writeLayout } from './layout.ts'
 
@@ -27,18 +27,18 @@ export interface Aside {
 export const setAsidePrefix = 'set-aside-'
 
 /** Writes the folder and returns it. A second call for the same position overwrites the first. */
-export function setAside(root: string, clock: Clock, aside: Aside): string {
+export function setAside(root: string, clock: Clock, aside: Aside, disk = systemDisk): string {
   const { instance, segment, at, bytes, reason, request, layout } = aside
   const folder = join(root, `${setAsidePrefix}${instance}-${request ?? `${segment}-${at}`}`)
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (layout !== undefined) writeLayout(folder, layout)
-  write(join(folder, layout === undefined ? 'damaged.bin' : segmentName(0)), bytes)
+  disk.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (layout !== undefined) writeLayout(folder, layout, disk)
+  write(disk, join(folder, layout === undefined ? 'damaged.bin' : segmentName(0)), bytes)
   const setAsideAt = new Date(clock.now()).toISOString()
   const note = { instance, segment, at, bytes: bytes.length, reason, setAsideAt }
-  write(join(folder, 'reason.json'), Buffer.from(`${JSON.stringify(note)}\n`))
+  write(disk, join(folder, 'reason.json'), Buffer.from(`${JSON.stringify(note)}\n`))
   return folder
 }
 
-function write(path: string, bytes: Buffer): void {
-  fs.writeFileSync(path, bytes, { mode: 0o600, flush: true })
+function write(disk: Disk, path: string, bytes: Buffer): void {
+  disk.writeFileSync(path, bytes, { mode: 0o600, flush: true })
 }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { type Disk, systemDisk } from './disk.ts'
 
 /** The process that a file names as its owner, distinguished from a later process with the same pid. */
 export interface Owner {
@@ -14,8 +14,8 @@ export interface Owner {
 export type OwnerState = 'alive' | 'dead' | 'elsewhere'
 
 /** The contents of a file that this process owns. */
-export function ownerText(): string {
-  const owner: Owner = { ...here(), pid: process.pid, startTicks: startTicks(process.pid) }
+export function ownerText(disk = systemDisk): string {
+  const owner: Owner = { ...here(disk), pid: process.pid, startTicks: startTicks(process.pid, disk) }
   return JSON.stringify(owner)
 }
 
@@ -37,40 +37,40 @@ export function ownerIn(text: string | undefined): Owner | undefined {
  * in another container or from another boot (a copied machine has the same host name), or because its file
  * cannot be read.
  */
-export function ownerState(owner: Owner | undefined): OwnerState {
+export function ownerState(owner: Owner | undefined, disk = systemDisk): OwnerState {
   if (owner === undefined) return 'elsewhere'
-  const { host, bootId, pidNamespace } = here()
+  const { host, bootId, pidNamespace } = here(disk)
   if (owner.host !== host || owner.bootId !== bootId || owner.pidNamespace !== pidNamespace)
     return 'elsewhere'
-  return livesHere(owner) ? 'alive' : 'dead'
+  return livesHere(owner, disk) ? 'alive' : 'dead'
 }
 
 /** Whether a process visible to this one has the owner's pid and start. */
-export function livesHere({ pid, startTicks: started }: Owner): boolean {
-  const now = startTicks(pid)
+export function livesHere({ pid, startTicks: started }: Owner, disk = systemDisk): boolean {
+  const now = startTicks(pid, disk)
   return now !== '' && now === started
 }
 
-function here(): Pick<Owner, 'host' | 'bootId' | 'pidNamespace'> {
+function here(disk: Disk): Pick<Owner, 'host' | 'bootId' | 'pidNamespace'> {
   return {
     host: hostname(),
-    bootId: readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    pidNamespace: readOr('', () => readlinkSync('/proc/self/ns/pid')),
+    bootId: readOr('', () => disk.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: readOr('', () => disk.readlinkSync('/proc/self/ns/pid')),
   }
 }
 
 /** Returns an empty string for a process that does not exist or is a zombie. */
-function startTicks(pid: number): string {
-  const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  if (stat === '') return startTicksWithoutProc(pid)
+function startTicks(pid: number, disk: Disk): string {
+  const stat = readOr('', () => disk.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  if (stat === '') return startTicksWithoutProc(pid, disk)
   // The command name, in parentheses, may contain spaces and parentheses, so count the fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
 }
 
 /** On a system without /proc, a process can only check whether the pid exists. */
-function startTicksWithoutProc(pid: number): string {
-  if (existsSync('/proc/self/stat')) return ''
+function startTicksWithoutProc(pid: number, disk: Disk): string {
+  if (disk.existsSync('/proc/self/stat')) return ''
   try {
     process.kill(pid, 0)
     return 'unknown'

@@ -1,10 +1,10 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import { type FoundJournal, journalOwner, listJournals } from '../journal/journal-directory.ts'
 import { LayoutError } from '../journal/layout.ts'
 import { pauseAfter } from '../runtime/backoff.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
 import { AnswerShipment } from './answer-shipment.ts'
@@ -22,6 +22,7 @@ export interface AdopterOptions {
   /** How long a shipped journal stays on disk. */
   keepMs: number
   batchBytes: number
+  disk?: Disk
   clock: Clock
   log: Log
   /** `orphans` are the ids of the requests for which orphaned rows were written. */
@@ -44,6 +45,7 @@ const failureMs = { least: 60_000, most: 3_600_000 }
  */
 export class Adopter {
   readonly #options: AdopterOptions
+  readonly #disk: Disk
   readonly #failures = new Map<string, { times: number; until: number; message: string }>()
   readonly #leftAnswers: LeftAnswers
   #current: RunningAdoption | undefined
@@ -52,6 +54,7 @@ export class Adopter {
 
   constructor(options: AdopterOptions) {
     this.#options = options
+    this.#disk = options.disk ?? systemDisk
     this.#connectedAt = options.clock.elapsed()
     this.#leftAnswers = new LeftAnswers(options)
   }
@@ -83,7 +86,7 @@ export class Adopter {
       if (await adoption.answers.shipNext(client)) return
       const orphans = await adoption.shipment.adopt(client, adoption.silentMs)
       this.#options.onAdopted(adoption.journal.instance, orphans)
-      markShipped(adoption.journal.directory)
+      markShipped(adoption.journal.directory, this.#disk)
       this.#failures.delete(adoption.journal.instance)
       this.#leftAnswers.take(adoption.journal, adoption.answers)
       await this.#leave(client, adoption)
@@ -105,7 +108,7 @@ export class Adopter {
 
   async #begin(client: Client): Promise<RunningAdoption | undefined> {
     const { root, instanceId, instanceDeadMs } = this.#options
-    const journals = listJournals(root).filter(({ instance }) => instance !== instanceId)
+    const journals = listJournals(root, this.#disk).filter(({ instance }) => instance !== instanceId)
     const instances = journals.map(({ instance }) => instance)
     this.#forgetFailures(instances)
     this.#leftAnswers.forget((instance) => instances.includes(instance))
@@ -121,11 +124,11 @@ export class Adopter {
         await this.#alone(client, journal, () => this.#endKept(client, journal))
         continue
       }
-      const owner = journalOwner(journal.directory)
+      const owner = journalOwner(journal.directory, this.#disk)
       if (owner === 'alive') continue
-      if (found === undefined && isForgotten(journal, this.#options.clock.now())) {
+      if (found === undefined && isForgotten(journal, this.#options.clock.now(), this.#disk)) {
         await this.#alone(client, journal, async () =>
-          rmSync(journal.directory, { recursive: true, force: true }),
+          this.#disk.rmSync(journal.directory, { recursive: true, force: true }),
         )
         continue
       }
@@ -150,15 +153,16 @@ export class Adopter {
     await this.#alone(client, journal, async () => {
       const { directory, instance: instanceId } = journal
       const { instanceDeadMs, batchBytes, clock, log } = this.#options
+      const disk = this.#disk
       // Another process may have adopted it since it was listed.
       const found = (await knownInstances(client, [instanceId], instanceDeadMs)).get(instanceId)
-      if (found?.state === 'closed' || found?.state === 'adopted' || !existsSync(directory)) return
+      if (found?.state === 'closed' || found?.state === 'adopted' || !this.#disk.existsSync(directory)) return
       await endSessions(client, instanceId)
       // The mark is outdated, because Postgres has lost what it had when the mark was written.
-      rmSync(join(directory, shippedMark), { force: true })
-      const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, clock, log })
+      this.#disk.rmSync(join(directory, shippedMark), { force: true })
+      const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, disk, clock, log })
       await shipment.resume(client)
-      const answers = new AnswerShipment({ directory, growing: false, batchBytes, clock, log })
+      const answers = new AnswerShipment({ directory, growing: false, batchBytes, disk, clock, log })
       adoption = { journal, shipment, answers, silentMs: isElsewhere ? instanceDeadMs : undefined }
     })
     if (adoption === undefined) await unlock(client, journal.instance)
@@ -199,7 +203,8 @@ export class Adopter {
   async #endKept(client: Client, journal: FoundJournal): Promise<void> {
     if (!(await tryLock(client, journal.instance))) return
     try {
-      if (!existsSync(join(journal.directory, shippedMark))) markShipped(journal.directory)
+      const mark = join(journal.directory, shippedMark)
+      if (!this.#disk.existsSync(mark)) markShipped(journal.directory, this.#disk)
       if (await this.#leftAnswers.ship(client, journal, shippedMark)) this.#deleteKept(journal)
     } finally {
       await unlock(client, journal.instance)
@@ -212,9 +217,9 @@ export class Adopter {
    */
   #deleteKept({ directory }: FoundJournal): void {
     const mark = join(directory, shippedMark)
-    const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs
+    const since = this.#disk.statSync(mark, { throwIfNoEntry: false })?.mtimeMs
     const { clock, keepMs } = this.#options
-    if (clock.now() - (since ?? 0) >= keepMs) rmSync(directory, { recursive: true, force: true })
+    if (clock.now() - (since ?? 0) >= keepMs) this.#disk.rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -232,14 +237,14 @@ export const shippedMark = 'shipped'
  * True if Postgres received the journal so long ago that it has forgotten the process. Shipping the journal
  * again would try to write every row a second time.
  */
-function isForgotten({ directory }: FoundJournal, nowMs: number): boolean {
-  const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
+function isForgotten({ directory }: FoundJournal, nowMs: number, disk: Disk): boolean {
+  const since = disk.statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
   return since !== undefined && nowMs - since > instanceKeepDays * 24 * 60 * 60_000
 }
 
 /** Records when Postgres had the whole journal, as the modification time of the file. */
-export function markShipped(directory: string): void {
-  if (existsSync(directory)) writeFileSync(join(directory, shippedMark), '', { mode: 0o600 })
+export function markShipped(directory: string, disk = systemDisk): void {
+  if (disk.existsSync(directory)) disk.writeFileSync(join(directory, shippedMark), '', { mode: 0o600 })
 }
 
 /** False if another process holds the lock of this journal. */

@@ -1,4 +1,3 @@
-import * as fs from 'node:fs'
 import type { Client } from 'pg'
 import {
   type AnswerPosition,
@@ -10,6 +9,7 @@ import {
 import { type ReadAnswer, readAnswerFrame } from '../journal/answer-frame.ts'
 import { momentOf } from '../journal/tuple.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isDataError } from './shipment.ts'
 
@@ -18,6 +18,7 @@ export interface AnswerShipmentOptions {
   /** Whether the process is still writing. */
   growing: boolean
   batchBytes: number
+  disk?: Disk
   clock: Clock
   log: Log
 }
@@ -32,24 +33,27 @@ const pauseMs = 60_000
  */
 export class AnswerShipment {
   readonly #options: AnswerShipmentOptions
+  readonly #disk: Disk
   #position: AnswerPosition | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: AnswerShipmentOptions) {
     this.#options = options
+    this.#disk = options.disk ?? systemDisk
   }
 
   /** Postgres has everything before this position. */
   get position(): AnswerPosition {
-    this.#position ??= readAnswerPosition(this.#options.directory)
+    this.#position ??= readAnswerPosition(this.#options.directory, this.#disk)
     return this.#position
   }
 
   /** True if some bytes have not been shipped to Postgres. */
   get hasMore(): boolean {
     const { segment, at } = this.position
-    return listAnswerSegments(this.#options.directory).some(
-      (other) => other > segment || (other === segment && sizeOf(this.#options.directory, other) > at),
+    const { directory } = this.#options
+    return listAnswerSegments(directory, this.#disk).some(
+      (other) => other > segment || (other === segment && this.#sizeOf(other) > at),
     )
   }
 
@@ -81,7 +85,9 @@ export class AnswerShipment {
 
   async #shipNext(client: Client): Promise<boolean> {
     const { directory, growing } = this.#options
-    const segments = listAnswerSegments(directory).filter((segment) => segment >= this.position.segment)
+    const segments = listAnswerSegments(directory, this.#disk).filter(
+      (segment) => segment >= this.position.segment,
+    )
     const [segment] = segments
     if (segment === undefined) return false
     const from = segment === this.position.segment ? this.position.at : 0
@@ -99,7 +105,7 @@ export class AnswerShipment {
         'some captured answers are damaged or were cut off by a crash; they are skipped',
       )
     this.#moveTo({ segment: segment + 1, at: 0 })
-    fs.rmSync(answerSegmentPath(directory, segment), { force: true })
+    this.#disk.rmSync(answerSegmentPath(directory, segment), { force: true })
     return segments.length > 1
   }
 
@@ -108,10 +114,10 @@ export class AnswerShipment {
    * from `from` to the end.
    */
   #read(segment: number, from: number): { answers: ReadAnswer[]; bytes: number; left: number } {
-    const fd = fs.openSync(answerSegmentPath(this.#options.directory, segment), 'r')
+    const fd = this.#disk.openSync(answerSegmentPath(this.#options.directory, segment), 'r')
     try {
-      const left = Math.max(0, fs.fstatSync(fd).size - from)
-      const buffer = readAt(fd, from, Math.min(left, this.#options.batchBytes))
+      const left = Math.max(0, this.#disk.fstatSync(fd).size - from)
+      const buffer = this.#readAt(fd, from, Math.min(left, this.#options.batchBytes))
       const answers: ReadAnswer[] = []
       let at = 0
       let frame = readAnswerFrame(buffer, at)
@@ -121,12 +127,12 @@ export class AnswerShipment {
         frame = readAnswerFrame(buffer, at)
       }
       if (answers.length === 0 && typeof frame === 'object' && 'needs' in frame && frame.needs <= left) {
-        const long = readAnswerFrame(readAt(fd, from, frame.needs), 0)
+        const long = readAnswerFrame(this.#readAt(fd, from, frame.needs), 0)
         if (typeof long === 'object' && 'id' in long) return { answers: [long], bytes: long.bytes, left }
       }
       return { answers, bytes: at, left }
     } finally {
-      fs.closeSync(fd)
+      this.#disk.closeSync(fd)
     }
   }
 
@@ -154,11 +160,21 @@ export class AnswerShipment {
   #moveTo(position: AnswerPosition): void {
     this.#position = position
     try {
-      writeAnswerPosition(this.#options.directory, position)
+      writeAnswerPosition(this.#options.directory, position, this.#disk)
     } catch {
       // The disk is full. The next process that reads these files ships the answers once more, which changes
       // nothing.
     }
+  }
+
+  #readAt(fd: number, from: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(length)
+    return buffer.subarray(0, this.#disk.readSync(fd, buffer, 0, length, from))
+  }
+
+  #sizeOf(segment: number): number {
+    const path = answerSegmentPath(this.#options.directory, segment)
+    return this.#disk.statSync(path, { throwIfNoEntry: false })?.size ?? 0
   }
 }
 
@@ -173,13 +189,4 @@ function isOfAnswers(error: unknown): boolean {
   if ('syscall' in error && 'path' in error) return true
   // Class 08 is for connection errors, 57P for a server that is shutting down.
   return /^[0-9A-Z]{5}$/.test(String(error.code)) && !/^(08|57P)/.test(String(error.code))
-}
-
-function readAt(fd: number, from: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length)
-  return buffer.subarray(0, fs.readSync(fd, buffer, 0, length, from))
-}
-
-function sizeOf(directory: string, segment: number): number {
-  return fs.statSync(answerSegmentPath(directory, segment), { throwIfNoEntry: false })?.size ?? 0
 }

@@ -4,7 +4,7 @@ import { orphanRows } from '../journal/orphan-rows.ts'
 import { standInOf } from '../journal/stand-in-row.ts'
 import type { Log } from '../telemetry/log.ts'
 import { endSessions } from './instances.ts'
-import { existingIds, isDataError, refusalOf, send } from './shipment.ts'
+import { existingIds, isDataError, keptOpenRequests, refusalOf, send } from './shipment.ts'
 
 export interface LostOptions {
   /** The caller, whose own heartbeat may be old after its machine was suspended. */
@@ -74,15 +74,12 @@ async function endOne(
     return undefined
   }
   await endSessions(client, instance)
-  const found = await client.query<{ id: string; half: Buffer }>(
-    'SELECT request_id AS id, half FROM open_requests WHERE instance_id = $1',
-    [instance],
-  )
+  const found = await keptOpenRequests(client, instance)
   const existing = await existingIds(
     client,
-    found.rows.map(({ id }) => id),
+    found.map(({ id }) => id),
   )
-  const open = found.rows.filter(({ id }) => !existing.has(id))
+  const open = found.filter(({ id }) => !existing.has(id))
   await writeOrphans(
     client,
     columns,

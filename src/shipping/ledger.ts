@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
 import { AnswerCapture } from '../journal/answer-capture.ts'
 import { Commits } from '../journal/commits.ts'
 import { Journal } from '../journal/journal.ts'
@@ -9,6 +8,7 @@ import type { CloseRecord, OnRow, OpenRecord } from '../journal/record.ts'
 import { RefusalAggregator } from '../journal/refusal-aggregator.ts'
 import { SharedRuns } from '../journal/shared-runs.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import { startThread } from '../runtime/start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Adoption, noAdoption } from './adoption.ts'
@@ -38,6 +38,9 @@ export interface LedgerOptions {
     upstreamTotalMs: number
     unauthenticatedRowsPerMinute: number
   }
+  disk?: Disk
+  /** Starts the thread of the shipper. */
+  startThread?(script: URL, options: { workerData: ShipperData }): Thread
   clock: Clock
   log: Log
   /**
@@ -70,7 +73,7 @@ export class Ledger {
   readonly #ownership: Ownership
   readonly #refusals: RefusalAggregator
   readonly #data: Omit<ShipperData, 'instanceId' | 'isAway'>
-  #worker: Worker
+  #worker: Thread
   #workerExit: Promise<void> = Promise.resolve()
   #nextToken = 1
   #waiting = new Map<number, () => void>()
@@ -88,12 +91,13 @@ export class Ledger {
   #ending: Promise<void> | undefined
 
   static start(options: LedgerOptions): Ledger {
-    return new Ledger(options, claimJournalDirectory(join(options.dataDir, 'journal'), options.instanceId))
+    const root = join(options.dataDir, 'journal')
+    return new Ledger(options, claimJournalDirectory(root, options.instanceId, options.disk))
   }
 
   private constructor(options: LedgerOptions, directory: string) {
     this.#options = options
-    const { bounds, clock, log } = options
+    const { bounds, disk = systemDisk, clock, log } = options
     const root = join(options.dataDir, 'journal')
     const onTrouble = (message: string | undefined) => this.#noteTrouble(message)
     this.#ownership = new Ownership({
@@ -108,6 +112,7 @@ export class Ledger {
           sync: options.sync,
           segmentBytes: bounds.journalSegmentBytes,
           bytesMax: bounds.journalBytesMax,
+          disk,
           onTrouble,
           onLost: (rows) =>
             log.error(
@@ -119,6 +124,7 @@ export class Ledger {
       onBegin: () => this.#commits?.beginAnew(),
       onCut: options.onCut,
       onTrouble,
+      disk,
       clock,
       log,
     })
@@ -140,6 +146,7 @@ export class Ledger {
       directory: () => this.#ownership.directory,
       journal: () => this.health(),
       bounds,
+      disk,
       clock,
       log,
     })
@@ -220,11 +227,13 @@ export class Ledger {
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
     this.#options.onRow?.(open, record)
+    const doubt = this.doubtOf(open.id)
+    if (doubt !== undefined) await doubt
     const { id } = this.instance
     await this.#ownership.close(open, record)
-    if (this.#commits === undefined) return
-    await this.#commits.closed(open)
-    await this.#ownership.requireOwn(open.id, id)
+    if (this.#commits !== undefined) await this.#commits.closed(open)
+    // The process may have been frozen since the frame was written.
+    if (this.#ownership.isDoubtful(open.id, id)) await this.#ownership.requireOwn(open.id, id)
   }
 
   /**
@@ -326,8 +335,9 @@ export class Ledger {
     })
   }
 
-  #startWorker(): Worker {
-    const worker = startThread(new URL('./shipper.ts', import.meta.url), {
+  #startWorker(): Thread {
+    const start = this.#options.startThread ?? startThread
+    const worker = start(new URL('./shipper.ts', import.meta.url), {
       workerData: {
         ...this.#data,
         instanceId: this.instance.id,
@@ -339,7 +349,7 @@ export class Ledger {
     worker.on('error', (error) =>
       this.#options.log.error({ error: String(error) }, 'shipper thread failed; starting another'),
     )
-    this.#workerExit = new Promise((resolve) => worker.once('exit', () => resolve()))
+    this.#workerExit = new Promise((resolve) => worker.on('exit', () => resolve()))
     worker.on('exit', () => {
       if (this.#ending !== undefined) return
       setTimeout(() => {
@@ -429,6 +439,16 @@ export class Ledger {
   #post(message: ToShipper): void {
     this.#worker.postMessage(message)
   }
+}
+
+/** What the ledger needs of a thread. */
+export interface Thread {
+  postMessage(message: ToShipper): void
+  on(event: 'message', listener: (message: FromShipper) => void): unknown
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'exit', listener: () => void): unknown
+  unref(): void
+  terminate(): Promise<unknown>
 }
 
 /** The state of the journal, for operators. */

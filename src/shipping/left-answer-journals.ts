@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoundJournal } from '../journal/journal-directory.ts'
-import type { Clock } from '../runtime/clock.ts'
-import type { Log } from '../telemetry/log.ts'
-import { AnswerShipment } from './answer-shipment.ts'
+import { systemDisk } from '../runtime/disk.ts'
+import { AnswerShipment, type AnswerShipmentOptions } from './answer-shipment.ts'
 
+type LeftAnswersOptions = Pick<AnswerShipmentOptions, 'batchBytes' | 'disk' | 'clock' | 'log'>
 type Client = Parameters<AnswerShipment['ship']>[0]
 
 /** How long answers are shipped at a time: at least one batch. Rows have priority. */
@@ -18,9 +17,9 @@ const leftMs = 24 * 60 * 60_000
  */
 export class LeftAnswers {
   readonly #shipments = new Map<string, AnswerShipment>()
-  readonly #options: { batchBytes: number; clock: Clock; log: Log }
+  readonly #options: LeftAnswersOptions
 
-  constructor(options: { batchBytes: number; clock: Clock; log: Log }) {
+  constructor(options: LeftAnswersOptions) {
     this.#options = options
   }
 
@@ -34,7 +33,7 @@ export class LeftAnswers {
    * time is over, counted from the file `mark`. Rejects if the connection is lost.
    */
   async ship(client: Client, { instance, directory }: FoundJournal, mark: string): Promise<boolean> {
-    const { clock } = this.#options
+    const { clock, disk = systemDisk } = this.#options
     const shipment =
       this.#shipments.get(instance) ?? new AnswerShipment({ ...this.#options, directory, growing: false })
     if (shipment.hasMore) {
@@ -45,7 +44,7 @@ export class LeftAnswers {
       this.#shipments.delete(instance)
       return true
     }
-    const since = statSync(join(directory, mark), { throwIfNoEntry: false })?.mtimeMs ?? clock.now()
+    const since = disk.statSync(join(directory, mark), { throwIfNoEntry: false })?.mtimeMs ?? clock.now()
     if (clock.now() - since < leftMs) return false
     this.#options.log.error(
       { directory },

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from '../journal/frame.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -7,6 +6,7 @@ import { cannotRecord } from '../journal/journal-refusals.ts'
 import type { CloseRecord, OpenRecord } from '../journal/record.ts'
 import { TupleWriter } from '../journal/tuple.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Fence } from './fence.ts'
 import { heartbeatMsMax, type Instance } from './instances.ts'
@@ -44,6 +44,7 @@ export interface OwnershipOptions {
   onBegin(): void
   onCut: CutRequests
   onTrouble(message: string | undefined): void
+  disk?: Disk
   clock: Clock
   log: Log
 }
@@ -126,13 +127,21 @@ export class Ownership {
   }
 
   /**
-   * Called after a wait for Postgres. Rejects if another process may have recorded the request as orphaned
-   * after this process, as `instance`, had written its end.
+   * Whether another process may have recorded the request as orphaned after this process, as `instance`, had
+   * written its end. `requireOwn` must then be called.
    */
+  isDoubtful(requestId: string, instance: string): boolean {
+    return this.#fence.doubtOf(requestId) !== undefined || !this.#isOwn(requestId, instance)
+  }
+
+  /** Waits until that is known, and rejects if it may be so. */
   async requireOwn(requestId: string, instance: string): Promise<void> {
     await this.#fence.doubtOf(requestId)
-    if (this.instance.id !== instance || requestId < this.#doubtfulBefore)
-      throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
+    if (!this.#isOwn(requestId, instance)) throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
+  }
+
+  #isOwn(requestId: string, instance: string): boolean {
+    return this.instance.id === instance && requestId >= this.#doubtfulBefore
   }
 
   async #closeInDoubt(open: OpenRecord, record: CloseRecord, doubt: Promise<void> | undefined) {
@@ -158,13 +167,14 @@ export class Ownership {
    * Postgres.
    */
   begin(instanceId: string): void {
+    const { root, disk = systemDisk } = this.#options
     let directory: string | undefined
     let journal: Journal
     try {
-      directory = claimJournalDirectory(this.#options.root, instanceId)
+      directory = claimJournalDirectory(root, instanceId, disk)
       journal = this.#options.journalIn(directory)
     } catch (error) {
-      if (directory !== undefined) removeIfPossible(directory)
+      if (directory !== undefined) removeIfPossible(directory, disk)
       this.#options.log.error(
         { error: String(error) },
         'a new journal cannot be started; this will be retried',
@@ -311,9 +321,9 @@ interface Handover {
 const lateSegment = 99_999_999
 
 /** The next attempt to start a journal creates another directory. */
-function removeIfPossible(directory: string): void {
+function removeIfPossible(directory: string, disk: Disk): void {
   try {
-    rmSync(directory, { recursive: true, force: true })
+    disk.rmSync(directory, { recursive: true, force: true })
   } catch {
     // The disk that refused the journal refuses this as well.
   }

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import type { Batch, OpenRequest } from '../journal/batch.ts'
 import { settlementOf } from '../journal/charges.ts'
 import type { CopyBuffer } from '../journal/copy-buffer.ts'
-import { listSegments } from '../journal/journal-directory.ts'
+import { listSegments, syncDirectory } from '../journal/journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from '../journal/journal-reader.ts'
 import { endOpenRequests } from '../journal/open-requests.ts'
 import { orphanRows } from '../journal/orphan-rows.ts'
@@ -119,7 +119,7 @@ export class Shipment {
     this.#inDoubt = undefined
     if (doubtful !== undefined && this.#shipped.get(doubtful.segment) === doubtful.to) this.#commit(doubtful)
     const isLost = (segment: number) => (this.#shipped.get(segment) ?? 0) < (before.get(segment) ?? 0)
-    if (!isWrong && !listSegments(directory).some(isLost)) return
+    if (!isWrong && !listSegments(directory, this.#options.disk).some(isLost)) return
     this.#journal.restart()
     this.#last = undefined
     log.warn(
@@ -155,10 +155,13 @@ export class Shipment {
   async deleteShipped(client: Client, keepMs: number, keepBytes: number): Promise<void> {
     const oldest = this.#journal.deleteOld(keepMs, keepBytes)
     if (oldest === undefined) return
+    const { directory, instanceId, disk } = this.#options
+    // A power failure can bring a deleted segment back. Without its position, it would be shipped once more.
+    if ((await syncDirectory(directory, disk)) !== null) return
     // The position of the last deleted segment is kept, to check that Postgres still has it when the next one
     // begins.
     await client.query('DELETE FROM journal_positions WHERE instance_id = $1 AND segment < $2', [
-      this.#options.instanceId,
+      instanceId,
       oldest - 1,
     ])
   }
@@ -171,20 +174,31 @@ export class Shipment {
    * process has sent one again.
    */
   async adopt(client: Client, silentMs?: number): Promise<string[]> {
-    const { open } = this.#journal.batches
-    const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
+    const open = await this.#unended(client)
     // A row already exists if the segment with the close frame was shipped and deleted.
-    const existing = await existingIds(client, ids)
-    const orphans = [...open.values()].filter((_, i) => !existing.has(ids[i] ?? ''))
-    await this.#copyOrphans(client, orphans)
+    const existing = await existingIds(client, [...open.keys()])
+    for (const id of existing) open.delete(id)
+    await this.#copyOrphans(client, [...open.values()])
     await client.query('SELECT release_instance($1)', [this.#options.instanceId])
     if (silentMs !== undefined) await this.#requireSilent(client, silentMs)
     // It may have died before it was registered, or Postgres is another one since.
     await noteFirstSeen(client, [this.#options.instanceId])
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
-    return ids.filter((id) => !existing.has(id))
+    return [...open.keys()]
+  }
+
+  /**
+   * The open requests, by id. With DURABILITY=postgres, Postgres may have some whose frames a power failure
+   * took from the disk.
+   */
+  async #unended(client: Client): Promise<Map<string, OpenRequest>> {
+    const open = new Map<string, OpenRequest>()
+    for (const { id, half: source } of await keptOpenRequests(client, this.#options.instanceId))
+      open.set(id, { segment: 0, at: 0, bytes: 0, source, halfAt: 0, halfEnd: source.length })
+    for (const [id, one] of this.open) open.set(uuidText(Buffer.from(id, 'latin1')), one)
+    return open
   }
 
   /**
@@ -316,6 +330,18 @@ export async function refusalOf(client: Client, work: () => Promise<void>): Prom
 
 export async function send(client: Client, copy: CopyBuffer): Promise<void> {
   if (!copy.isEmpty) await runWithCopies(client, [copy.statement], [copy.end()])
+}
+
+/** The open requests of a process that Postgres has. */
+export async function keptOpenRequests(
+  client: Client,
+  instance: string,
+): Promise<{ id: string; half: Buffer }[]> {
+  const found = await client.query<{ id: string; half: Buffer }>(
+    'SELECT request_id AS id, half FROM open_requests WHERE instance_id = $1',
+    [instance],
+  )
+  return found.rows
 }
 
 export async function existingIds(client: Client, ids: string[]): Promise<Set<string>> {

@@ -1,4 +1,4 @@
-import { Client } from 'pg'
+import { Client, type ClientConfig } from 'pg'
 import { sessionName } from './instances.ts'
 
 interface ConnectionOptions {
@@ -10,7 +10,13 @@ interface ConnectionOptions {
   idleInTransactionMs: number
   /** The backend of the previous connection. */
   lost: PostgresBackend | undefined
+  clientOf: ClientOf
 }
+
+/** Makes a client that is not connected yet. */
+export type ClientOf = (config: ClientConfig) => Client
+
+export const clientOf: ClientOf = (config) => new Client(config)
 
 /**
  * A Postgres backend. It is identified by its start time as well, because Postgres can give its pid to
@@ -26,9 +32,10 @@ export class ShipperConnection {
   readonly client: Client
   #backend: PostgresBackend | undefined
 
-  constructor({ databaseUrl, instanceId, queryTimeoutMs, idleInTransactionMs, lost }: ConnectionOptions) {
-    this.#backend = lost
-    this.client = new Client({
+  constructor(options: ConnectionOptions) {
+    const { databaseUrl, instanceId, queryTimeoutMs, idleInTransactionMs } = options
+    this.#backend = options.lost
+    this.client = options.clientOf({
       connectionString: databaseUrl,
       connectionTimeoutMillis: 5_000,
       query_timeout: queryTimeoutMs,

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { journalDirectory } from '../journal/journal-directory.ts'
 import { Adopter, markShipped } from './adopter.ts'
 import { AnswerShipment } from './answer-shipment.ts'
@@ -28,12 +27,12 @@ export class ShipperIdentity {
   predecessor: Predecessor | undefined
 
   constructor(thread: ShipperThread, instanceId: string, predecessor?: Predecessor) {
-    const { data, clock, log, post, onCall } = thread
+    const { data, disk, clock, log, post, onCall } = thread
     this.#thread = thread
     this.predecessor = predecessor
     this.registrant = { ...data, instanceId }
     this.directory = journalDirectory(data.root, instanceId)
-    const options = { ...data, instanceId, directory: this.directory, growing: true, clock, log }
+    const options = { ...data, instanceId, directory: this.directory, growing: true, disk, clock, log }
     this.own = new Shipment({ ...options, keepsOpen: data.durability === 'postgres' })
     this.answers = new AnswerShipment(options)
     this.adopter = new Adopter({
@@ -66,8 +65,9 @@ export class ShipperIdentity {
     if (own.openCount > 0 || own.isBefore(own.end()) || answers.hasMore) return this.reportUnshipped()
     await own.finish(client)
     // A process that starts later will delete this directory.
-    if (this.#thread.data.keepMs > 0) markShipped(directory)
-    else rmSync(directory, { recursive: true, force: true })
+    const { data, disk } = this.#thread
+    if (data.keepMs > 0) markShipped(directory, disk)
+    else disk.rmSync(directory, { recursive: true, force: true })
   }
 
   /** Logs what stays in the journal. Nothing can be shipped after this call. */

@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { randomUUIDv7 } from 'node:crypto'
+import { parentPort, workerData } from 'node:worker_threads'
 import { journalDirectory } from '../journal/journal-directory.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
+import { systemDisk } from '../runtime/disk.ts'
 import { relayLog } from '../telemetry/relay-log.ts'
 import { Outage } from './outage.ts'
-import { ShipperConnection } from './shipper-connection.ts'
+import { clientOf, ShipperConnection } from './shipper-connection.ts'
 import { ShipperIdentity } from './shipper-identity.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper-messages.ts'
 import {
@@ -18,7 +19,7 @@ import {
   Sleep,
 } from './shipper-modes.ts'
 import { FencedError, ShipperSession } from './shipper-session.ts'
-import type { ShipperThread } from './shipper-thread.ts'
+import type { ShipperPort, ShipperThread } from './shipper-thread.ts'
 import { type LateFrames, Succession, setAsideLate } from './succession.ts'
 
 /** The time between the deadline and the end of the thread, for an answer of Postgres that is on its way. */
@@ -71,9 +72,20 @@ export class Shipper {
   }
 
   /** `exit` ends the thread even if Postgres never answers. */
-  constructor(port: MessagePort, data: ShipperData, clock: Clock, exit: () => void) {
+  constructor(
+    port: ShipperPort,
+    data: ShipperData,
+    clock: Clock,
+    exit: () => void,
+    machine: Pick<ShipperThread, 'disk' | 'clientOf' | 'newId'> = {
+      disk: systemDisk,
+      clientOf,
+      newId: randomUUIDv7,
+    },
+  ) {
     const post = (message: FromShipper) => port.postMessage(message)
     this.#thread = {
+      ...machine,
       data,
       clock,
       log: relayLog((level, fields, message) => post({ type: 'log', level, message, fields })),
@@ -116,13 +128,14 @@ export class Shipper {
   }
 
   #connecting({ identity, lost, succession }: Remains): ModeOf<'connecting'> {
-    const { data, outage } = this.#thread
+    const { data, outage, clientOf } = this.#thread
     const connection = new ShipperConnection({
       databaseUrl: data.databaseUrl,
       instanceId: identity.registrant.instanceId,
       queryTimeoutMs: outage.queryTimeoutMs,
       idleInTransactionMs: outage.queryTimeoutLeastMs,
       lost,
+      clientOf,
     })
     return { name: 'connecting', identity, connection, succession }
   }
@@ -133,9 +146,9 @@ export class Shipper {
     // Reconnects at once, as a new process.
     if (error instanceof FencedError)
       return this.#connecting({ ...remains, succession: this.#successionOf(identity) })
-    const { data, clock, inbox, outage, post } = this.#thread
+    const { data, disk, clock, inbox, outage, post } = this.#thread
     const directory = journalDirectory(data.root, succession?.instanceId ?? identity.registrant.instanceId)
-    if (isMissing(error) && !existsSync(directory)) post({ type: 'gone' })
+    if (isMissing(error) && !disk.existsSync(directory)) post({ type: 'gone' })
     else outage.note(error)
     const leftMs = (inbox.endsBy ?? Number.POSITIVE_INFINITY) - clock.elapsed()
     if (leftMs > 0)
@@ -145,12 +158,14 @@ export class Shipper {
   }
 
   #successionOf({ registrant, own }: ShipperIdentity): Succession {
-    const { data, clock, log, post } = this.#thread
+    const { data, disk, clock, log, post, newId } = this.#thread
     return new Succession({
       ...data,
       ...registrant,
+      newInstanceId: newId(),
       position: own.position,
       open: own.open,
+      disk,
       clock,
       log,
       begin: (instanceId) => post({ type: 'fenced', instanceId }),
@@ -203,9 +218,9 @@ export class Shipper {
 
   /** A full disk must not end this thread. */
   #keepLate(frames: LateFrames): void {
-    const { data, clock, log } = this.#thread
+    const { data, disk, clock, log } = this.#thread
     try {
-      setAsideLate(data.root, clock, log, frames)
+      setAsideLate(data.root, clock, log, frames, disk)
     } catch (error) {
       log.error(
         { requests: frames.requests, error: String(error) },

@@ -1,5 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
-import * as fs from 'node:fs'
 import type { Client } from 'pg'
 import type { OpenRequest } from '../journal/batch.ts'
 import { findFrame, readFrame, writeBareOpenFrame } from '../journal/frame.ts'
@@ -8,6 +6,7 @@ import { ownLayout } from '../journal/layout.ts'
 import { setAside } from '../journal/set-aside.ts'
 import { momentOf, TupleWriter, uuidText } from '../journal/tuple.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { type Disk, systemDisk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Durability, registerInstance, registration } from './instances.ts'
 
@@ -21,6 +20,8 @@ export interface SuccessionOptions {
   root: string
   /** The id that was taken for dead. */
   instanceId: string
+  /** The id under which the process continues, which no process has used. */
+  newInstanceId: string
   pid: number
   durability: Durability
   batchBytes: number
@@ -28,6 +29,7 @@ export interface SuccessionOptions {
   position: JournalPosition
   /** The requests that were open at this position. */
   open: ReadonlyMap<string, OpenRequest>
+  disk?: Disk
   clock: Clock
   log: Log
   /** Starts a journal with this new id, which is registered in Postgres, and then calls `setTail`. */
@@ -47,7 +49,6 @@ export const setAsideReason =
  */
 export class Succession {
   readonly #options: SuccessionOptions
-  readonly #instanceId = randomUUIDv7()
   readonly #tail = Promise.withResolvers<Tail>()
   /** By id: the requests that have not ended, with what is known about their beginning. */
   readonly #running = new Map<string, Half | undefined>()
@@ -63,7 +64,7 @@ export class Succession {
   }
 
   get instanceId(): string {
-    return this.#instanceId
+    return this.#options.newInstanceId
   }
 
   setTail(tail: Tail): void {
@@ -74,11 +75,11 @@ export class Succession {
    * Returns the requests running here that are recorded as orphaned. After an error, it must be called again.
    */
   async run(client: Client): Promise<string[]> {
-    await client.query(registerInstance, registration({ ...this.#options, instanceId: this.#instanceId }))
+    await client.query(registerInstance, registration({ ...this.#options, instanceId: this.instanceId }))
     await lockJournal(client, this.#options.instanceId)
     if (!this.#hasBegun) {
       this.#hasBegun = true
-      this.#options.begin(this.#instanceId)
+      this.#options.begin(this.instanceId)
     }
     const { segments } = await this.#tail.promise
     if (!this.#hasCarriedOpen) await this.#carryOpen(client)
@@ -104,7 +105,7 @@ export class Succession {
   async #carryNext(client: Client, segment: Tail['segments'][number]): Promise<boolean> {
     const { at: from } = this.#position
     // While a long journal is carried over, other processes must not take this one for dead again.
-    await client.query('UPDATE instances SET heartbeat_at = now() WHERE id = $1', [this.#instanceId])
+    await client.query('UPDATE instances SET heartbeat_at = now() WHERE id = $1', [this.instanceId])
     const bytes = this.#read(segment, from)
     const frames = framesIn(bytes)
     const found = await outcomesOf(
@@ -130,16 +131,16 @@ export class Succession {
       aside.copy(bytes, at, end)
       requests += 1
     }
-    const { root, instanceId, clock, log } = this.#options
+    const { root, instanceId, disk, clock, log } = this.#options
     // First does what can fail and can be repeated.
     if (requests > 0)
-      setAsideLate(root, clock, log, {
-        instance: instanceId,
-        segment: segment.number,
-        at: from,
-        bytes: aside.written,
-        requests,
-      })
+      setAsideLate(
+        root,
+        clock,
+        log,
+        { instance: instanceId, segment: segment.number, at: from, bytes: aside.written, requests },
+        disk,
+      )
     this.#carry(carried.written)
     for (const [id, half] of begun) this.#running.set(id, half)
     for (const id of ended) this.#running.delete(id)
@@ -152,8 +153,9 @@ export class Succession {
   }
 
   #read(segment: Tail['segments'][number], from: number): Buffer {
+    const { batchBytes, disk = systemDisk } = this.#options
     try {
-      return readTail(segment, from, this.#options.batchBytes)
+      return readTail(disk, segment, from, batchBytes)
     } catch (error) {
       const { instanceId, log } = this.#options
       const lost = segment.end - from
@@ -216,8 +218,14 @@ export interface LateFrames {
 }
 
 /** Sets aside the frames of requests that ended after they were recorded as orphaned. */
-export function setAsideLate(root: string, clock: Clock, log: Log, { requests, ...aside }: LateFrames): void {
-  const directory = setAside(root, clock, { ...aside, reason: setAsideReason, layout: ownLayout })
+export function setAsideLate(
+  root: string,
+  clock: Clock,
+  log: Log,
+  { requests, ...aside }: LateFrames,
+  disk = systemDisk,
+): void {
+  const directory = setAside(root, clock, { ...aside, reason: setAsideReason, layout: ownLayout }, disk)
   log.error(
     { directory, requests },
     'requests ended after another process had recorded them as orphaned; set aside',
@@ -247,11 +255,11 @@ function framesIn(bytes: Buffer): TailFrame[] {
 }
 
 /** Reads at least one whole frame, if there is one. */
-function readTail({ fd, end }: Tail['segments'][number], from: number, bytesMax: number): Buffer {
+function readTail(disk: Disk, { fd, end }: Tail['segments'][number], from: number, bytesMax: number): Buffer {
   const left = Math.max(0, end - from)
   for (let length = Math.min(bytesMax, left); ; length = Math.min(length * 2, left)) {
     const buffer = Buffer.alloc(length)
-    const bytes = buffer.subarray(0, fs.readSync(fd, buffer, 0, length, from))
+    const bytes = buffer.subarray(0, disk.readSync(fd, buffer, 0, length, from))
     if (length === left || readFrame(bytes, 0) !== 'incomplete') return bytes
   }
 }

@@ -1,7 +1,19 @@
+import { randomUUIDv7 } from 'node:crypto'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../src/config/config.ts'
 import { firstIdAt } from '../../src/db/first-id.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { Fence } from '../../src/shipping/fence.ts'
+import { Ledger } from '../../src/shipping/ledger.ts'
+import type { FromShipper, ToShipper } from '../../src/shipping/shipper-messages.ts'
+import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { aClose, anOpen } from '../support/records.ts'
+import { until } from '../support/until.ts'
 
 /** What a process does that was frozen: until Postgres has answered, its older requests send nothing. */
 
@@ -58,3 +70,74 @@ test('an answer to the question of an earlier pause ends no doubt', () => {
   fence.confirm(2)
   expect(fence.doubt()).toBeUndefined()
 })
+
+/** A ledger with JOURNAL_SYNC=disk whose shipper and syncs are those of the test. */
+function aLedger() {
+  const home = fs.mkdtempSync(join(tmpdir(), 'tollgate-fence-'))
+  const held: (() => void)[] = []
+  const posted: ToShipper[] = []
+  let tell: (message: FromShipper) => void = () => {}
+  const onExit: (() => void)[] = []
+  const fdatasync: Disk['fdatasync'] = (fd, done) => void held.push(() => fs.fdatasync(fd, done))
+  const clock = manualClock(Date.now())
+  const ledger = Ledger.start({
+    dataDir: home,
+    databaseUrl: '',
+    instanceId: randomUUIDv7(),
+    durability: 'journal',
+    sync: 'disk',
+    bounds: readConfig({ INSTANCE_DEAD_MS: String(pauseMs) }).bounds,
+    clock,
+    log: silentLog,
+    onCut: () => {},
+    disk: { ...fs, fdatasync },
+    startThread: () => ({
+      postMessage: (message) => {
+        posted.push(message)
+        if (message.type === 'end') for (const exit of onExit) exit()
+      },
+      on: (event: string, listener: (value: never) => void) => {
+        if (event === 'message') tell = listener as typeof tell
+        if (event === 'exit') onExit.push(listener as () => void)
+      },
+      unref: () => {},
+      terminate: async () => {},
+    }),
+  })
+  /** Lets the journal sync until `promise` is settled. */
+  const syncUntil = async (promise: Promise<unknown>) => {
+    const settled = promise.then(
+      () => true,
+      () => true,
+    )
+    while (!(await Promise.race([settled, nextTurn(false)]))) held.shift()?.()
+  }
+  onTestFinished(async () => {
+    await syncUntil(ledger.end(0))
+    fs.rmSync(home, { recursive: true, force: true })
+  })
+  return { ledger, clock, held, posted, tell: (message: FromShipper) => tell(message), syncUntil }
+}
+
+test.each([
+  ['is confirmed', 'live'],
+  ['is refused', 'adopted'],
+] as const)(
+  'an end that was on its way to the disk during the pause %s if the process is %s',
+  async (_, state) => {
+    const { ledger, clock, held, posted, tell, syncUntil } = aLedger()
+    const open = anOpen({ id: firstIdAt(clock.now()) })
+    await syncUntil(ledger.open(open))
+    const closed = ledger.close(open, aClose())
+    await until(() => held.length > 0)
+    clock.pass(pauseMs)
+    held.shift()?.()
+    const check = await until(() => posted.find((message) => message.type === 'check'))
+    if (state === 'live') tell({ type: 'live', token: check.token })
+    else {
+      tell({ type: 'fenced', instanceId: randomUUIDv7() })
+      tell({ type: 'decided', orphaned: [] })
+    }
+    await (state === 'live' ? closed : expect(closed).rejects.toMatchObject({ reason: 'process_stalled' }))
+  },
+)

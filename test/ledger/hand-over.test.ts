@@ -8,8 +8,8 @@ import { readConfig } from '../../src/config/config.ts'
 import { Commits } from '../../src/journal/commits.ts'
 import { Journal } from '../../src/journal/journal.ts'
 import { claimJournalDirectory } from '../../src/journal/journal-directory.ts'
-import type { JournalDisk } from '../../src/journal/segment-files.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { Adopter } from '../../src/shipping/adopter.ts'
 import { runWithCopies } from '../../src/shipping/copy-query.ts'
 import { endLost } from '../../src/shipping/end-lost.ts'
@@ -54,7 +54,7 @@ async function connect(options: object = {}): Promise<Client> {
   return client
 }
 
-function journalIn(directory: string, disk: Partial<JournalDisk> = {}): Journal {
+function journalIn(directory: string, disk: Partial<Disk> = {}): Journal {
   const bounds = { segmentBytes: 2 ** 20, bytesMax: 2 ** 20 }
   return new Journal({ directory, sync: 'process', ...bounds, onTrouble: () => {}, disk: { ...fs, ...disk } })
 }
@@ -229,6 +229,7 @@ test('frames are carried over once, also when the folder for late ones cannot be
   const succession = new Succession({
     root: folder,
     instanceId,
+    newInstanceId: randomUUIDv7(),
     pid: 1,
     durability: 'journal',
     batchBytes: 65_536,

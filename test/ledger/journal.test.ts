@@ -1,14 +1,14 @@
 import * as fs from 'node:fs'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Frame, readFrame } from '../../src/journal/frame.ts'
 import { Journal, type JournalOptions } from '../../src/journal/journal.ts'
 import { listSegments, segmentName } from '../../src/journal/journal-directory.ts'
 import { ownLayout } from '../../src/journal/layout.ts'
-import type { JournalDisk } from '../../src/journal/segment-files.ts'
 import { uuidText } from '../../src/journal/tuple.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
 import { patienceMs, until } from '../support/until.ts'
@@ -49,24 +49,20 @@ function framesOnDisk(): Frame[] {
 }
 
 /** The real disk until `full` is set. */
-function fillableDisk(): JournalDisk & { full: boolean; writes: number } {
+function fillableDisk(): Disk & { full: boolean; writes: number } {
   const disk = {
+    ...fs,
     full: false,
     writes: 0,
-    openSync: fs.openSync,
-    ftruncateSync: fs.ftruncateSync,
-    fdatasync: fs.fdatasync,
-    fsync: fs.fsync,
-    writeSync(...parts: Parameters<typeof fs.writeSync>): number {
+    writeSync(fd: number, buffer: Buffer, at: number, length: number, position: number): number {
       disk.writes += 1
-      if (!disk.full) return fs.writeSync(...parts)
+      if (!disk.full) return fs.writeSync(fd, buffer, at, length, position)
       // A disk fills in the middle of a write.
-      const [fd, buffer, at, length, position] = parts as unknown as [number, Buffer, number, number, number]
       if (disk.writes % 2 === 1) return fs.writeSync(fd, buffer, at, Math.ceil(length / 2), position)
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
     },
   }
-  return disk as JournalDisk & { full: boolean; writes: number }
+  return disk
 }
 
 test('when `open` resolves, the disk has everything that an orphaned row needs', async () => {
@@ -218,7 +214,7 @@ test('with sync disk a request waits for fdatasync', async () => {
 function heldDisk() {
   const held: { fd: number; end(error?: Error): void }[] = []
   const written: number[] = []
-  const disk: JournalDisk = {
+  const disk: Disk = {
     ...fillableDisk(),
     writeSync: ((fd: number, ...rest: [Buffer, number, number, number]) => {
       written.push(fd)
@@ -249,7 +245,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 /** The real disk, except that its syncs fail while `fails` is set. */
 function failingDisk() {
-  const disk: JournalDisk & { fails: boolean } = {
+  const disk: Disk & { fails: boolean } = {
     ...fillableDisk(),
     fails: false,
     fdatasync: ((fd: number, done: fs.NoParamCallback) =>
@@ -304,6 +300,42 @@ test('with sync disk a request waits until the name of a new segment is on the d
   await journal.end()
 })
 
+test('a power failure leaves a journal with whole columns, or without frames', async () => {
+  const done: string[] = []
+  const disk: Disk = {
+    ...fs,
+    openSync(path, flags, mode) {
+      done.push(`open ${basename(path)}`)
+      return fs.openSync(path, flags, mode)
+    },
+    writeFileSync(path, data, options) {
+      if (!path.endsWith('ballast'))
+        done.push(`${options.flush === true ? 'sync' : 'write'} ${basename(path)}`)
+      fs.writeFileSync(path, data, options)
+    },
+    renameSync(from, to) {
+      done.push(`name ${basename(to)}`)
+      fs.renameSync(from, to)
+    },
+  }
+  const journal = start({ disk })
+  expect(done).toEqual(['sync columns.json.draft', 'name columns.json', `open ${segmentName(0)}`])
+  await journal.end()
+})
+
+test('what Postgres has of a segment is synced too, because only the journal has the beginnings of running requests', async () => {
+  const { disk, held, written } = heldDisk()
+  const journal = start({ segmentBytes: 1, disk })
+  await journal.open(anOpen())
+  expect(listSegments(directory)).toEqual([0, 1])
+  journal.shippedTo({ segment: 1, at: 0 })
+  await until(() => held.length > 0)
+  expect(held[0]?.fd).toBe(written[0])
+  disk.fdatasync = fs.fdatasync
+  held[0]?.end()
+  await journal.end()
+})
+
 test('a sync that fails refuses what it would open, and what it would end waits for a disk that works again', async () => {
   const disk = failingDisk()
   const journal = start({ sync: 'disk', disk })
@@ -326,6 +358,38 @@ test('a sync that fails refuses what it would open, and what it would end waits 
   // Once: the bytes of the failed sync are taken back.
   expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close', 'open', 'close', 'open'])
   expect(listSegments(directory)).toEqual([0, 1])
+  await journal.end()
+})
+
+test('what a failed sync took back is never written over, and does not count as shipped, because it may have been', async () => {
+  const places: string[] = []
+  const disk = failingDisk()
+  const { writeSync, fdatasync } = disk
+  disk.writeSync = (fd, bytes, at, length, position) => {
+    places.push(`${fd} at ${position}`)
+    return writeSync(fd, bytes, at, length, position)
+  }
+  const synced = new Map<number, number>()
+  // Syncs of what was synced before succeed, and of an empty file.
+  disk.fdatasync = (fd, done) => {
+    const { size } = fs.fstatSync(fd)
+    if (size > (synced.get(fd) ?? 0) && disk.fails) return fdatasync(fd, done)
+    synced.set(fd, size)
+    fs.fdatasync(fd, done)
+  }
+  const journal = start({ sync: 'disk', disk })
+  const running = anOpen()
+  await journal.open(running)
+  disk.fails = true
+  const closed = journal.close(running, aClose())
+  await until(() => places.length === 2)
+  journal.shippedTo({ segment: 0, at: fs.statSync(join(directory, segmentName(0))).size })
+  await until(() => listSegments(directory).length >= 3)
+  const { written, shipped, kept } = journal.progress
+  expect(shipped + kept).toBeLessThanOrEqual(written)
+  disk.fails = false
+  await closed
+  expect(new Set(places).size).toBe(places.length)
   await journal.end()
 })
 

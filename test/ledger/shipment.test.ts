@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import * as fs from 'node:fs'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +10,9 @@ import { Journal } from '../../src/journal/journal.ts'
 import { segmentName } from '../../src/journal/journal-directory.ts'
 import { ownLayout, writeLayout } from '../../src/journal/layout.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
+import type { Disk } from '../../src/runtime/disk.ts'
 import { Shipment } from '../../src/shipping/shipment.ts'
-import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
 
@@ -174,4 +176,121 @@ test('a close frame that stands twice in a journal, as after a failed sync, is o
   ])
   expect((await client.query('SELECT balance_nano FROM accounts')).rows).toEqual([{ balance_nano: '3000' }])
   expect((await client.query('SELECT amount_nano FROM entries')).rows).toEqual([{ amount_nano: '-2000' }])
+})
+
+test('a deleted segment that a power failure brings back is not shipped again', async () => {
+  const { directory, journal } = startJournal('whole', 1)
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const open = anOpen()
+    await journal.row(open, aClose())
+    ids.push(open.id)
+  }
+  await journal.end()
+  const options = {
+    directory,
+    instanceId: randomUUIDv7(),
+    batchBytes: 4096,
+    clock: systemClock,
+    log: silentLog,
+  }
+  const isFailing = { now: true }
+  const fsync: Disk['fsync'] = (fd, done) =>
+    isFailing.now ? setImmediate(() => done(new Error('EIO'))) : fs.fsync(fd, done)
+  const own = new Shipment({ ...options, growing: true, disk: { ...fs, fsync } })
+  await shipAll(own)
+  const deleted = [0, 1, 2].map((segment) => readFileSync(join(directory, segmentName(segment))))
+  const positions = async () =>
+    (await client.query('SELECT segment FROM journal_positions ORDER BY segment')).rows.map(
+      (row: { segment: number }) => row.segment,
+    )
+  await own.deleteShipped(client, 0, 0)
+  expect(readdirSync(directory)).not.toContain(segmentName(0))
+  expect(await positions()).toEqual([0, 1, 2])
+  for (const [segment, bytes] of deleted.entries())
+    writeFileSync(join(directory, segmentName(segment)), bytes)
+  const adopter = shipmentOf(directory, undefined, options.instanceId)
+  await shipAll(adopter)
+  adopter.close()
+  expect(logged).toEqual([])
+  isFailing.now = false
+  await own.deleteShipped(client, 0, 0)
+  own.close()
+  expect(await positions()).toEqual([2])
+  const { rows } = await client.query('SELECT id FROM requests ORDER BY id')
+  expect(rows).toEqual(ids.sort().map((id) => ({ id })))
+})
+
+test('adoption also ends the running requests that only Postgres has, as after a power failure', async () => {
+  const { directory, journal } = startJournal('torn')
+  const [kept, lost, ended] = [anOpen(), anOpen(), anOpen()]
+  for (const open of [kept, lost, ended]) await journal.open(open)
+  await journal.close(ended, aClose())
+  await journal.end()
+  const instanceId = randomUUIDv7()
+  const options = { directory, instanceId, batchBytes: 4096, clock: systemClock, log: silentLog }
+  const own = new Shipment({ ...options, growing: true, keepsOpen: true })
+  await shipAll(own)
+  own.close()
+  const path = join(directory, segmentName(0))
+  const first = readFrame(readFileSync(path), 0)
+  fs.truncateSync(path, typeof first === 'string' ? 0 : first.bytes)
+  const adopter = shipmentOf(directory, undefined, instanceId)
+  await shipAll(adopter)
+  expect((await adopter.adopt(client)).sort()).toEqual([kept.id, lost.id].sort())
+  adopter.close()
+  const { rows } = await client.query('SELECT id, outcome FROM requests ORDER BY id')
+  const outcomes = { [kept.id]: 'orphaned', [lost.id]: 'orphaned', [ended.id]: 'succeeded' }
+  expect(Object.fromEntries(rows.map(({ id, outcome }) => [id, outcome]))).toEqual(outcomes)
+  expect((await client.query('SELECT FROM open_requests')).rowCount).toBe(0)
+})
+
+test('damage that goes over the shipped position keeps nothing behind it from being shipped', async () => {
+  const { directory, journal } = startJournal('damaged')
+  const instanceId = randomUUIDv7()
+  const opens = [anOpen(), anOpen(), anOpen()]
+  const path = join(directory, segmentName(0))
+  const ends: number[] = []
+  for (const open of opens) {
+    await journal.row(open, aClose())
+    ends.push(fs.statSync(path).size)
+    if (ends.length > 1) continue
+    const own = shipmentOf(directory, undefined, instanceId)
+    await shipAll(own)
+    own.close()
+  }
+  await journal.end()
+  const [shipped = 0, damaged = 0] = ends
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, shipped - 10, damaged - 10))
+  const adopter = shipmentOf(directory, undefined, instanceId)
+  await shipAll(adopter)
+  adopter.close()
+  const { rows } = await client.query('SELECT id FROM requests')
+  expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([opens[0]?.id, opens[2]?.id]))
+  const [aside = ''] = readdirSync(home).filter((name) => name.startsWith('set-aside-'))
+  expect(fs.statSync(join(home, aside, 'damaged.bin')).size).toBe(damaged - shipped)
+})
+
+test('what is written after the directory was recreated is shipped, also before the shipper knows of it', async () => {
+  const { directory, journal } = startJournal('recreated', 1)
+  const [before, after] = [anOpen(), anOpen()]
+  await journal.row(before, aClose())
+  const options = {
+    directory,
+    instanceId: randomUUIDv7(),
+    batchBytes: 4096,
+    clock: systemClock,
+    log: silentLog,
+  }
+  const own = new Shipment({ ...options, growing: true })
+  await shipAll(own)
+  rmSync(directory, { recursive: true })
+  journal.restore()
+  await journal.row(after, aClose())
+  while (await own.shipNext(client));
+  own.close()
+  await journal.end()
+  const { rows } = await client.query('SELECT id FROM requests')
+  expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([before.id, after.id]))
 })

@@ -25,14 +25,16 @@ interface HeaderNames {
   reset: string
 }
 
-const openaiNames: Readonly<Record<Name, HeaderNames>> = {
-  requests: openaiNamesOf('requests'),
-  tokens: openaiNamesOf('tokens'),
-}
+const openaiNames = namesOf((of, what) => `x-ratelimit-${what}-${of}`)
+const anthropicNames = namesOf((of, what) => `anthropic-ratelimit-${of}-${what}`)
 
-function openaiNamesOf(name: Name): HeaderNames {
-  const of = (what: string) => `x-ratelimit-${what}-${name}`
-  return { limit: of('limit'), remaining: of('remaining'), reset: of('reset') }
+function namesOf(nameOf: (of: Name, what: keyof HeaderNames) => string): Readonly<Record<Name, HeaderNames>> {
+  const of = (name: Name) => ({
+    limit: nameOf(name, 'limit'),
+    remaining: nameOf(name, 'remaining'),
+    reset: nameOf(name, 'reset'),
+  })
+  return { requests: of('requests'), tokens: of('tokens') }
 }
 
 function addOpenai(
@@ -52,12 +54,13 @@ function addAnthropic(
   { limit, remaining, resetMs }: Allowance,
   nowMs: number,
 ): void {
-  headers[`anthropic-ratelimit-${name}-limit`] = String(limit)
-  headers[`anthropic-ratelimit-${name}-remaining`] = String(remaining)
+  const names = anthropicNames[name]
+  headers[names.limit] = String(limit)
+  headers[names.remaining] = String(remaining)
   // RFC 3339 in whole seconds, as the vendor writes it; rounded up, so that the client does not return too
   // early.
   const seconds = Math.ceil((nowMs + resetMs) / 1_000)
-  headers[`anthropic-ratelimit-${name}-reset`] = new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
+  headers[names.reset] = `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`
 }
 
 /** `6ms`, `1.2s`, `1m2s`, `2h0m5s`: the vendor writes durations in the format of Go. */

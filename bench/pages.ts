@@ -32,12 +32,12 @@ const firstNumber = `(async () => {
 
 /** Runs in the page: to the end of the list, and wait for the frame with more rows. */
 const nextPage = `(async () => {
-  const grid = document.querySelector('[role=grid]')
+  const list = document.querySelector('[role=grid]').parentElement
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  const before = grid.scrollHeight
+  const before = list.scrollHeight
   const start = performance.now()
-  grid.scrollTop = before
-  while (grid.scrollHeight === before) {
+  list.scrollTop = before
+  while (list.scrollHeight === before) {
     if (performance.now() - start > 30_000) throw new Error('No more rows came within 30 s.')
     await frame()
   }

@@ -45,6 +45,8 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs', fz: 13 } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    // By themselves 2 px smaller than the field.
+    InputWrapper: { styles: { description: { fontSize: 12 }, error: { fontSize: 12 } } },
     TextInput: { defaultProps: { size: 'sm' } },
     NumberInput: { defaultProps: { size: 'sm' } },
     PasswordInput: { defaultProps: { size: 'sm' } },

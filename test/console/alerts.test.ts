@@ -55,16 +55,16 @@ describe('the form of a rule', () => {
 test('conditions are sentences', () => {
   const rate = { window_minutes: 5, min_requests: 50, of: 'channel', name: null } as const
   expect(ruleWords({ kind: 'error_rate', above_percent: 5, ...rate })).toBe(
-    'More than 5 % of the requests of a channel fail within 5 min, of 50 or more',
+    'More than 5% of the requests of a channel fail within 5 min, with at least 50 requests',
   )
   expect(
     ruleWords({ kind: 'latency', metric: 'total', percentile: 'p95', above_ms: 2_000, ...rate, name: 'a' }),
-  ).toBe('p95 of the time to the whole answer of the channel a is above 2 s within 5 min, of 50 or more')
+  ).toBe('The p95 total time of the channel a is above 2 s within 5 min, with at least 50 requests')
   expect(ruleWords({ kind: 'budget', of: 'tenant', id: null, below_usd: '5' })).toBe(
     'Less than $5 of the balance or a budget of a tenant is left',
   )
   expect(ruleWords({ kind: 'budget', of: 'key', id: 'k', spent_percent: 80 })).toBe(
-    '80 % of a budget of the key k are spent',
+    '80% of a budget of the key k is spent',
   )
   expect(ruleWords({ kind: 'channel_down', channel: null, openings: 3 })).toBe(
     'The breaker of a channel opens, 3 times in a row, or its credentials are all refused',

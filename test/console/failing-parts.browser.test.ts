@@ -71,3 +71,21 @@ test('on a live page the one message of an outage does not come and go with the 
   await page.getByRole('link', { name: /^Requests: / }).waitFor()
   await expect.poll(() => page.getByRole('alert').count()).toBe(0)
 })
+
+test('a part that has failed keeps its place while the others can still fail for the same reason', async () => {
+  const page = await bed.page({ forgives: /status of 500/ })
+  await bed.signIn(page)
+  const { promise: held, resolve: fail } = Promise.withResolvers<void>()
+  await page.route(/\/admin\/v1\/(summary|requests|health|alerts)/, async (route) => {
+    if (!route.request().url().includes('/timeline')) await held
+    await route.fulfill(problem)
+  })
+  const failed = page.waitForResponse(/\/summary\/timeline/)
+  await page.goto('/console')
+  await failed
+  // An axis with nothing on it would say that nothing happened.
+  await page.getByRole('heading', { name: 'Requests by outcome' }).waitFor()
+  expect(await page.locator('canvas').count()).toBe(0)
+  fail()
+  await page.getByRole('alert').getByText('Nothing on this page could be read').waitFor()
+})

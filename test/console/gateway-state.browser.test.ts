@@ -43,7 +43,7 @@ test('a rule is made, changed, turned off and deleted, and the audit leads to ea
   await page.getByRole('gridcell', { name: 'main is slow' }).click()
   const sheet = page.getByRole('complementary')
   await sheet
-    .getByText('More than 20 % of the requests of a model fail within 5 min, of 20 or more.')
+    .getByText('More than 20% of the requests of a model fail within 5 min, with at least 20 requests.')
     .waitFor()
   await axe(page)
   await sheet.getByRole('button', { name: 'Turn off' }).click()
@@ -55,7 +55,7 @@ test('a rule is made, changed, turned off and deleted, and the audit leads to ea
   await page.getByLabel('Error rate above, %').fill('7')
   await page.getByRole('switch', { name: /^Remove the webhook/ }).click()
   await page.getByRole('button', { name: 'Save rule' }).click()
-  await sheet.getByText(/^More than 7 %/).waitFor()
+  await sheet.getByText(/^More than 7%/).waitFor()
   await sheet.getByText('none: alerts are shown only here').waitFor()
 
   await sheet.getByRole('button', { name: 'Delete the rule' }).click()
@@ -99,7 +99,7 @@ test('an erasure begins as a count, and is confirmed by the name of its tenant',
   const { data } = (await (await owner.call('GET', 'tenants')).body) as { data: { name: string }[] }
   const tenant = data[0]?.name ?? ''
   await page.goto('/console/settings?tab=erasures')
-  await page.getByText('Nothing was erased yet.').waitFor()
+  await page.getByText('Nothing has been erased yet.').waitFor()
   await page.getByRole('button', { name: 'Erase data' }).click()
   await page.getByRole('combobox', { name: 'Tenant' }).fill(tenant)
   await page.getByRole('button', { name: 'Count what would go' }).click()

@@ -211,9 +211,13 @@ test('a filter that the gateway does not take is reported once', async () => {
 
 test('an id of another time has no request, and only a fresh one has no row yet', async () => {
   const page = await openLog(`/console/log/${idAt(Date.now() - 86_400_000)}`)
-  await sheetOf(page).getByText('There is no such request.', { exact: true }).waitFor()
+  await sheetOf(page)
+    .getByText(/^There is no such request. Check the id./)
+    .waitFor()
   await page.goto('/console/log/0b6ad4d5-2c7a-4e0e-9d6c-3a8a3f1f7c11')
-  await sheetOf(page).getByText('There is no such request.', { exact: true }).waitFor()
+  await sheetOf(page)
+    .getByText(/^There is no such request. Check the id./)
+    .waitFor()
   await page.goto(`/console/log/${idAt(Date.now())}`)
   await sheetOf(page).getByText('It has no row yet. The page looks again.').waitFor()
   await axe(page)

@@ -149,7 +149,7 @@ test('lists show the spend of each row as the API has it, and pages what is left
     await axe(page)
   }
   // The numbers are of whole days, and of the model as requested: so is what they lead to.
-  const byModel = page.getByRole('region', { name: 'Spend of the last 30 days (UTC)' })
+  const byModel = page.getByRole('region', { name: 'Spend by model, 30 days (UTC)' })
   const way = await byModel.getByRole('link', { name: 'gpt-5' }).getAttribute('href')
   const asked = new URL(way ?? '', page.url()).searchParams
   expect(asked.get('requested_model')).toBe('gpt-5')

@@ -74,6 +74,16 @@ test('charts wait in their own shape: an axis with nothing on it would say that 
   await page.locator('canvas').nth(2).waitFor()
 })
 
+test('on a phone the buttons of a page stay above a list that is longer than the screen', async () => {
+  const page = await bed.page({ viewport: { width: 390, height: 320 } })
+  await bed.signIn(page)
+  await page.goto('/console/keys')
+  await page.getByRole('grid').getByRole('row').nth(1).waitFor()
+  const button = await page.getByRole('button', { name: 'Make key' }).boundingBox()
+  const search = await page.getByLabel('Search, or paste a secret').boundingBox()
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(search?.y ?? 0)
+})
+
 test('on a phone the filters of a list wait behind a button, which says whether one is set', async () => {
   const page = await bed.page(phone)
   await bed.signIn(page)

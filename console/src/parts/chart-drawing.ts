@@ -153,7 +153,8 @@ export function valuesAxisOf(
 ): uPlot.Axis {
   return {
     ...axisOf(scheme),
-    size: 56,
+    // Wider for `1 min 20 s`.
+    size: (_chart, labels) => Math.max(56, ...(labels ?? []).map(({ length }) => 8 + 7 * length)),
     splits: () => [...ticks],
     values: (_chart, values) => values.map(format),
   }

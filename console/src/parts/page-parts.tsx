@@ -26,9 +26,10 @@ interface Registry {
   report(name: string, part: PartState | undefined): void
   /** Names of the parts of which the page speaks, or which wait to see whether it will. */
   silent: ReadonlySet<string>
+  isTelling: boolean
 }
 
-const nobody: Registry = { report: () => {}, silent: new Set() }
+const nobody: Registry = { report: () => {}, silent: new Set(), isTelling: false }
 const Context = createContext(nobody)
 
 /**
@@ -49,7 +50,7 @@ export function PageParts({ children }: { children: ReactNode }) {
       return after
     })
   }, [])
-  const registry = useMemo(() => ({ silent, report }), [silent, report])
+  const registry = useMemo(() => ({ silent, isTelling, report }), [silent, isTelling, report])
   return (
     <Context value={registry}>
       {told.map(({ what, error, again }) => (
@@ -62,12 +63,12 @@ export function PageParts({ children }: { children: ReactNode }) {
 
 /**
  * What is shown instead of a part that cannot be read: its problem; null where the page says it; undefined:
- * it can be read, or waits. A part that has failed stays so until it is answered, or the reader asks again: a
- * live page asks a new question at each tick, and its message must not come and go with them. `name`: "the
- * numbers", "spend by model".
+ * it can be read, or waits, if only for what the page will say. A part that has failed stays so until it is
+ * answered, or the reader asks again: a live page asks a new question at each tick, and its message must not
+ * come and go with them. `name`: "the numbers", "spend by model".
  */
 export function usePart(name: string, reading: Reading): ReactNode | undefined {
-  const { report, silent } = useContext(Context)
+  const { report, silent, isTelling } = useContext(Context)
   const [failure, setFailure] = useState<unknown>(null)
   const { fetchStatus, refetch } = reading
   const isAnswered = reading.data !== undefined && reading.isPlaceholderData !== true
@@ -91,7 +92,7 @@ export function usePart(name: string, reading: Reading): ReactNode | undefined {
   }, [report, name, state, error])
   useEffect(() => () => report(name, undefined), [report, name])
   if (state !== 'failed') return undefined
-  if (silent.has(name)) return null
+  if (silent.has(name)) return isTelling ? null : undefined
   return <Problem error={error} doing={capital(name)} onAgain={() => again.current()} />
 }
 

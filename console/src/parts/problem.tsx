@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { ApiError } from '../api/client.ts'
 import { Copy } from './copy.tsx'
 import { Notice } from './state.tsx'
@@ -22,9 +22,9 @@ export function Problem({ error, onAgain, doing }: { error: unknown; onAgain?: (
       </Text>
       <div>{detail}</div>
       {requestId === undefined ? null : (
-        <Group gap={4} c="dimmed" fz={12}>
+        <Text component="div" c="dimmed" fz={12}>
           Request {requestId} <Copy text={requestId} what="the request id" />
-        </Group>
+        </Text>
       )}
     </Notice>
   )

@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { site } from '../site.ts'
@@ -13,7 +14,7 @@ export function NotFound() {
   const isConsole = window.location.pathname.startsWith('/console')
   const way = (isConsole ? places.toReversed() : places).find(({ page }) => site.pages.includes(page))
   return (
-    <main>
+    <Box component="main" px={12}>
       <EmptyState
         title="There is no such page"
         action={way === undefined ? undefined : <a href={way.to}>{way.title}</a>}
@@ -21,6 +22,6 @@ export function NotFound() {
         {site.name} has no page at <span className="tg-mono">{window.location.pathname}</span>. The address
         may have a mistake, or the page has moved.
       </EmptyState>
-    </main>
+    </Box>
   )
 }

@@ -26,7 +26,7 @@ export function SpendByModel({
   if (problem === null) return null
   return (
     <Section
-      title="Spend of the last 30 days (UTC)"
+      title="Spend by model, 30 days (UTC)"
       actions={
         <Link className={classes.link} to="/console/log" search={inLog}>
           Open its log

@@ -4,23 +4,23 @@ import { count, duration } from '../../format/numbers.ts'
 type Condition = Schema<'AlertCondition'>
 
 /**
- * A condition as a sentence without its point: `More than 5 % of the requests of a channel fail within 5
+ * A condition as a sentence without its point: `More than 5% of the requests of a channel fail within 5
  * min`.
  */
 export function ruleWords(condition: Condition): string {
   switch (condition.kind) {
     case 'error_rate':
-      return `More than ${condition.above_percent} % of the requests of ${one(condition.of, condition.name)} fail within ${window(condition)}`
+      return `More than ${condition.above_percent}% of the requests of ${one(condition.of, condition.name)} fail within ${window(condition)}`
     case 'latency': {
-      const time = condition.metric === 'total' ? 'the whole answer' : 'the first token'
-      return `${condition.percentile} of the time to ${time} of ${one(condition.of, condition.name)} is above ${duration(condition.above_ms)} within ${window(condition)}`
+      const time = condition.metric === 'total' ? 'total time' : 'time to first token'
+      return `The ${condition.percentile} ${time} of ${one(condition.of, condition.name)} is above ${duration(condition.above_ms)} within ${window(condition)}`
     }
     case 'uncharged':
       return `More than $${condition.above_usd} of the cost of ${one(condition.of, condition.name)} is not charged within ${duration(condition.window_minutes * 60_000)}`
     case 'budget': {
       const whose = `${condition.of === 'tenant' && condition.below_usd !== undefined ? 'the balance or a budget' : 'a budget'} of ${condition.id === null ? `a ${condition.of}` : `the ${condition.of} ${condition.id}`}`
       return condition.below_usd === undefined
-        ? `${condition.spent_percent ?? 0} % of ${whose} are spent`
+        ? `${condition.spent_percent ?? 0}% of ${whose} is spent`
         : `Less than $${condition.below_usd} of ${whose} is left`
     }
     case 'channel_down': {
@@ -39,7 +39,7 @@ function one(of: string, name: string | null): string {
 }
 
 function window({ window_minutes, min_requests }: { window_minutes: number; min_requests: number }): string {
-  return `${duration(window_minutes * 60_000)}, of ${count(min_requests)} or more`
+  return `${duration(window_minutes * 60_000)}, with at least ${min_requests === 1 ? '1 request' : `${count(min_requests)} requests`}`
 }
 
 /** What a receiver has answered to a test, in words. The beginning of its body follows. */

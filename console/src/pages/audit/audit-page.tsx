@@ -108,7 +108,7 @@ function AuditFilters({
         searchable
         allowDeselect={false}
         data={[
-          { value: '', label: 'Every thing' },
+          { value: '', label: 'Everything' },
           ...[...new Set([...resources, ...(resource === '' ? [] : [resource])])].map((value) => ({
             value,
             label: resourceTitle(value),

@@ -11,11 +11,10 @@ import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { Notice, State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
-import { Waiting } from '../../shell/waiting.tsx'
+import { NotThere } from '../access/not-there.tsx'
 import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
 import { BlockChannel } from './block-channel.tsx'
 import { ChannelCredentials } from './channel-credentials.tsx'
@@ -30,14 +29,10 @@ import { onlyChannelWords } from './only-channel.ts'
 export function ChannelPage() {
   const { id = '' } = useParams({ strict: false })
   const channel = useQuery(channelQuery(id))
-  if (channel.error !== null) {
+  if (channel.error !== null || channel.data === undefined)
     return (
-      <Page title="Channel">
-        <Problem error={channel.error} onAgain={() => void channel.refetch()} />
-      </Page>
+      <NotThere what="Channel" query={channel} back={<Link to="/console/channels">Show all channels</Link>} />
     )
-  }
-  if (channel.data === undefined) return <Waiting />
   return <Shown key={channel.data.data.id} tagged={channel.data} />
 }
 
@@ -136,8 +131,12 @@ type Health = Schema<'Health'>['channels'][number]
 
 function recentWords({ calls, failed, last_error, unanswered }: Health['recent']): string {
   return [
-    count(calls),
-    `${count(failed)} failed${last_error === null ? '' : `, the last one with ${last_error}`}`,
+    calls === 0 ? 'none' : count(calls),
+    ...(calls === 0
+      ? []
+      : [
+          `${failed === 0 ? 'none' : count(failed)} failed${last_error === null ? '' : `, the last one with ${last_error}`}`,
+        ]),
     ...(unanswered === 0 ? [] : [`${count(unanswered)} given up by clients before an answer`]),
   ].join('; ')
 }
@@ -205,6 +204,7 @@ function Breaker({
     onSuccess: () => queries.invalidateQueries({ queryKey: ['health'] }),
     onError: (error) => fails('Closing the breaker', error),
   })
+  const isAlone = breaker.processes === 1
   return (
     <Notice
       tone="bad"
@@ -216,9 +216,11 @@ function Breaker({
         ) : undefined
       }
     >
-      The breaker is {breaker.state} in {breaker.open_in} of {breaker.processes} processes since{' '}
-      <Moment at={breaker.since} />: {breaker.reason}. {children} Each process tries again by itself, the last
-      one <Moment at={breaker.open_until} />.
+      The breaker is {breaker.state}
+      {isAlone ? '' : ` in ${count(breaker.open_in)} of ${count(breaker.processes)} processes`} since{' '}
+      <Moment at={breaker.since} />: {breaker.reason}. {children}{' '}
+      {isAlone ? 'It tries again by itself at' : 'Each process tries again by itself, the last one at'}{' '}
+      <Moment at={breaker.open_until} />.
     </Notice>
   )
 }

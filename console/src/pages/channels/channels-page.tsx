@@ -142,7 +142,7 @@ function columnsOf(
     {
       id: 'credentials',
       head: 'Credentials',
-      width: 104,
+      width: 96,
       align: 'right',
       isWide: true,
       sort: 'credentials',
@@ -152,7 +152,7 @@ function columnsOf(
     {
       id: 'models',
       head: 'Models',
-      width: 80,
+      width: 72,
       align: 'right',
       isWide: true,
       sort: 'models',

@@ -19,7 +19,7 @@ export function JobQueues({ kind }: { kind: 'images' | 'answers' }) {
     return <span>The queue does not answer: what is asked for meanwhile is kept, and waits.</span>
   const running = queues[kind]?.active ?? 0
   const waiting = queues[`${kind}_waiting`] ?? 0
-  if (running + waiting === 0) return <span>None runs, and none waits.</span>
+  if (running + waiting === 0) return <span>No job runs or waits.</span>
   return (
     <span>
       {running === 1 ? '1 runs' : `${count(running)} run`},{' '}

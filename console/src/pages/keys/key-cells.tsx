@@ -15,5 +15,5 @@ export function KeyName({ of: { id, name } }: { of: Pick<Key, 'id' | 'name'> }) 
 
 export function KeyState({ of }: { of: Key }) {
   const { tone, words } = stateOfKey(of, new Date())
-  return <State tone={tone}>{words}</State>
+  return tone === 'good' ? <span className="tg-quiet">{words}</span> : <State tone={tone}>{words}</State>
 }

@@ -15,7 +15,7 @@ export const keyColumnIds = [
 /** The columns of the list of keys. Members see one tenant, and need no column for it. */
 export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
   return [
-    { id: 'name', head: 'Name', width: 144, grows: true, sort: 'name', cell: (key) => <KeyName of={key} /> },
+    { id: 'name', head: 'Name', width: 128, grows: true, sort: 'name', cell: (key) => <KeyName of={key} /> },
     { id: 'state', head: 'State', width: 104, cell: (key) => <KeyState of={key} /> },
     ...(isMember ? [] : [tenantColumn]),
     { id: 'group', head: 'Group', width: 96, isWide: true, cell: ({ group }) => group },
@@ -40,7 +40,7 @@ export function useKeyColumns(isMember: boolean): Column<ListedKey>[] {
     {
       id: 'spend',
       head: 'Spend, 30 days',
-      width: 128,
+      width: 144,
       align: 'right',
       sort: 'spend',
       cell: ({ spend }) => <SpendCell of={spend} />,

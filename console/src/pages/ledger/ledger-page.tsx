@@ -17,7 +17,10 @@ const liveMs = 2_000
 /** Is every request written down? In words first, then the numbers. */
 export function LedgerPage() {
   return (
-    <Page title="Ledger" lead={<span>as the process that answers sees it, every {duration(liveMs)}</span>}>
+    <Page
+      title="Ledger"
+      lead={<span>As the process that answers sees it, read every {duration(liveMs)}</span>}
+    >
       <Live />
     </Page>
   )
@@ -65,7 +68,7 @@ function Processes({ health, now }: { health: Schema<'Health'>; now: number }) {
     { head: 'Process', cell: ({ id, host, pid }) => <span title={id}>{`${pid} on ${host}`}</span> },
     { head: 'Started', keeps: true, cell: ({ started_at }) => <Moment at={started_at} /> },
     {
-      head: 'Last sign',
+      head: 'Last seen',
       keeps: true,
       cell: ({ heartbeat_at }) => {
         const { tone, words } = signWords(heartbeat_at, now)

@@ -76,7 +76,7 @@ export function ConversationPage() {
       ) : isPending ? (
         <WaitingRows />
       ) : rows.length === 0 && isWhole ? (
-        <EmptyState title="No request of this conversation in this time">Choose more time.</EmptyState>
+        <EmptyState title="No request of this conversation in this time">Choose a longer time.</EmptyState>
       ) : (
         <>
           <Turns rows={rows} />

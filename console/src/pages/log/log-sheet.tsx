@@ -52,7 +52,9 @@ export function LogSheet({
         ) : (
           <Notice tone="warning">
             There is no such request.
-            {age === 'recent' ? ' One that still runs gets its row when it ends: the page looks again.' : ''}
+            {age === 'recent'
+              ? ' One that still runs gets its row when it ends: the page looks again.'
+              : ' Check the id. A row that is older than the log keeps is gone.'}
           </Notice>
         )
       ) : row.error !== null ? (

@@ -13,7 +13,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { SettingsFacts, statedTraits } from '../../parts/settings-facts.tsx'
 import { State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
-import { Waiting } from '../../shell/waiting.tsx'
+import { NotThere } from '../access/not-there.tsx'
 import { TrafficOverTime } from '../traffic/traffic-over-time.tsx'
 import { EditModel, modelGroups } from './edit-model.tsx'
 import { ModelOffers } from './model-offers.tsx'
@@ -31,14 +31,8 @@ export function ModelPage() {
 
 function AnyModel({ id }: { id: string }) {
   const model = useQuery(modelQuery(id))
-  if (model.error !== null) {
-    return (
-      <Page title={id}>
-        <Problem error={model.error} onAgain={() => void model.refetch()} />
-      </Page>
-    )
-  }
-  if (model.data === undefined) return <Waiting />
+  if (model.error !== null || model.data === undefined)
+    return <NotThere what="Model" query={model} back={<Link to="/console/models">Show all models</Link>} />
   return <Shown key={id} tagged={model.data} />
 }
 

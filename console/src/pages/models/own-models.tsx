@@ -60,13 +60,14 @@ interface Row {
 const columns: readonly RowsColumn<Row>[] = [
   {
     head: 'Model',
+    keeps: true,
     cell: ({ model: { id } }) => (
       <Link to="/console/models/$id" params={{ id }}>
         {id}
       </Link>
     ),
   },
-  { head: 'Group', cell: ({ group }) => group },
+  { head: 'Group', keeps: true, cell: ({ group }) => group },
   { head: 'Input, $/M', align: 'right', cell: ({ model: { pricing } }) => priceOf(pricing?.input) },
   {
     head: 'Output, $/M',

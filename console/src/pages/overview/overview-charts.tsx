@@ -154,7 +154,7 @@ function Chart({
       <h2>{title}</h2>
       {problem !== undefined ? (
         problem
-      ) : timeline.isPending ? (
+      ) : timeline.data === undefined ? (
         <Skeleton height={208} radius={6} />
       ) : (
         <TimeChart

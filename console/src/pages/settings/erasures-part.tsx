@@ -76,7 +76,7 @@ export function ErasuresPart() {
         list={list}
         columns={columns}
         idOf={({ id }) => id}
-        none="Nothing was erased yet."
+        none="Nothing has been erased yet."
       />
       <Modal opened={isAsking} onClose={() => setAsking(false)} title="Erase data">
         <EraseForm

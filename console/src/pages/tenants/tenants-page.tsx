@@ -27,8 +27,8 @@ const states = [
   { value: 'true', label: 'Disabled' },
 ]
 const moneys = [
-  { value: '', label: 'With or without limit' },
-  { value: 'true', label: 'Limited to a balance' },
+  { value: '', label: 'Any balance' },
+  { value: 'true', label: 'Limited balance' },
   { value: 'false', label: 'Not limited' },
 ]
 const sorts = [
@@ -120,7 +120,7 @@ const columns: readonly Column<ListedTenant>[] = [
   {
     id: 'spend',
     head: 'Spend, 30 days',
-    width: 128,
+    width: 144,
     align: 'right',
     sort: 'spend',
     cell: ({ spend }) => <SpendCell of={spend} />,

@@ -66,7 +66,7 @@ export function trafficColumns<Row>(
     spend: {
       id: 'spend',
       head: 'Spend',
-      width: 128,
+      width: 144,
       align: 'right',
       isWide: true,
       sort: 'spend',

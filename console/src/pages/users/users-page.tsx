@@ -105,6 +105,7 @@ function useColumns(choose: ((chosen: Chosen) => void) | undefined): readonly Ro
     { head: 'E-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
     {
       head: 'Role',
+      keeps: true,
       cell: ({ role, tenant_id }) => (tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`),
     },
     {

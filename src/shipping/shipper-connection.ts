@@ -10,13 +10,18 @@ interface ConnectionOptions {
   idleInTransactionMs: number
   /** The backend of the previous connection. */
   lost: PostgresBackend | undefined
-  clientOf: ClientOf
+  newPostgresClient: NewPostgresClient
 }
 
-/** Makes a client that is not connected yet. */
-export type ClientOf = (config: ClientConfig) => Client
+/** Makes a client that is not connected yet. Whoever has it need not listen to its errors. */
+export type NewPostgresClient = (config: ClientConfig) => Client
 
-export const clientOf: ClientOf = (config) => new Client(config)
+export const newPostgresClient: NewPostgresClient = (config) => {
+  const client = new Client(config)
+  // A lost connection also fails the running query, whose error is handled by its caller.
+  client.on('error', () => {})
+  return client
+}
 
 /**
  * A Postgres backend. It is identified by its start time as well, because Postgres can give its pid to
@@ -35,7 +40,7 @@ export class ShipperConnection {
   constructor(options: ConnectionOptions) {
     const { databaseUrl, instanceId, queryTimeoutMs, idleInTransactionMs } = options
     this.#backend = options.lost
-    this.client = options.clientOf({
+    this.client = options.newPostgresClient({
       connectionString: databaseUrl,
       connectionTimeoutMillis: 5_000,
       query_timeout: queryTimeoutMs,
@@ -44,8 +49,6 @@ export class ShipperConnection {
       idle_in_transaction_session_timeout: idleInTransactionMs,
       application_name: sessionName(instanceId),
     })
-    // A lost connection also fails the running query, whose error is handled by its caller.
-    this.client.on('error', () => {})
   }
 
   /** The backend that must have ended before the next connection is used: before `open`, the previous one. */

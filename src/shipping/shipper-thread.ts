@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Disk } from '../runtime/disk.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Outage } from './outage.ts'
-import type { ClientOf } from './shipper-connection.ts'
+import type { NewPostgresClient } from './shipper-connection.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper-messages.ts'
 
 /** What the parts of the shipper have in common throughout the life of its thread. */
@@ -10,7 +10,7 @@ export interface ShipperThread {
   readonly data: ShipperData
   readonly clock: Clock
   readonly disk: Disk
-  readonly clientOf: ClientOf
+  readonly newPostgresClient: NewPostgresClient
   /** Returns a new uuidv7. */
   newId(): string
   readonly log: Log

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts'
 import { systemDisk } from '../runtime/disk.ts'
 import { relayLog } from '../telemetry/relay-log.ts'
 import { Outage } from './outage.ts'
-import { clientOf, ShipperConnection } from './shipper-connection.ts'
+import { newPostgresClient, ShipperConnection } from './shipper-connection.ts'
 import { ShipperIdentity } from './shipper-identity.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper-messages.ts'
 import {
@@ -77,9 +77,9 @@ export class Shipper {
     data: ShipperData,
     clock: Clock,
     exit: () => void,
-    machine: Pick<ShipperThread, 'disk' | 'clientOf' | 'newId'> = {
+    machine: Pick<ShipperThread, 'disk' | 'newPostgresClient' | 'newId'> = {
       disk: systemDisk,
-      clientOf,
+      newPostgresClient,
       newId: randomUUIDv7,
     },
   ) {
@@ -128,14 +128,14 @@ export class Shipper {
   }
 
   #connecting({ identity, lost, succession }: Remains): ModeOf<'connecting'> {
-    const { data, outage, clientOf } = this.#thread
+    const { data, outage, newPostgresClient } = this.#thread
     const connection = new ShipperConnection({
       databaseUrl: data.databaseUrl,
       instanceId: identity.registrant.instanceId,
       queryTimeoutMs: outage.queryTimeoutMs,
       idleInTransactionMs: outage.queryTimeoutLeastMs,
       lost,
-      clientOf,
+      newPostgresClient,
     })
     return { name: 'connecting', identity, connection, succession }
   }

@@ -6,6 +6,7 @@ import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { join, signedIn } from '../support/admin-client.ts'
 import { type MarkedTenants, nobody, startMarkedTenants } from '../support/marked-tenants.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { until } from '../support/until.ts'
 
 /** Every path of the admin API, for every kind of caller, on its own and another tenant: what docs/reference/admin-users.md says. */
 
@@ -129,7 +130,15 @@ function pathFor(endpoint: AdminEndpoint, which: 'own' | 'other' | 'none'): stri
   })
 }
 
-async function send(
+/** Asks again what a busy machine could not answer within a second. */
+async function send(...asked: Parameters<typeof sendOnce>): Promise<Answer> {
+  return await until(async () => {
+    const answer = await sendOnce(...asked)
+    return answer.text.includes('The database is not responding') ? undefined : answer
+  })
+}
+
+async function sendOnce(
   { method }: AdminEndpoint,
   path: string,
   headers: Record<string, string>,

@@ -50,7 +50,13 @@ beforeEach(async () => {
 })
 
 const asOwner = (method: string, path: string, body?: unknown) => call(method, path, { cookie, body })
-const block = (reason = 'it answers nonsense') => asOwner('POST', 'channels/vendor/block', { reason })
+
+/** Resolves when the process under test has applied it, for which the API does not wait longer than a second. */
+async function block(reason = 'it answers nonsense') {
+  const answer = await asOwner('POST', 'channels/vendor/block', { reason })
+  await until(() => bed.tollgate.context.catalog.snapshot.models.get('main')?.blocked !== undefined)
+  return answer
+}
 
 async function ask(model: string, { at = bed.tollgate, key = freeKey }: { at?: Gateway; key?: string } = {}) {
   const answer = await fetch(`${at.url}/v1/chat/completions`, {

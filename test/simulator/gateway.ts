@@ -152,7 +152,7 @@ export class Gateway implements Process {
     }
     const machine = {
       disk: this.host.disk,
-      clientOf: (config: ClientConfig) => this.#client(config).asClient,
+      newPostgresClient: (config: ClientConfig) => this.#client(config).asClient,
       newId: () => this.#newInstance(),
     }
     scheduler.after(1, this, () => {

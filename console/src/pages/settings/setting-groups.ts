@@ -30,7 +30,7 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   { title: 'Connections to Postgres', fits: /_CONNECTIONS$|^READS_/ },
   {
     title: 'Requests of clients',
-    fits: /^(BOD|CORS_|DECODED_|HEADER_|HELD_|CLIENT_|CONNECTIONS_|IN_FLIGHT|ADMIT_|IDEMPOTE|JSON_|KEEP_ALIVE|REQUEST_|STREAM_)/,
+    fits: /^(BOD|CORS_|DECODED_|HEADER_|HELD_|CLIENT_|CONNECTIONS_|IN_FLIGHT|ADMIT_|IDEMPOTE|JSON_|KEEP_ALIVE|REMEMBERED_|REQUEST_|STREAM_)/,
   },
 ]
 const others = 'Others'

@@ -48,27 +48,32 @@ export class RememberedBodies {
   }
 
   /**
-   * What is known of a body before it is read; undefined if it is too short to be remembered. `member`: its
-   * member with the conversation. The scan of the body fills the outline, and `keep` remembers it.
+   * What is known of a body before it is read; undefined if it is too short to be remembered. `endpoint`: its
+   * path, because each one looks for other members. `member`: the one with the conversation. The scan of the
+   * body fills the outline, and `keep` remembers it.
    */
-  recall(keyId: string, body: Buffer, member: string): Recalled | undefined {
+  recall(keyId: string, endpoint: string, body: Buffer, member: string): Recalled | undefined {
     if (this.#isOff || body.length <= strictBytesMax) return undefined
     for (const entry of this.#byKey.get(keyId) ?? []) {
-      const shared = sharedElements(entry, body)
-      if (shared > 0 && entry.outline.name === member) {
-        return { keyId, outline: beginningOf(entry.outline, shared), known: entry, shared }
-      }
+      const shared = entry.endpoint === endpoint ? sharedElements(entry, body) : 0
+      if (shared > 0)
+        return { keyId, endpoint, outline: beginningOf(entry.outline, shared), known: entry, shared }
     }
-    return { keyId, outline: newOutline(member), known: undefined, shared: 0 }
+    return { keyId, endpoint, outline: newOutline(member), known: undefined, shared: 0 }
   }
 
   /** Remembers a body that was read. Undefined if its conversation has too few messages to be worth it. */
-  keep({ keyId, outline, known, shared }: Recalled, body: Buffer, facts: BodyFacts): Remembered | undefined {
+  keep(
+    { keyId, endpoint, outline, known, shared }: Recalled,
+    body: Buffer,
+    facts: BodyFacts,
+  ): Remembered | undefined {
     const { conversation, losesDigits } = facts
     if (conversation === undefined || outline.ends.length < elementsMin) return undefined
     const sharedEnd = outline.ends[shared - 1] ?? 0
     const entry: Remembered = {
       keyId,
+      endpoint,
       outline,
       conversation,
       losesDigits: losesDigits === true,
@@ -124,6 +129,7 @@ export class RememberedBodies {
 /** What is known of a body that is about to be read. */
 export interface Recalled {
   keyId: string
+  endpoint: string
   /** For the scan of the body. */
   outline: Outline
   known: Remembered | undefined
@@ -142,6 +148,7 @@ type BodyFacts = Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>>
 /** A body that was read, and what its beginning has in common with an earlier one. */
 export interface Remembered {
   readonly keyId: string
+  readonly endpoint: string
   readonly outline: Outline
   readonly conversation: ByteRange
   readonly losesDigits: boolean

@@ -65,7 +65,7 @@ interface Wanted {
 /** All that the gateway makes of a body: with `bodies`, from where it differs from an earlier one. */
 function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: RememberedBodies): unknown {
   const side = clientSide(client)
-  const recalled = bodies?.recall('key', body, side.turnsMember)
+  const recalled = bodies?.recall('key', client, body, side.turnsMember)
   if (bodies !== undefined) {
     shared.all++
     if (recalled?.known !== undefined) shared.turns++
@@ -279,7 +279,7 @@ describe('the memory of conversations', () => {
       }),
     )
   const send = (bodies: RememberedBodies, keyId: string, body: Buffer) => {
-    const recalled = bodies.recall(keyId, body, 'messages')
+    const recalled = bodies.recall(keyId, 'chat', body, 'messages')
     if (recalled === undefined) return undefined
     const remembered = bodies.keep(recalled, body, facts(body, recalled.outline))
     if (remembered !== undefined) bodies.parse(remembered, body)
@@ -294,6 +294,21 @@ describe('the memory of conversations', () => {
     expect(send(bodies, 'one', bodyOf(2, ['a', 'b', 'c']))).toBe(0)
     // The other session of the key is still known, up to the message that has changed.
     expect(send(bodies, 'one', bodyOf(1, ['a', 'b', 'changed', 'd']))).toBe(4)
+  })
+
+  test('does not tell one endpoint what another one has read: they look for other members', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    const turns = ['x'.repeat(40_000), 'a', 'b'].map((content) => ({ role: 'user', content }))
+    const body = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 5, n: 4, messages: turns }))
+    for (const client of ['anthropic-messages', 'openai-chat'] as const) {
+      const { readRequest } = clientSide(client)
+      const bounds = { jsonDepthMax: 20, jsonValuesMax: 1_000 }
+      const recalled = bodies.recall('key', client, body, 'messages')
+      if (recalled === undefined) throw new Error('the body is too short')
+      const facts = readRequest(body, { ...bounds, outline: recalled.outline })
+      bodies.keep(recalled, body, facts)
+      expect(facts).toEqual(readRequest(body, bounds))
+    }
   })
 
   test('is that of the latest sessions, within its bound', () => {

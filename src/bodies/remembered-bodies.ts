@@ -64,12 +64,14 @@ export class RememberedBodies {
 
   /** Remembers a body that was read. Undefined if its conversation has too few messages to be worth it. */
   keep(
-    { keyId, endpoint, outline, known, shared }: Recalled,
+    { keyId, endpoint, outline, known: recalled, shared }: Recalled,
     body: Buffer,
     facts: BodyFacts,
   ): Remembered | undefined {
     const { conversation, losesDigits } = facts
     if (conversation === undefined || outline.ends.length < elementsMin) return undefined
+    // Its memory may have become that of another body since `recall`.
+    const known = recalled !== undefined && this.#entries.has(recalled) ? recalled : undefined
     const sharedEnd = outline.ends[shared - 1] ?? 0
     const entry: Remembered = {
       keyId,

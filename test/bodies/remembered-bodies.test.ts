@@ -311,6 +311,25 @@ describe('the memory of conversations', () => {
     }
   })
 
+  test('is not read by a turn that was recalled before another one was written over it', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    const bodyWith = (max: number, last: string) =>
+      Buffer.from(bodyOf(1, ['a', 'b', 'c', last]).toString().replace(/}$/, `,"max_tokens":${max}}`))
+    const recall = (body: Buffer) => {
+      const recalled = bodies.recall('key', 'chat', body, 'messages')
+      if (recalled === undefined) throw new Error('the body is too short')
+      return { body, recalled, facts: facts(body, recalled.outline) }
+    }
+    const parsed = ({ body, recalled, facts }: ReturnType<typeof recall>) => {
+      const remembered = bodies.keep(recalled, body, facts)
+      return remembered && bodies.parse(remembered, body).value
+    }
+    parsed(recall(bodyWith(100, 'one')))
+    const [first, second] = [recall(bodyWith(200, 'two')), recall(bodyWith(200, 'two'))]
+    parsed(first)
+    expect(parsed(second)).toEqual(JSON.parse(second.body.toString()))
+  })
+
   test('is that of the latest sessions, within its bound', () => {
     const bytesMax = 4_000_000
     const bodies = new RememberedBodies(bytesMax)

@@ -27,9 +27,7 @@ export class RememberedBodies {
     this.#entries = new LRUCache({
       maxSize: Math.max(1, bytesMax),
       sizeCalculation: sizeOf,
-      dispose: (entry, _, reason) => {
-        if (reason !== 'set') this.#leave(entry)
-      },
+      dispose: (entry) => this.#leave(entry),
     })
   }
 
@@ -103,9 +101,11 @@ export class RememberedBodies {
 
   /** Parses a remembered body, like `parseKeepingDigits`. Throws SyntaxError as JSON.parse does. */
   parse(entry: Remembered, body: Buffer): ParsedBody {
-    entry.parsed ??= parsedAfter(entry, body) ?? parsedFirst(entry, body)
-    // What it takes has changed.
-    if (this.#entries.has(entry)) this.#entries.set(entry, entry)
+    if (entry.parsed === undefined) {
+      entry.parsed = parsedAfter(entry, body) ?? parsedFirst(entry, body)
+      // It takes more now, and is counted only when it enters.
+      if (this.#entries.delete(entry)) this.#enter(entry)
+    }
     const { outside, elements, memo } = entry.parsed
     memo.begin()
     return { value: { ...outside, [entry.outline.name]: [...elements] }, memo }

@@ -342,6 +342,17 @@ describe('the memory of conversations', () => {
     expect(bodies.bytes).toBe(0)
   })
 
+  test('counts a body again when it is parsed, and forgets one that is larger than its bound then', () => {
+    const body = bodyOf(1, ['a'])
+    const bodies = new RememberedBodies(10_000_000)
+    send(bodies, 'one', body)
+    expect(bodies.bytes).toBeGreaterThan(body.length * 3)
+    const small = new RememberedBodies(body.length * 2)
+    send(small, 'one', body)
+    expect(small.bytes).toBe(0)
+    expect(send(small, 'one', body)).toBe(0)
+  })
+
   test('forgets what a key has sent, and is off with a bound of 0', () => {
     const bodies = new RememberedBodies(10_000_000)
     for (const key of ['one', 'other']) send(bodies, key, bodyOf(1, ['a']))

@@ -202,10 +202,19 @@ const probeBytes = 64
 const comma = 0x2c
 const closeBrace = 0x7d
 
-/** The bytes, and once it is parsed its objects and texts and the texts as JSON. */
-function sizeOf({ memory, parsed }: Remembered): number {
-  return memory.length * (parsed === undefined ? 1 : 4)
+/**
+ * The bytes and the outline, and once it is parsed its texts, the texts as JSON, its messages with what they
+ * become in a translation, and the values in them. Measured with messages and values as short as they can be.
+ */
+function sizeOf({ memory, outline, parsed }: Remembered): number {
+  const { ends, values } = outline
+  if (parsed === undefined) return memory.length + ends.length * endBytes
+  return memory.length * 4 + ends.length * messageBytes + (values.at(-1) ?? 0) * valueBytes
 }
+
+const endBytes = 40
+const messageBytes = 1000
+const valueBytes = 64
 
 function newOutline(name: string): Outline {
   return { name, start: undefined, before: {}, ends: [], values: [], marks: [] }

@@ -353,6 +353,24 @@ describe('the memory of conversations', () => {
     expect(send(small, 'one', body)).toBe(0)
   })
 
+  test('counts each message, because short ones take far more memory than their bytes', () => {
+    const turns = 5_000
+    const body = Buffer.from(
+      JSON.stringify({
+        model: 'm',
+        messages: Array.from({ length: turns }, () => ({ role: 'user', content: '' })),
+      }),
+    )
+    const bodies = new RememberedBodies(100_000_000)
+    const recalled = bodies.recall('key', 'chat', body, 'messages')
+    if (recalled === undefined) throw new Error('the body is too short')
+    const bounds = { jsonDepthMax: 20, jsonValuesMax: 100_000, outline: recalled.outline }
+    const remembered = bodies.keep(recalled, body, clientSide('openai-chat').readRequest(body, bounds))
+    expect(bodies.bytes).toBeGreaterThan(body.length + turns * 24)
+    if (remembered !== undefined) bodies.parse(remembered, body)
+    expect(bodies.bytes).toBeGreaterThan(turns * 1_000)
+  })
+
   test('forgets what a key has sent, and is off with a bound of 0', () => {
     const bodies = new RememberedBodies(10_000_000)
     for (const key of ['one', 'other']) send(bodies, key, bodyOf(1, ['a']))

@@ -36,12 +36,15 @@ export class RememberedBodies {
     return this.#entries.calculatedSize
   }
 
-  /** Forgets what these keys have sent; without `keyIds`, everything. */
+  /** Forgets what these keys and their sub-keys have sent; without `keyIds`, everything. */
   forget(keyIds?: ReadonlySet<string>): void {
     if (keyIds === undefined) this.#entries.clear()
     else {
-      for (const keyId of keyIds)
-        for (const entry of this.#byKey.get(keyId) ?? []) this.#entries.delete(entry)
+      for (const entry of [...this.#entries.keys()]) {
+        const { keyId, parent } = entry.sender
+        if (keyIds.has(keyId) || (parent !== undefined && keyIds.has(parent.keyId)))
+          this.#entries.delete(entry)
+      }
     }
   }
 
@@ -50,19 +53,19 @@ export class RememberedBodies {
    * path, because each one looks for other members. `member`: the one with the conversation. The scan of the
    * body fills the outline, and `keep` remembers it.
    */
-  recall(keyId: string, endpoint: string, body: Buffer, member: string): Recalled | undefined {
+  recall(sender: Sender, endpoint: string, body: Buffer, member: string): Recalled | undefined {
     if (this.#isOff || body.length <= strictBytesMax) return undefined
-    for (const entry of this.#byKey.get(keyId) ?? []) {
+    for (const entry of this.#byKey.get(sender.keyId) ?? []) {
       const shared = entry.endpoint === endpoint ? sharedElements(entry, body) : 0
       if (shared > 0)
-        return { keyId, endpoint, outline: beginningOf(entry.outline, shared), known: entry, shared }
+        return { sender, endpoint, outline: beginningOf(entry.outline, shared), known: entry, shared }
     }
-    return { keyId, endpoint, outline: newOutline(member), known: undefined, shared: 0 }
+    return { sender, endpoint, outline: newOutline(member), known: undefined, shared: 0 }
   }
 
   /** Remembers a body that was read. Undefined if its conversation has too few messages to be worth it. */
   keep(
-    { keyId, endpoint, outline, known: recalled, shared }: Recalled,
+    { sender, endpoint, outline, known: recalled, shared }: Recalled,
     body: Buffer,
     facts: BodyFacts,
   ): Remembered | undefined {
@@ -72,7 +75,7 @@ export class RememberedBodies {
     const known = recalled !== undefined && this.#entries.has(recalled) ? recalled : undefined
     const sharedEnd = outline.ends[shared - 1] ?? 0
     const entry: Remembered = {
-      keyId,
+      sender,
       endpoint,
       outline,
       conversation,
@@ -115,22 +118,25 @@ export class RememberedBodies {
     this.#entries.set(entry, entry)
     // Larger than all memory for it.
     if (!this.#entries.has(entry)) return
-    const ofKey = this.#byKey.get(entry.keyId) ?? []
-    this.#byKey.set(entry.keyId, [entry, ...ofKey])
+    const ofKey = this.#byKey.get(entry.sender.keyId) ?? []
+    this.#byKey.set(entry.sender.keyId, [entry, ...ofKey])
     const oldest = ofKey.length >= sessionsMax ? ofKey.at(-1) : undefined
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
   #leave(entry: Remembered): void {
-    const others = (this.#byKey.get(entry.keyId) ?? []).filter((other) => other !== entry)
-    if (others.length === 0) this.#byKey.delete(entry.keyId)
-    else this.#byKey.set(entry.keyId, others)
+    const others = (this.#byKey.get(entry.sender.keyId) ?? []).filter((other) => other !== entry)
+    if (others.length === 0) this.#byKey.delete(entry.sender.keyId)
+    else this.#byKey.set(entry.sender.keyId, others)
   }
 }
 
+/** The key that sends a body, and the key whose sub-key it is. */
+type Sender = { keyId: string; parent?: { keyId: string } | undefined }
+
 /** What is known of a body that is about to be read. */
 export interface Recalled {
-  keyId: string
+  sender: Sender
   endpoint: string
   /** For the scan of the body. */
   outline: Outline
@@ -149,7 +155,7 @@ type BodyFacts = Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>>
 
 /** A body that was read, and what its beginning has in common with an earlier one. */
 export interface Remembered {
-  readonly keyId: string
+  readonly sender: Sender
   readonly endpoint: string
   readonly outline: Outline
   readonly conversation: ByteRange

@@ -65,7 +65,7 @@ interface Wanted {
 /** All that the gateway makes of a body: with `bodies`, from where it differs from an earlier one. */
 function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: RememberedBodies): unknown {
   const side = clientSide(client)
-  const recalled = bodies?.recall('key', client, body, side.turnsMember)
+  const recalled = bodies?.recall({ keyId: 'key' }, client, body, side.turnsMember)
   if (bodies !== undefined) {
     shared.all++
     if (recalled?.known !== undefined) shared.turns++
@@ -278,8 +278,9 @@ describe('the memory of conversations', () => {
         })),
       }),
     )
-  const send = (bodies: RememberedBodies, keyId: string, body: Buffer) => {
-    const recalled = bodies.recall(keyId, 'chat', body, 'messages')
+  const send = (bodies: RememberedBodies, keyId: string, body: Buffer, parent?: string) => {
+    const sender = { keyId, parent: parent === undefined ? undefined : { keyId: parent } }
+    const recalled = bodies.recall(sender, 'chat', body, 'messages')
     if (recalled === undefined) return undefined
     const remembered = bodies.keep(recalled, body, facts(body, recalled.outline))
     if (remembered !== undefined) bodies.parse(remembered, body)
@@ -303,7 +304,7 @@ describe('the memory of conversations', () => {
     for (const client of ['anthropic-messages', 'openai-chat'] as const) {
       const { readRequest } = clientSide(client)
       const bounds = { jsonDepthMax: 20, jsonValuesMax: 1_000 }
-      const recalled = bodies.recall('key', client, body, 'messages')
+      const recalled = bodies.recall({ keyId: 'key' }, client, body, 'messages')
       if (recalled === undefined) throw new Error('the body is too short')
       const facts = readRequest(body, { ...bounds, outline: recalled.outline })
       bodies.keep(recalled, body, facts)
@@ -316,7 +317,7 @@ describe('the memory of conversations', () => {
     const bodyWith = (max: number, last: string) =>
       Buffer.from(bodyOf(1, ['a', 'b', 'c', last]).toString().replace(/}$/, `,"max_tokens":${max}}`))
     const recall = (body: Buffer) => {
-      const recalled = bodies.recall('key', 'chat', body, 'messages')
+      const recalled = bodies.recall({ keyId: 'key' }, 'chat', body, 'messages')
       if (recalled === undefined) throw new Error('the body is too short')
       return { body, recalled, facts: facts(body, recalled.outline) }
     }
@@ -362,13 +363,22 @@ describe('the memory of conversations', () => {
       }),
     )
     const bodies = new RememberedBodies(100_000_000)
-    const recalled = bodies.recall('key', 'chat', body, 'messages')
+    const recalled = bodies.recall({ keyId: 'key' }, 'chat', body, 'messages')
     if (recalled === undefined) throw new Error('the body is too short')
     const bounds = { jsonDepthMax: 20, jsonValuesMax: 100_000, outline: recalled.outline }
     const remembered = bodies.keep(recalled, body, clientSide('openai-chat').readRequest(body, bounds))
     expect(bodies.bytes).toBeGreaterThan(body.length + turns * 24)
     if (remembered !== undefined) bodies.parse(remembered, body)
     expect(bodies.bytes).toBeGreaterThan(turns * 1_000)
+  })
+
+  test('forgets what the sub-keys of a key have sent', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    send(bodies, 'sub-key', bodyOf(1, ['a']), 'one')
+    bodies.forget(new Set(['other']))
+    expect(bodies.bytes).toBeGreaterThan(0)
+    bodies.forget(new Set(['one']))
+    expect(bodies.bytes).toBe(0)
   })
 
   test('forgets what a key has sent, and is off with a bound of 0', () => {

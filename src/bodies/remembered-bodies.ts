@@ -27,9 +27,7 @@ export class RememberedBodies {
     this.#entries = new LRUCache({
       maxSize: Math.max(1, bytesMax),
       sizeCalculation: sizeOf,
-      dispose: (entry, _, reason) => {
-        if (reason !== 'set') this.#leave(entry)
-      },
+      dispose: (entry) => this.#leave(entry),
     })
   }
 
@@ -38,37 +36,47 @@ export class RememberedBodies {
     return this.#entries.calculatedSize
   }
 
-  /** Forgets what these keys have sent; without `keyIds`, everything. */
+  /** Forgets what these keys and their sub-keys have sent; without `keyIds`, everything. */
   forget(keyIds?: ReadonlySet<string>): void {
     if (keyIds === undefined) this.#entries.clear()
     else {
-      for (const keyId of keyIds)
-        for (const entry of this.#byKey.get(keyId) ?? []) this.#entries.delete(entry)
+      for (const entry of [...this.#entries.keys()]) {
+        const { keyId, parent } = entry.sender
+        if (keyIds.has(keyId) || (parent !== undefined && keyIds.has(parent.keyId)))
+          this.#entries.delete(entry)
+      }
     }
   }
 
   /**
-   * What is known of a body before it is read; undefined if it is too short to be remembered. `member`: its
-   * member with the conversation. The scan of the body fills the outline, and `keep` remembers it.
+   * What is known of a body before it is read; undefined if it is too short to be remembered. `endpoint`: its
+   * path, because each one looks for other members. `member`: the one with the conversation. The scan of the
+   * body fills the outline, and `keep` remembers it.
    */
-  recall(keyId: string, body: Buffer, member: string): Recalled | undefined {
+  recall(sender: Sender, endpoint: string, body: Buffer, member: string): Recalled | undefined {
     if (this.#isOff || body.length <= strictBytesMax) return undefined
-    for (const entry of this.#byKey.get(keyId) ?? []) {
-      const shared = sharedElements(entry, body)
-      if (shared > 0 && entry.outline.name === member) {
-        return { keyId, outline: beginningOf(entry.outline, shared), known: entry, shared }
-      }
+    for (const entry of this.#byKey.get(sender.keyId) ?? []) {
+      const shared = entry.endpoint === endpoint ? sharedElements(entry, body) : 0
+      if (shared > 0)
+        return { sender, endpoint, outline: beginningOf(entry.outline, shared), known: entry, shared }
     }
-    return { keyId, outline: newOutline(member), known: undefined, shared: 0 }
+    return { sender, endpoint, outline: newOutline(member), known: undefined, shared: 0 }
   }
 
   /** Remembers a body that was read. Undefined if its conversation has too few messages to be worth it. */
-  keep({ keyId, outline, known, shared }: Recalled, body: Buffer, facts: BodyFacts): Remembered | undefined {
+  keep(
+    { sender, endpoint, outline, known: recalled, shared }: Recalled,
+    body: Buffer,
+    facts: BodyFacts,
+  ): Remembered | undefined {
     const { conversation, losesDigits } = facts
     if (conversation === undefined || outline.ends.length < elementsMin) return undefined
+    // Its memory may have become that of another body since `recall`.
+    const known = recalled !== undefined && this.#entries.has(recalled) ? recalled : undefined
     const sharedEnd = outline.ends[shared - 1] ?? 0
     const entry: Remembered = {
-      keyId,
+      sender,
+      endpoint,
       outline,
       conversation,
       losesDigits: losesDigits === true,
@@ -96,9 +104,11 @@ export class RememberedBodies {
 
   /** Parses a remembered body, like `parseKeepingDigits`. Throws SyntaxError as JSON.parse does. */
   parse(entry: Remembered, body: Buffer): ParsedBody {
-    entry.parsed ??= parsedAfter(entry, body) ?? parsedFirst(entry, body)
-    // What it takes has changed.
-    if (this.#entries.has(entry)) this.#entries.set(entry, entry)
+    if (entry.parsed === undefined) {
+      entry.parsed = parsedAfter(entry, body) ?? parsedFirst(entry, body)
+      // It takes more now, and is counted only when it enters.
+      if (this.#entries.delete(entry)) this.#enter(entry)
+    }
     const { outside, elements, memo } = entry.parsed
     memo.begin()
     return { value: { ...outside, [entry.outline.name]: [...elements] }, memo }
@@ -108,22 +118,26 @@ export class RememberedBodies {
     this.#entries.set(entry, entry)
     // Larger than all memory for it.
     if (!this.#entries.has(entry)) return
-    const ofKey = this.#byKey.get(entry.keyId) ?? []
-    this.#byKey.set(entry.keyId, [entry, ...ofKey])
+    const ofKey = this.#byKey.get(entry.sender.keyId) ?? []
+    this.#byKey.set(entry.sender.keyId, [entry, ...ofKey])
     const oldest = ofKey.length >= sessionsMax ? ofKey.at(-1) : undefined
     if (oldest !== undefined) this.#entries.delete(oldest)
   }
 
   #leave(entry: Remembered): void {
-    const others = (this.#byKey.get(entry.keyId) ?? []).filter((other) => other !== entry)
-    if (others.length === 0) this.#byKey.delete(entry.keyId)
-    else this.#byKey.set(entry.keyId, others)
+    const others = (this.#byKey.get(entry.sender.keyId) ?? []).filter((other) => other !== entry)
+    if (others.length === 0) this.#byKey.delete(entry.sender.keyId)
+    else this.#byKey.set(entry.sender.keyId, others)
   }
 }
 
+/** The key that sends a body, and the key whose sub-key it is. */
+type Sender = { keyId: string; parent?: { keyId: string } | undefined }
+
 /** What is known of a body that is about to be read. */
 export interface Recalled {
-  keyId: string
+  sender: Sender
+  endpoint: string
   /** For the scan of the body. */
   outline: Outline
   known: Remembered | undefined
@@ -141,7 +155,8 @@ type BodyFacts = Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>>
 
 /** A body that was read, and what its beginning has in common with an earlier one. */
 export interface Remembered {
-  readonly keyId: string
+  readonly sender: Sender
+  readonly endpoint: string
   readonly outline: Outline
   readonly conversation: ByteRange
   readonly losesDigits: boolean
@@ -193,10 +208,19 @@ const probeBytes = 64
 const comma = 0x2c
 const closeBrace = 0x7d
 
-/** The bytes, and once it is parsed its objects and texts and the texts as JSON. */
-function sizeOf({ memory, parsed }: Remembered): number {
-  return memory.length * (parsed === undefined ? 1 : 4)
+/**
+ * The bytes and the outline, and once it is parsed its texts, the texts as JSON, its messages with what they
+ * become in a translation, and the values in them. Measured with messages and values as short as they can be.
+ */
+function sizeOf({ memory, outline, parsed }: Remembered): number {
+  const { ends, values } = outline
+  if (parsed === undefined) return memory.length + ends.length * endBytes
+  return memory.length * 4 + ends.length * messageBytes + (values.at(-1) ?? 0) * valueBytes
 }
+
+const endBytes = 40
+const messageBytes = 1000
+const valueBytes = 64
 
 function newOutline(name: string): Outline {
   return { name, start: undefined, before: {}, ends: [], values: [], marks: [] }

@@ -74,7 +74,8 @@ async function inline(
   share.grow(length)
   const whole = await join(gateway, identified, pieces, length)
   for (const { length: bytes } of read.values()) share.shrink(bytes)
-  return { ...content, ...(await readMade(gateway, identified, whole, reading)) }
+  // What is remembered is that of the body without the bytes.
+  return { ...content, remembered: undefined, ...(await readMade(gateway, identified, whole, reading)) }
 }
 
 interface Edit {

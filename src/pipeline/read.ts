@@ -95,7 +95,7 @@ export async function read<Facts extends AskedFacts>(
   const recalled =
     result !== undefined || reading.turnsMember === undefined
       ? undefined
-      : gateway.rememberedBodies.recall(identified.identity.keyId, body, reading.turnsMember)
+      : gateway.rememberedBodies.recall(identified.identity, endpoint.path, body, reading.turnsMember)
   const facts = result === undefined ? reading.decode(body, recalled?.outline) : reading.factsFrom(result)
   reading.onFacts?.(facts)
   row.requestedModel = facts.model

@@ -65,7 +65,7 @@ interface Wanted {
 /** All that the gateway makes of a body: with `bodies`, from where it differs from an earlier one. */
 function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: RememberedBodies): unknown {
   const side = clientSide(client)
-  const recalled = bodies?.recall('key', body, side.turnsMember)
+  const recalled = bodies?.recall({ keyId: 'key' }, client, body, side.turnsMember)
   if (bodies !== undefined) {
     shared.all++
     if (recalled?.known !== undefined) shared.turns++
@@ -278,8 +278,9 @@ describe('the memory of conversations', () => {
         })),
       }),
     )
-  const send = (bodies: RememberedBodies, keyId: string, body: Buffer) => {
-    const recalled = bodies.recall(keyId, body, 'messages')
+  const send = (bodies: RememberedBodies, keyId: string, body: Buffer, parent?: string) => {
+    const sender = { keyId, parent: parent === undefined ? undefined : { keyId: parent } }
+    const recalled = bodies.recall(sender, 'chat', body, 'messages')
     if (recalled === undefined) return undefined
     const remembered = bodies.keep(recalled, body, facts(body, recalled.outline))
     if (remembered !== undefined) bodies.parse(remembered, body)
@@ -296,6 +297,40 @@ describe('the memory of conversations', () => {
     expect(send(bodies, 'one', bodyOf(1, ['a', 'b', 'changed', 'd']))).toBe(4)
   })
 
+  test('does not tell one endpoint what another one has read: they look for other members', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    const turns = ['x'.repeat(40_000), 'a', 'b'].map((content) => ({ role: 'user', content }))
+    const body = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 5, n: 4, messages: turns }))
+    for (const client of ['anthropic-messages', 'openai-chat'] as const) {
+      const { readRequest } = clientSide(client)
+      const bounds = { jsonDepthMax: 20, jsonValuesMax: 1_000 }
+      const recalled = bodies.recall({ keyId: 'key' }, client, body, 'messages')
+      if (recalled === undefined) throw new Error('the body is too short')
+      const facts = readRequest(body, { ...bounds, outline: recalled.outline })
+      bodies.keep(recalled, body, facts)
+      expect(facts).toEqual(readRequest(body, bounds))
+    }
+  })
+
+  test('is not read by a turn that was recalled before another one was written over it', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    const bodyWith = (max: number, last: string) =>
+      Buffer.from(bodyOf(1, ['a', 'b', 'c', last]).toString().replace(/}$/, `,"max_tokens":${max}}`))
+    const recall = (body: Buffer) => {
+      const recalled = bodies.recall({ keyId: 'key' }, 'chat', body, 'messages')
+      if (recalled === undefined) throw new Error('the body is too short')
+      return { body, recalled, facts: facts(body, recalled.outline) }
+    }
+    const parsed = ({ body, recalled, facts }: ReturnType<typeof recall>) => {
+      const remembered = bodies.keep(recalled, body, facts)
+      return remembered && bodies.parse(remembered, body).value
+    }
+    parsed(recall(bodyWith(100, 'one')))
+    const [first, second] = [recall(bodyWith(200, 'two')), recall(bodyWith(200, 'two'))]
+    parsed(first)
+    expect(parsed(second)).toEqual(JSON.parse(second.body.toString()))
+  })
+
   test('is that of the latest sessions, within its bound', () => {
     const bytesMax = 4_000_000
     const bodies = new RememberedBodies(bytesMax)
@@ -305,6 +340,44 @@ describe('the memory of conversations', () => {
     }
     expect(bodies.bytes).toBeGreaterThan(bytesMax * 0.9)
     bodies.forget()
+    expect(bodies.bytes).toBe(0)
+  })
+
+  test('counts a body again when it is parsed, and forgets one that is larger than its bound then', () => {
+    const body = bodyOf(1, ['a'])
+    const bodies = new RememberedBodies(10_000_000)
+    send(bodies, 'one', body)
+    expect(bodies.bytes).toBeGreaterThan(body.length * 3)
+    const small = new RememberedBodies(body.length * 2)
+    send(small, 'one', body)
+    expect(small.bytes).toBe(0)
+    expect(send(small, 'one', body)).toBe(0)
+  })
+
+  test('counts each message, because short ones take far more memory than their bytes', () => {
+    const turns = 5_000
+    const body = Buffer.from(
+      JSON.stringify({
+        model: 'm',
+        messages: Array.from({ length: turns }, () => ({ role: 'user', content: '' })),
+      }),
+    )
+    const bodies = new RememberedBodies(100_000_000)
+    const recalled = bodies.recall({ keyId: 'key' }, 'chat', body, 'messages')
+    if (recalled === undefined) throw new Error('the body is too short')
+    const bounds = { jsonDepthMax: 20, jsonValuesMax: 100_000, outline: recalled.outline }
+    const remembered = bodies.keep(recalled, body, clientSide('openai-chat').readRequest(body, bounds))
+    expect(bodies.bytes).toBeGreaterThan(body.length + turns * 24)
+    if (remembered !== undefined) bodies.parse(remembered, body)
+    expect(bodies.bytes).toBeGreaterThan(turns * 1_000)
+  })
+
+  test('forgets what the sub-keys of a key have sent', () => {
+    const bodies = new RememberedBodies(10_000_000)
+    send(bodies, 'sub-key', bodyOf(1, ['a']), 'one')
+    bodies.forget(new Set(['other']))
+    expect(bodies.bytes).toBeGreaterThan(0)
+    bodies.forget(new Set(['one']))
     expect(bodies.bytes).toBe(0)
   })
 

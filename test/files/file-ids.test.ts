@@ -55,6 +55,28 @@ const formats = {
   },
 }
 
+test.each(Object.keys(upstreams))(
+  'a long conversation about a file comes to %s whole at every turn',
+  async (model) => {
+    const client = new Anthropic({ baseURL: bed.tollgate.url, apiKey: keys.a, maxRetries: 0 })
+    const id = await upload(bed.openai(), pdf, 'paper.pdf')
+    const said = (at: number, text: string) =>
+      ({ role: at % 2 === 0 ? 'user' : 'assistant', content: text }) as const
+    for (const count of [3, 5, 7]) {
+      const later = Array.from({ length: count - 1 }, (_, at) => said(at + 1, `turn ${at}. `.repeat(2_000)))
+      const source = { type: 'file', file_id: id } as const
+      await client.beta.messages.create({
+        model,
+        max_tokens: 64,
+        messages: [{ role: 'user', content: [{ type: 'document', source }] }, ...later],
+      })
+      const sent = bed.seen.at(-1) ?? ''
+      expect(sent).toContain(pdf.toString('base64'))
+      expect(later.filter(({ content }) => !sent.includes(content))).toEqual([])
+    }
+  },
+)
+
 describe.each(Object.keys(formats) as (keyof typeof formats)[])('%s', (format) => {
   test.each(Object.keys(upstreams))('the bytes of a PDF, a picture and a text come to %s', async (model) => {
     for (const kind of ['pdf', 'png', 'note'] as const) {

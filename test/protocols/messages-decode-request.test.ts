@@ -13,6 +13,13 @@ const envelope = makeEnvelope(Buffer.alloc(32, 1))
 const tool = { name: 'weather', input_schema: { type: 'object' } }
 
 describe('a request', () => {
+  it('reports any number of unknown members of one message', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x${at}`, 1]))
+    const content = Array.from({ length: 1_500 }, () => ({ type: 'text', text: 'Hi', ...unknown }))
+    const { unmapped } = decode({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content }] })
+    expect(unmapped).toHaveLength(150_000)
+  })
+
   it('of a coding agent keeps what other formats understand, and reports the rest', () => {
     const request = decode({
       model: 'claude-x',

@@ -21,7 +21,7 @@ export function decodeMessages(body: Members, context: BlockContext): Turn[] {
   if (messages.length === 0) throw invalid('messages', 'expected a non-empty array of messages')
   return messages.map((message, at) => {
     const { turn, unmapped, tools } = decodeOnce(message, at === 0, context)
-    body.unmapped.list.push(...unmapped)
+    for (const field of unmapped) body.unmapped.list.push(field)
     for (const tool of tools) context.seenTools.add(tool)
     return turn
   })

@@ -31,7 +31,7 @@ function encodeOnce(round: Round, settings: string, context: MessagesContext): r
   if (memo === undefined || first === undefined) return encodeRound(round, context)
   const known = memo.encoded.get(first)
   if (known !== undefined && known.settings === settings && isSameRound(known.round, round)) {
-    notes.list.push(...known.notes)
+    for (const note of known.notes) notes.list.push(note)
     for (const { call } of round.calls) tools.wireName(call, call.path)
     return known.messages
   }

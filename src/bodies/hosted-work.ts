@@ -1,4 +1,4 @@
-import { contains, type Remembered } from './remembered-bodies.ts'
+import { contains } from './remembered-bodies.ts'
 
 /** Work that a vendor does for a request in addition to processing its text once. */
 export interface HostedWork {
@@ -14,8 +14,8 @@ export interface HostedWork {
  * mistaken for it, because quotation marks are escaped there. A body with escaped letters could hide any of
  * it, which no ordinary client does, so it is treated as asking for everything.
  */
-export function hostedWorkIn(body: Buffer, remembered?: Remembered): HostedWork {
-  if (!marks.some((mark) => contains(body, mark, remembered))) return none
+export function hostedWorkIn(body: Buffer): HostedWork {
+  if (!marks.some((mark) => contains(body, mark))) return none
   const text = body.toString('latin1')
   const isHidden = escapedLetter.test(text)
   return {

@@ -1,6 +1,6 @@
 import type { NeedName } from '../catalog/traits/needs.ts'
 import { mediaWords } from '../protocols/body-marks.ts'
-import { contains, type Remembered } from './remembered-bodies.ts'
+import { contains } from './remembered-bodies.ts'
 
 /** A need that can be detected in the bytes of a body. */
 export type SignedNeed = Exclude<NeedName, 'streaming'>
@@ -26,9 +26,9 @@ const signs: Readonly<Record<SignedNeed, readonly string[]>> = {
 const signedNeeds = Object.keys(signs).filter((name): name is SignedNeed => name in signs)
 
 /** Searches for each sign only once, because needs share some of them and a body may be long. */
-export function hasSignOfAny(body: Buffer, needs: readonly SignedNeed[], remembered?: Remembered): boolean {
+export function hasSignOfAny(body: Buffer, needs: readonly SignedNeed[]): boolean {
   if (needs.length === 0) return false
-  return [...new Set(needs.flatMap((need) => signs[need]))].some((sign) => contains(body, sign, remembered))
+  return [...new Set(needs.flatMap((need) => signs[need]))].some((sign) => contains(body, sign))
 }
 
 /** Returns all the needs of which a body shows signs. */

@@ -63,14 +63,14 @@ export class RememberedBodies {
     return { sender, endpoint, outline: newOutline(member), known: undefined, shared: 0 }
   }
 
-  /** Remembers a body that was read. Undefined if its conversation has too few messages to be worth it. */
+  /** Remembers a body that was read, unless its conversation has too few messages to be worth it. */
   keep(
     { sender, endpoint, outline, known: recalled, shared }: Recalled,
     body: Buffer,
     facts: BodyFacts,
-  ): Remembered | undefined {
+  ): void {
     const { conversation, losesDigits } = facts
-    if (conversation === undefined || outline.ends.length < elementsMin) return undefined
+    if (conversation === undefined || outline.ends.length < elementsMin) return
     // Its memory may have become that of another body since `recall`.
     const known = recalled !== undefined && this.#entries.has(recalled) ? recalled : undefined
     const sharedEnd = outline.ends[shared - 1] ?? 0
@@ -99,11 +99,16 @@ export class RememberedBodies {
       this.#entries.delete(known)
     }
     this.#enter(entry)
-    return entry
+    rememberedOf.set(body, entry)
   }
 
-  /** Parses a remembered body, like `parseKeepingDigits`. Throws SyntaxError as JSON.parse does. */
-  parse(entry: Remembered, body: Buffer): ParsedBody {
+  /**
+   * Parses a remembered body, like `parseKeepingDigits`; undefined for one that is not. Throws SyntaxError as
+   * JSON.parse does.
+   */
+  parse(body: Buffer): ParsedBody | undefined {
+    const entry = rememberedOf.get(body)
+    if (entry === undefined) return undefined
     if (entry.parsed === undefined) {
       entry.parsed = parsedAfter(entry, body) ?? parsedFirst(entry, body)
       // It takes more now, and is counted only when it enters.
@@ -154,7 +159,7 @@ export interface ParsedBody {
 type BodyFacts = Partial<Pick<RequestFacts, 'conversation' | 'losesDigits'>>
 
 /** A body that was read, and what its beginning has in common with an earlier one. */
-export interface Remembered {
+interface Remembered {
   readonly sender: Sender
   readonly endpoint: string
   readonly outline: Outline
@@ -186,8 +191,15 @@ interface Parsed {
   memo: TurnMemo
 }
 
-/** Whether a body contains this text of ASCII. Searches only what is new in a conversation. */
-export function contains(body: Buffer, sign: string, remembered: Remembered | undefined): boolean {
+/**
+ * By the very buffer that was read: a body that the gateway makes of it is another one, whatever else of the
+ * request stays.
+ */
+const rememberedOf = new WeakMap<Buffer, Remembered>()
+
+/** Whether a body contains this text of ASCII. Searches only what is new in a remembered conversation. */
+export function contains(body: Buffer, sign: string): boolean {
+  const remembered = body.length > strictBytesMax ? rememberedOf.get(body) : undefined
   if (remembered === undefined) return body.includes(sign)
   const { absent, before } = remembered
   if (absent.has(sign)) return false

@@ -18,8 +18,8 @@ import { requireClient } from './life.ts'
 import { type Content, type MadeReading, readMade } from './read.ts'
 
 /** False for a request that names no file. True does not say that it names one. */
-export function mayNameFiles({ body, large, remembered }: Content): boolean {
-  return large === undefined ? contains(body, fileMark, remembered) : large.hasFiles
+export function mayNameFiles({ body, large }: Content): boolean {
+  return large === undefined ? contains(body, fileMark) : large.hasFiles
 }
 
 /**
@@ -74,8 +74,7 @@ async function inline(
   share.grow(length)
   const whole = await join(gateway, identified, pieces, length)
   for (const { length: bytes } of read.values()) share.shrink(bytes)
-  // What is remembered is that of the body without the bytes.
-  return { ...content, remembered: undefined, ...(await readMade(gateway, identified, whole, reading)) }
+  return { ...content, ...(await readMade(gateway, identified, whole, reading)) }
 }
 
 interface Edit {

@@ -144,7 +144,7 @@ function vendorStateOf({ body, facts, large }: Asked): string | undefined {
 }
 
 /** Returns false when this request certainly needs none of them. */
-function mayNeedAny({ facts, body, large, remembered }: Asked, needs: ReadonlySet<NeedName>): boolean {
+function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
   const signed: SignedNeed[] = []
   for (const name of needs) {
     if (name !== 'streaming') {
@@ -157,7 +157,7 @@ function mayNeedAny({ facts, body, large, remembered }: Asked, needs: ReadonlySe
   const ofOutput = signed.filter((name) => name.endsWith('Output'))
   const others = signed.filter((name) => !ofInput.includes(name) && !ofOutput.includes(name))
   return (
-    hasSignOfAny(body, others, remembered) ||
+    hasSignOfAny(body, others) ||
     hasSignOfAny(conversationOf(body, facts), ofInput) ||
     aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
   )

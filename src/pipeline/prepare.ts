@@ -231,7 +231,7 @@ export class Preparation {
       if (notes.length > 0) noteTranslation(asked, target, notes)
       return { body, facts }
     }
-    if (!contains(asked.body, envelopeMark, asked.remembered)) return asked
+    if (!contains(asked.body, envelopeMark)) return asked
     const { json, notes } = withoutForeignReasoning(this.#parsed(), this.#gateway.envelope)
     if (notes.length === 0) return asked
     noteTranslation(asked, target, notes)
@@ -355,11 +355,11 @@ export class Preparation {
   }
 
   #parse(): Json {
-    const { body, large, facts, remembered } = this.#asked
-    if (remembered !== undefined) {
-      const { value, memo } = this.#gateway.rememberedBodies.parse(remembered, body)
-      this.#memo = memo
-      return value
+    const { body, large, facts } = this.#asked
+    const parsed = this.#gateway.rememberedBodies.parse(body)
+    if (parsed !== undefined) {
+      this.#memo = parsed.memo
+      return parsed.value
     }
     const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
     const value = parseKeepingDigits(bytes.toString('utf8'), facts.losesDigits)

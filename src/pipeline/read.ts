@@ -2,7 +2,6 @@ import { mayUse } from '../access/permitted.ts'
 import type { HostedWork } from '../bodies/hosted-work.ts'
 import type { SignedNeed } from '../bodies/need-signs.ts'
 import { type BodyFormat, factsFrom, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
-import type { Remembered } from '../bodies/remembered-bodies.ts'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
@@ -34,8 +33,6 @@ export interface Content<Facts extends AskedFacts = RequestFacts> {
   /** Set for a large body, which only worker threads may read completely. */
   readonly large: LargeBody | undefined
   readonly facts: Facts
-  /** What is remembered of exactly this body. */
-  readonly remembered?: Remembered | undefined
   /** Present when the gateway keeps the answer or sends kept turns again. */
   readonly kept?: Keeping
 }
@@ -109,8 +106,8 @@ export async function read<Facts extends AskedFacts>(
   if (refusal !== undefined) throw refusal
   const { format } = reading
   const large = result === undefined ? undefined : largeBodyOf(format, result)
-  const remembered = recalled && gateway.rememberedBodies.keep(recalled, body, facts)
-  return { body, large, facts, remembered }
+  if (recalled !== undefined) gateway.rememberedBodies.keep(recalled, body, facts)
+  return { body, large, facts }
 }
 
 /** Returns the facts that a worker thread has read from a large body. */

@@ -149,12 +149,12 @@ function worstCaseWith(
 
 /** Returns the dearest candidate's answer. Each candidate may have its own price and plain members. */
 function dearestAnswer(
-  { id, body, facts, large, remembered, snapshot, group }: Asked,
+  { id, body, facts, large, snapshot, group }: Asked,
   { model: named, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
   size: Omit<RequestSize, 'hasHiddenInput' | 'at'>,
   hidden: readonly string[],
 ): Dearest<bigint | undefined> {
-  const work = large?.hostedWork ?? hostedWorkIn(body, remembered)
+  const work = large?.hostedWork ?? hostedWorkIn(body)
   const { priceMultiplier } = group
   const { contextLength } = named
   // The contexts of many inputs together are as long as their bytes allow.

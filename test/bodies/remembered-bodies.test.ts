@@ -75,13 +75,13 @@ function outcomeOf({ client, target, bounds }: Wanted, body: Buffer, bodies?: Re
   )
   if (!('result' in read)) return read
   const facts = read.result
-  const remembered = recalled && bodies?.keep(recalled, body, facts)
-  const found = signs.map((sign) => contains(body, sign, remembered))
-  const parsed = settled(() =>
-    remembered === undefined || bodies === undefined
-      ? { value: parseKeepingDigits(body.toString('utf8'), facts.losesDigits), memo: undefined }
-      : bodies.parse(remembered, body),
-  )
+  if (recalled !== undefined) bodies?.keep(recalled, body, facts)
+  const found = signs.map((sign) => contains(body, sign))
+  const whole = () => ({
+    value: parseKeepingDigits(body.toString('utf8'), facts.losesDigits),
+    memo: undefined,
+  })
+  const parsed = settled(() => bodies?.parse(body) ?? whole())
   if (!('result' in parsed) || !isRecord(parsed.result.value)) return { facts, found, parsed: 'refused' }
   const { value, memo } = parsed.result
   const json = deeplyFrozen(value)
@@ -282,8 +282,8 @@ describe('the memory of conversations', () => {
     const sender = { keyId, parent: parent === undefined ? undefined : { keyId: parent } }
     const recalled = bodies.recall(sender, 'chat', body, 'messages')
     if (recalled === undefined) return undefined
-    const remembered = bodies.keep(recalled, body, facts(body, recalled.outline))
-    if (remembered !== undefined) bodies.parse(remembered, body)
+    bodies.keep(recalled, body, facts(body, recalled.outline))
+    bodies.parse(body)
     return recalled.shared
   }
 
@@ -322,8 +322,8 @@ describe('the memory of conversations', () => {
       return { body, recalled, facts: facts(body, recalled.outline) }
     }
     const parsed = ({ body, recalled, facts }: ReturnType<typeof recall>) => {
-      const remembered = bodies.keep(recalled, body, facts)
-      return remembered && bodies.parse(remembered, body).value
+      bodies.keep(recalled, body, facts)
+      return bodies.parse(body)?.value
     }
     parsed(recall(bodyWith(100, 'one')))
     const [first, second] = [recall(bodyWith(200, 'two')), recall(bodyWith(200, 'two'))]
@@ -366,9 +366,9 @@ describe('the memory of conversations', () => {
     const recalled = bodies.recall({ keyId: 'key' }, 'chat', body, 'messages')
     if (recalled === undefined) throw new Error('the body is too short')
     const bounds = { jsonDepthMax: 20, jsonValuesMax: 100_000, outline: recalled.outline }
-    const remembered = bodies.keep(recalled, body, clientSide('openai-chat').readRequest(body, bounds))
+    bodies.keep(recalled, body, clientSide('openai-chat').readRequest(body, bounds))
     expect(bodies.bytes).toBeGreaterThan(body.length + turns * 24)
-    if (remembered !== undefined) bodies.parse(remembered, body)
+    bodies.parse(body)
     expect(bodies.bytes).toBeGreaterThan(turns * 1_000)
   })
 

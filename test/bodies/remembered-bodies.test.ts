@@ -46,7 +46,7 @@ for (const client of clients) {
         const body = session.next()
         expect(outcomeOf(wanted, body, bodies)).toEqual(outcomeOf(wanted, body))
       }
-    })
+    }, 1_800_000)
   })
 }
 

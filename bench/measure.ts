@@ -32,6 +32,8 @@ export async function startRig(usageLog: UsageLog): Promise<Rig> {
 /** One window of load on one subject. Of a gateway it lasts until all its rows are in the usage log, but for held streams. */
 export interface Sample {
   cpuUs: number
+  /** Of `cpuUs`. */
+  compilingUs: number
   postgresCpuUs: number
   /** CPU of an agent's last turns. */
   lateCpuUs: number
@@ -93,6 +95,7 @@ export async function sample(rig: Rig, scenario: Scenario, target: Target): Prom
   const [before = after, late = after] = readings
   return {
     cpuUs: cpuBetweenUs(before.cpu, after.cpu),
+    compilingUs: after.cpu.compilingUs - before.cpu.compilingUs,
     postgresCpuUs: after.postgresCpuUs - before.postgresCpuUs,
     lateCpuUs: cpuBetweenUs(late.cpu, after.cpu),
     residentMb: peakResidentMb(target.pid),

@@ -93,6 +93,7 @@ function sampleOf(us: number, load: Partial<Sample['load']> = {}): Sample {
   const none = { latencyP50Us: 0, latencyP95Us: 0, latencyP99Us: 0, latencyMaxUs: 0 }
   return {
     cpuUs: us * 100,
+    compilingUs: 0,
     postgresCpuUs: 1,
     lateCpuUs: us * 10,
     residentMb: 200,

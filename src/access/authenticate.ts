@@ -26,10 +26,10 @@ export function authenticate(
   const identity = keys.lookup(token)
   if (identity instanceof Promise) {
     return identity.then((found) =>
-      permitCaller(known(found, token), hintOf(token), snapshot, clientAddress, nowMs),
+      permitCaller(known(found, token), () => hintOf(token), snapshot, clientAddress, nowMs),
     )
   }
-  return permitCaller(known(identity, token), hintOf(token), snapshot, clientAddress, nowMs)
+  return permitCaller(known(identity, token), () => hintOf(token), snapshot, clientAddress, nowMs)
 }
 
 function known(identity: Identity | undefined, token: string): Identity {
@@ -48,30 +48,39 @@ export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * Whether a known caller may make a request now. `hint`: what its errors call the key. Throws GatewayError
+ * Whether a known caller may make a request now. `hintOf`: what its errors call the key. Throws GatewayError
  * `unauthenticated`, `permission_denied` or `unavailable`.
  */
 export function permitCaller(
   identity: Identity,
-  hint: string,
+  hintOf: () => string,
   snapshot: Snapshot,
   clientAddress: string | undefined,
   nowMs: number,
 ): Identity {
-  if (identity.blocked) throw gatewayError('key_blocked', { hint })
-  if (identity.disabled) throw gatewayError('key_disabled', { hint })
+  if (identity.blocked) throw gatewayError('key_blocked', { hint: hintOf() })
+  if (identity.disabled) throw gatewayError('key_disabled', { hint: hintOf() })
   if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs)
-    throw gatewayError('key_expired', { hint, at: new Date(identity.expiresAt).toISOString() })
+    throw gatewayError('key_expired', { hint: hintOf(), at: new Date(identity.expiresAt).toISOString() })
   const tenant = snapshot.tenants.get(identity.tenantId)
   if (tenant === undefined) {
     // The tenant was only just created; the snapshot will contain it within a second.
-    throw gatewayError('tenant_not_loaded', { hint }, { retryAfterSeconds: 1 })
+    throw gatewayError('tenant_not_loaded', { hint: hintOf() }, { retryAfterSeconds: 1 })
   }
-  if (tenant.disabled) throw gatewayError('tenant_disabled', { hint })
-  const blocks = [identity.allowedCidrs, identity.parent?.allowedCidrs]
-  if (blocks.some((cidrs) => cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs)))
-    throw gatewayError('key_address_refused', { hint, address: clientAddress ?? 'an unknown address' })
+  if (tenant.disabled) throw gatewayError('tenant_disabled', { hint: hintOf() })
+  if (
+    isOutside(identity.allowedCidrs, clientAddress) ||
+    isOutside(identity.parent?.allowedCidrs, clientAddress)
+  )
+    throw gatewayError('key_address_refused', {
+      hint: hintOf(),
+      address: clientAddress ?? 'an unknown address',
+    })
   return identity
+}
+
+function isOutside(cidrs: Identity['allowedCidrs'], clientAddress: string | undefined): boolean {
+  return cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs)
 }
 
 /** In ASCII, because some clients print the raw bytes of a response. */

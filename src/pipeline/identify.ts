@@ -48,7 +48,7 @@ function lookUp(gateway: Gateway, received: Received, snapshot: Snapshot) {
   const { caller, exchange, clientAddress, startedAt } = received
   if (caller !== undefined) {
     const { identity } = caller
-    return permitCaller(identity, identity.keyName, snapshot, clientAddress ?? undefined, startedAt)
+    return permitCaller(identity, () => identity.keyName, snapshot, clientAddress ?? undefined, startedAt)
   }
   return authenticate(gateway.keys, snapshot, exchange.headers, clientAddress ?? undefined, startedAt)
 }

@@ -107,22 +107,22 @@ async function readEncoded(
   }
 }
 
-async function readBytes(
+function readBytes(
   request: IncomingMessage,
   bytesMax: number,
   share: BodyShare,
   large: LargeBodies,
 ): Promise<Body | undefined> {
-  const declared = Number(request.headers['content-length'] ?? Number.NaN)
-  if (declared > bytesMax) throw gatewayError('body_too_large', { bytesMax })
-  const isDeclared = !Number.isNaN(declared)
-  if (isDeclared) share.set(declared)
-  // A destroyed request emits no more events, even when its whole body has arrived.
-  if (request.destroyed) return undefined
-  continueBody(request)
-  const shared = declared >= large.fromBytes ? takeShared(declared) : undefined
-  const slab = shared === undefined && fitsSlab(declared) ? takeSlab() : undefined
-  return await new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) => {
+    const declared = Number(request.headers['content-length'] ?? Number.NaN)
+    if (declared > bytesMax) throw gatewayError('body_too_large', { bytesMax })
+    const isDeclared = !Number.isNaN(declared)
+    if (isDeclared) share.set(declared)
+    // A destroyed request emits no more events, even when its whole body has arrived.
+    if (request.destroyed) return resolve(undefined)
+    continueBody(request)
+    const shared = declared >= large.fromBytes ? takeShared(declared) : undefined
+    const slab = shared === undefined && fitsSlab(declared) ? takeSlab() : undefined
     const chunks: Buffer[] = []
     let length = 0
     let isRefused = false

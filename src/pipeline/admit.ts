@@ -26,7 +26,8 @@ export async function admit(
   worstCase: () => Amount | Promise<Amount>,
 ): Promise<Admitted> {
   const { body, facts, group, life } = asked
-  await takeTokens(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
+  const taken = takeTokens(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
+  if (taken !== undefined) await taken
   if (isMoneyLimited(asked)) {
     asked.books.ledger.requireRoom()
     const amount = worstCase()

@@ -80,8 +80,9 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       sessionOf(asked.identity.tenantId, asked.exchange.headers, asked.body, asked.facts),
     )
     const plan = { model, others, findSession }
-    const planned =
-      endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
+    const planning =
+      endpoint.kind === 'text' ? planAble(gateway, asked, plan) : planModels(gateway, asked, plan)
+    const planned = planning instanceof Promise ? await planning : planning
     const preparation = new Preparation(gateway, asked, upstreamPath)
     const worstCase = () => {
       const models = answeringModels(planned)
@@ -111,12 +112,21 @@ interface Plan {
   findSession: () => Session | undefined
 }
 
-/**
- * Like `planModels`, but without candidates that lack something the request needs. Rejects when none is left.
- */
-async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<readonly ModelCandidates[]> {
-  const planned = await planModels(gateway, asked, plan)
-  const able = await leaveOutUnable(gateway, asked, planned)
+type Planned = readonly ModelCandidates[]
+
+/** Like `planModels`, but without candidates that lack something the request needs. Throws when none is left. */
+function planAble(gateway: Gateway, asked: Asked, plan: Plan): Planned | Promise<Planned> {
+  const ableOf = (planned: Planned) => {
+    const able = leaveOutUnable(gateway, asked, planned)
+    return able instanceof Promise
+      ? able.then((each) => requireAble(gateway, asked, each))
+      : requireAble(gateway, asked, able)
+  }
+  const planned = planModels(gateway, asked, plan)
+  return planned instanceof Promise ? planned.then(ableOf) : ableOf(planned)
+}
+
+function requireAble(gateway: Gateway, asked: Asked, able: Planned): Planned {
   if (able.some(({ candidates }) => candidates.length > 0)) return able
   for (const each of able) {
     for (const { candidate, reason } of each.leftOut ?? []) recordPassedOver(asked, each, candidate, reason)
@@ -126,21 +136,32 @@ async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<rea
 
 /**
  * Returns the models that may answer: the requested one, then its fallbacks. A request that continues a kept
- * answer has no fallbacks.
+ * answer has no fallbacks, and waits for the channel that holds it.
  */
-async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
-  const { facts } = asked
+function planModels(gateway: Gateway, asked: Asked, plan: Plan): Planned | Promise<Planned> {
+  const { heldId } = asked.facts
+  return heldId === undefined ? planAnyHolder(asked, plan) : planHolders(gateway, asked, plan, heldId)
+}
+
+async function planHolders(gateway: Gateway, asked: Asked, plan: Plan, heldId: string): Promise<Planned> {
+  const { model } = plan
+  const { model: name } = asked.facts
+  try {
+    const planned = { model, name, candidates: candidatesOf(asked, plan, model, name) }
+    const candidates = await holdersOf(gateway, asked, heldId, planned, asked.endpoint.protocol)
+    return [{ model, candidates, fallback: undefined, blocked: blockedFor(model, asked.group) }]
+  } catch (error) {
+    recordBlocked(asked, model)
+    throw withEndpoints(asked, model, error)
+  }
+}
+
+function planAnyHolder(asked: Asked, plan: Plan): Planned {
   const { model } = plan
   const blocked = blockedFor(model, asked.group)
-  const mayFallBack = facts.heldId === undefined
-  const fallbacks = mayFallBack ? model.fallbacks.flatMap((name) => planFallback(asked, plan, name)) : []
+  const fallbacks = model.fallbacks.flatMap((name) => planFallback(asked, plan, name))
   try {
-    const candidates = candidatesOf(asked, plan, model, facts.model)
-    if (facts.heldId !== undefined) {
-      const planned = { model, name: facts.model, candidates }
-      const holders = await holdersOf(gateway, asked, facts.heldId, planned, asked.endpoint.protocol)
-      return [{ model, candidates: holders, fallback: undefined, blocked }]
-    }
+    const candidates = candidatesOf(asked, plan, model, asked.facts.model)
     return withSummaries(asked, plan, [{ model, candidates, fallback: undefined, blocked }, ...fallbacks])
   } catch (error) {
     recordBlocked(asked, model)
@@ -155,7 +176,7 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
  * the key may not use that model, or the cost there has no bound that could be held, the requested model
  * writes the summary.
  */
-function withSummaries(asked: Asked, plan: Plan, planned: ModelCandidates[]): ModelCandidates[] {
+function withSummaries(asked: Asked, plan: Plan, planned: Planned): Planned {
   const { compactModel } = asked.group
   if (asked.endpoint.compacts !== true || compactModel === undefined || compactModel === plan.model.id)
     return planned

@@ -79,13 +79,13 @@ export function leftOutAfter(
 /**
  * Returns the same models without the candidates that cannot do what the request needs, or must not receive
  * it, each with the reason. The body is searched only when a candidate certainly lacks something that this
- * request may need.
+ * request may need. Returns a promise only for a large body that must be read for that.
  */
-export async function leaveOutUnable(
+export function leaveOutUnable(
   gateway: Gateway,
   asked: Asked,
   planned: readonly ModelCandidates[],
-): Promise<readonly ModelCandidates[]> {
+): readonly ModelCandidates[] | Promise<readonly ModelCandidates[]> {
   const unable = new Set<NeedName>()
   let mayBeApart = false
   let allServed = true
@@ -99,8 +99,12 @@ export async function leaveOutUnable(
   const mayLack = unable.size > 0 && mayNeedAny(asked, unable)
   const state = mayBeApart ? vendorStateOf(asked) : undefined
   if (!mayLack && state === undefined && allServed) return planned
-  const needs = mayLack ? await needsOf(gateway, asked) : []
-  return planned.map((each) => split(asked, each, needs, state))
+  const without = (needs: readonly Need[]) => planned.map((each) => split(asked, each, needs, state))
+  if (!mayLack) return without([])
+  const { body, large, endpoint } = asked
+  return large === undefined
+    ? without(requestNeeds(endpoint.client, parseObject(body.toString('utf8')) ?? {}, gateway.envelope))
+    : needsOfLarge(gateway, asked).then(without)
 }
 
 function split(
@@ -175,10 +179,8 @@ function aroundConversation(body: Buffer, { conversation }: Asked['facts']): Buf
 }
 
 /** Empty for a request that our decoder does not know completely: the decision is left to its upstream. */
-async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]> {
-  const { body, large, endpoint } = asked
-  if (large === undefined)
-    return requestNeeds(endpoint.client, parseObject(body.toString('utf8')) ?? {}, gateway.envelope)
+async function needsOfLarge(gateway: Gateway, asked: Asked): Promise<readonly Need[]> {
+  const { body, endpoint } = asked
   const input = { bytes: body, client: endpoint.protocol, compacts: endpoint.compacts === true }
   try {
     return await inThread(gateway, asked, { name: 'needs', input })

@@ -31,7 +31,8 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
   // From here on the request has a row, even if Postgres does not commit it in time.
   identified.row.opened = opened
   identified.life.inJournal = opened.id
-  await ledger.opened(opened)
+  const durable = ledger.opened(opened)
+  if (durable !== undefined) await durable
   return opened
 }
 

@@ -213,10 +213,10 @@ export class Ledger {
   /**
    * Waits until the beginning of a request is as durable as DURABILITY requires. Nothing may be sent upstream
    * before that. Rejects with `unavailable` after `admitMs`, in which case `close` must be called for the
-   * request.
+   * request. Returns a promise only where it has to wait.
    */
-  async opened(record: OpenRecord): Promise<void> {
-    await this.#commits?.opened(record)
+  opened(record: OpenRecord): Promise<void> | undefined {
+    return this.#commits?.opened(record)
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Asked } from '../../src/pipeline/read.ts'
 import type { ModelCandidates } from '../../src/routing/targets.ts'
 
 /** A large body whose thread ends without an answer. */
-function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
+async function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
   const gateway = {
     bodyThreads: { run: () => ({ done: Promise.reject(new Error('ended')), abort() {} }) },
   } as unknown as Gateway
@@ -18,7 +18,7 @@ function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
     snapshot: { soleTenants: new Map() },
     life: { clientGone, slabs: [] },
   } as unknown as Asked
-  return leaveOutUnable(gateway, asked, planned)
+  return await leaveOutUnable(gateway, asked, planned)
 }
 
 const planned = [

@@ -27,14 +27,17 @@ export async function followRevisions(
 export interface FollowedRevisions {
   /**
    * Resolves when this process applies all changes of keys and catalog that were committed before the call.
-   * If Postgres or a large catalog takes longer than a second, the next polls apply them.
+   * A comparison that Postgres does not answer in time is repeated. If all of it takes longer than five
+   * seconds, the next polls apply the changes.
    */
   applied(): Promise<void>
   stop(): Promise<void>
 }
 
 /** The longest wait of a caller that has changed keys or catalog. */
-const appliedWaitMs = 1_000
+const appliedWaitMs = 5_000
+/** The pause before a comparison that failed is repeated for such a caller. */
+const appliedPauseMs = 50
 
 /** The longest time for which a start waits for the hashes of all keys. Loading continues afterwards. */
 const hashesWaitMs = 5_000
@@ -92,7 +95,22 @@ class Follower implements FollowedRevisions {
   }
 
   async applied(): Promise<void> {
-    if (!this.#stopped) await Promise.race([this.look(), sleep(appliedWaitMs, undefined, { ref: false })])
+    const isLate = new AbortController()
+    await Promise.race([
+      this.#lookUntilAnswered(isLate.signal),
+      sleep(appliedWaitMs, undefined, { ref: false, signal: isLate.signal }).catch(() => {}),
+    ])
+    isLate.abort()
+  }
+
+  async #lookUntilAnswered(isLate: AbortSignal) {
+    while (!this.#stopped) {
+      await this.look()
+      if (isLate.aborted) return
+      if (this.#away) await sleep(appliedPauseMs, undefined, { ref: false })
+      else if (this.#refreshing === undefined) return
+      else await this.#refreshing.catch(() => {})
+    }
   }
 
   async stop(): Promise<void> {

@@ -25,7 +25,7 @@ let secret: string
 let keys: Keys
 let catalog: Catalog
 let lines: string[]
-let follower: { stop(): Promise<void> } | undefined
+let follower: Awaited<ReturnType<typeof followRevisions>> | undefined
 
 beforeAll(async () => {
   origin = await freshDatabase()
@@ -224,6 +224,20 @@ describe('while the database is down', () => {
     await until(isDisabled)
     await until(() => lines.length === 2)
     expect(lines[1]).toBe('Changes of keys and catalog are being followed again')
+  })
+
+  test('a change is applied when its maker is answered, also if Postgres was too slow at first', async () => {
+    let failures = 0
+    const state: Database['state'] = {
+      ask: (question, terms) =>
+        failures-- > 0 ? Promise.reject(new Error('too late')) : patient(database).state.ask(question, terms),
+    }
+    await follow({ ...withListen(neverListening), state }, noPollMs, false)
+    expect(await isDisabled()).toBe(false)
+    await disableKey()
+    failures = 2
+    await follower?.applied()
+    expect(await isDisabled()).toBe(true)
   })
 
   test('a statement that never gets an answer does not stop the next poll', async () => {

@@ -4,6 +4,7 @@ import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { type ByteRange, type Outline, skipSpace, strictBytesMax } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { TurnMemo } from '../protocols/turn-memo.ts'
+import { freeMemory } from '../runtime/free-memory.ts'
 
 /**
  * The last conversations of each key. An agent sends its whole conversation at every turn, and only its end
@@ -88,7 +89,7 @@ export class RememberedBodies {
         parsed: known.parsed,
         isSameAround: isSameAround(known, body, conversation),
       },
-      ...(known === undefined ? { memory: Buffer.from(body) } : grown(known.memory, sharedEnd, body)),
+      memory: known === undefined ? Buffer.from(body) : grown(known, sharedEnd, body),
       bytes: body.length,
       parsed: undefined,
     }
@@ -112,7 +113,11 @@ export class RememberedBodies {
     if (entry.parsed === undefined) {
       entry.parsed = parsedAfter(entry, body) ?? parsedFirst(entry, body)
       // It takes more now, and is counted only when it enters.
-      if (this.#entries.delete(entry)) this.#enter(entry)
+      const { memory } = entry
+      entry.memory = noMemory
+      const isRemembered = this.#entries.delete(entry)
+      entry.memory = memory
+      if (isRemembered) this.#enter(entry)
     }
     const { outside, elements, memo } = entry.parsed
     memo.begin()
@@ -122,7 +127,7 @@ export class RememberedBodies {
   #enter(entry: Remembered): void {
     this.#entries.set(entry, entry)
     // Larger than all memory for it.
-    if (!this.#entries.has(entry)) return
+    if (!this.#entries.has(entry)) return freeMemory(entry.memory)
     const ofKey = this.#byKey.get(entry.sender.keyId) ?? []
     this.#byKey.set(entry.sender.keyId, [entry, ...ofKey])
     const oldest = ofKey.length >= sessionsMax ? ofKey.at(-1) : undefined
@@ -130,6 +135,7 @@ export class RememberedBodies {
   }
 
   #leave(entry: Remembered): void {
+    freeMemory(entry.memory)
     const others = (this.#byKey.get(entry.sender.keyId) ?? []).filter((other) => other !== entry)
     if (others.length === 0) this.#byKey.delete(entry.sender.keyId)
     else this.#byKey.set(entry.sender.keyId, others)
@@ -165,8 +171,8 @@ interface Remembered {
   readonly outline: Outline
   readonly conversation: ByteRange
   readonly losesDigits: boolean
-  /** The body, with room after it. The next body of the conversation is written over it. */
-  readonly memory: Buffer
+  /** The body, with room after it. The next body of the conversation takes it, and is written over it. */
+  memory: Buffer
   readonly bytes: number
   /** The signs that this body does not contain. */
   readonly absent: Set<string>
@@ -269,17 +275,20 @@ function isSameAround(known: Remembered, body: Buffer, { end }: ByteRange): bool
 }
 
 /** Writes a body over the remembered one, with which it shares this many bytes. */
-function grown(memory: Buffer, shared: number, body: Buffer): Pick<Remembered, 'memory'> {
+function grown(known: Remembered, shared: number, body: Buffer): Buffer {
+  const { memory } = known
   if (body.length <= memory.length) {
     body.copy(memory, shared, shared)
-    return { memory }
+    known.memory = noMemory
+    return memory
   }
   const larger = Buffer.allocUnsafeSlow(Math.ceil(body.length * growth))
   body.copy(larger)
-  return { memory: larger }
+  return larger
 }
 
 const growth = 1.25
+const noMemory = Buffer.alloc(0)
 
 function parsedFirst({ outline, losesDigits }: Remembered, body: Buffer): Parsed {
   const value = parseKeepingDigits(body.toString('utf8'), losesDigits) as Json

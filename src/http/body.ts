@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
+import { freeMemory } from '../runtime/free-memory.ts'
 import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 import { keepShared, takeShared } from './shared-memory.ts'
@@ -137,8 +138,10 @@ function readBytes(
         const memory = shared ?? slab
         if (memory === undefined) chunks.push(chunk)
         else chunk.copy(memory, length)
-        length += chunk.length
-        if (length >= large.fromBytes) pause(request, large.pace(chunk.length))
+        const { length: bytes } = chunk
+        length += bytes
+        if (memory !== undefined) freeMemory(chunk)
+        if (length >= large.fromBytes) pause(request, large.pace(bytes))
       } catch (refusal) {
         isRefused = true
         request.removeAllListeners('data')

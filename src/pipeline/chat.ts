@@ -114,7 +114,9 @@ interface Plan {
 
 type Planned = readonly ModelCandidates[]
 
-/** Like `planModels`, but without candidates that lack something the request needs. Throws when none is left. */
+/**
+ * Like `planModels`, but without candidates that lack something the request needs. Throws when none is left.
+ */
 function planAble(gateway: Gateway, asked: Asked, plan: Plan): Planned | Promise<Planned> {
   const ableOf = (planned: Planned) => {
     const able = leaveOutUnable(gateway, asked, planned)

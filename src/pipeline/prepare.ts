@@ -368,9 +368,12 @@ export class Preparation {
 
   /** A translated body as JSON. */
   #written(body: Json): Buffer {
-    const memo = this.#memo
-    if (memo === undefined) return Buffer.from(JSON.stringify(body))
-    return writeJson(body, memo, (bytes) => allocateBody(bytes, this.#asked.life.slabs))
+    const allocate = (bytes: number) => allocateBody(bytes, this.#asked.life.slabs)
+    if (this.#memo !== undefined) return writeJson(body, this.#memo, allocate)
+    const text = JSON.stringify(body)
+    const bytes = allocate(Buffer.byteLength(text))
+    bytes.write(text)
+    return bytes
   }
 
   /** `body` is in pieces when it is large. */

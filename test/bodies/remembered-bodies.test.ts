@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { contains, RememberedBodies } from '../../src/bodies/remembered-bodies.ts'
 import { type TranslationTarget, translateRequest } from '../../src/bodies/translate-request.ts'
 import { writeJson } from '../../src/bodies/write-json.ts'
@@ -263,11 +263,11 @@ function textOf(random: Random): string {
 describe('the memory of conversations', () => {
   const facts = (body: Buffer, outline: Outline) =>
     clientSide('openai-chat').readRequest(body, { jsonDepthMax: 20, jsonValuesMax: 1_000, outline })
-  const bodyOf = (session: number, texts: readonly string[]) =>
+  const bodyOf = (session: number, texts: readonly string[], characters = 40_000) =>
     Buffer.from(
       JSON.stringify({
         model: 'm',
-        messages: [`session ${session}`, 'x'.repeat(40_000), ...texts].map((content) => ({
+        messages: [`session ${session}`, 'x'.repeat(characters), ...texts].map((content) => ({
           role: 'user',
           content,
         })),
@@ -329,16 +329,22 @@ describe('the memory of conversations', () => {
     expect(parsed(second)).toEqual(JSON.parse(second.body.toString()))
   })
 
-  test('is that of the latest sessions, within its bound', () => {
-    const bytesMax = 4_000_000
+  test('is that of the latest sessions, within its bound, and what it displaces is freed at once', () => {
+    const bytesMax = 16_000_000
     const bodies = new RememberedBodies(bytesMax)
-    for (let session = 0; session < amount('SESSIONS', { test: 500, chaos: 5_000 }); session++) {
-      send(bodies, `key ${session % 40}`, bodyOf(session, ['a']))
+    const characters = amount('SESSION_CHARACTERS', { test: 40_000, chaos: 300_000 })
+    const sessions = amount('SESSIONS', { test: 500, chaos: 5_000 })
+    const freed = vi.spyOn(ArrayBuffer.prototype, 'transfer')
+    for (let session = 0; session < sessions; session++) {
+      send(bodies, `key ${session % 40}`, bodyOf(session, ['a'], characters))
       expect(bodies.bytes).toBeLessThanOrEqual(bytesMax)
     }
     expect(bodies.bytes).toBeGreaterThan(bytesMax * 0.9)
+    expect(freed.mock.calls.length).toBeGreaterThan(sessions / 2)
     bodies.forget()
     expect(bodies.bytes).toBe(0)
+    expect(freed).toHaveBeenCalledTimes(sessions)
+    freed.mockRestore()
   })
 
   test('counts a body again when it is parsed, and forgets one that is larger than its bound then', () => {

@@ -40,6 +40,20 @@ it('the memory of a body is reused after its release, and not before', async () 
   expect(second.bytes.equals(Buffer.alloc(large, 'b'))).toBe(true)
 })
 
+it('the memory of a chunk is freed when its bytes have been copied, unless it is a part of a larger one', async () => {
+  const whole = Buffer.alloc(large, 'b')
+  const chunks = [Buffer.alloc(50_000, 'a'), whole.subarray(0, 50_000)]
+  const request = new IncomingMessage(new Socket())
+  request.headers = { 'content-length': '100000' }
+  const reading = readBody(request, 1_000_000, share())
+  for (const chunk of chunks) request.push(chunk)
+  request.complete = true
+  request.push(null)
+  expect((await reading)?.bytes.toString()).toBe('a'.repeat(50_000) + 'b'.repeat(50_000))
+  expect(chunks.map(({ length }) => length)).toEqual([0, 50_000])
+  expect(whole.equals(Buffer.alloc(large, 'b'))).toBe(true)
+})
+
 it('the memory of a changed body returns when its releases run', () => {
   const releases: (() => void)[] = []
   const first = allocateBody(large, releases)

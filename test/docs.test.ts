@@ -91,6 +91,7 @@ const othersVariables = [
   'SIMULATOR_SEED',
   'SIMULATOR_TRACE',
   'SO_REUSEPORT',
+  'SSL_CERT_FILE',
   'TEST_CONTAINERS',
   'TEST_DATABASE_URL',
   'TEST_SEED',

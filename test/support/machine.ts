@@ -81,7 +81,7 @@ function extras(): Extra[] {
       name: 'bash or curl',
       get: 'apt-get install bash curl',
       isHere: runs('bash', '--version') && runs('curl', '--version'),
-      files: /[/-](tutorials|as-curl|console[/]log\.browser)\.test\.ts$/,
+      files: /[/-](tutorials|as-curl|deploy[/]greeting|console[/]log\.browser)\.test\.ts$/,
     },
     {
       name: 'script of util-linux',

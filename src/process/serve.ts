@@ -152,7 +152,7 @@ function newKeysOf(keys: Context['generatedKeys']): string[] {
 }
 
 /** An address at which someone on this machine can open the gateway that listens on `port`. */
-function addressOf({ host, publicUrl, tlsCert }: Config, port: number): string {
+export function addressOf({ host, publicUrl, tlsCert }: Config, port: number): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
   const scheme = tlsCert === undefined ? 'http' : 'https'
   // A browser cannot open the addresses that mean all addresses of this machine.

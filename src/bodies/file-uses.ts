@@ -1,5 +1,6 @@
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { ownPrefixes } from '../protocols/body-marks.ts'
 import { type ByteRange, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
@@ -18,7 +19,7 @@ export interface FileUse extends ByteRange {
 export const ownFileId = /^file-tg[0-9a-f]{32}$/
 
 /** Contained in every body that refers to one of our files. */
-export const fileMark = '"file-tg'
+export const fileMark = `"${ownPrefixes.file}`
 
 /**
  * Returns the places in a body that refer to our files, in order. A scan has already checked `body`. Throws
@@ -49,7 +50,7 @@ interface Found extends Place {
 }
 
 const idForm = /^"(file-tg[0-9a-f]{32})"$/
-const idCharacters = 'file-tg'.length + 32
+const idCharacters = ownPrefixes.file.length + 32
 
 /** Finds all texts that look like one of our ids, anywhere in the body. */
 function placesIn(body: Buffer): Place[] {

@@ -127,7 +127,10 @@ export class RememberedBodies {
   #enter(entry: Remembered): void {
     this.#entries.set(entry, entry)
     // Larger than all memory for it.
-    if (!this.#entries.has(entry)) return freeMemory(entry.memory)
+    if (!this.#entries.has(entry)) {
+      freeMemory(entry.memory)
+      return
+    }
     const ofKey = this.#byKey.get(entry.sender.keyId) ?? []
     this.#byKey.set(entry.sender.keyId, [entry, ...ofKey])
     const oldest = ofKey.length >= sessionsMax ? ofKey.at(-1) : undefined

@@ -120,7 +120,10 @@ function readBytes(
     const isDeclared = !Number.isNaN(declared)
     if (isDeclared) share.set(declared)
     // A destroyed request emits no more events, even when its whole body has arrived.
-    if (request.destroyed) return resolve(undefined)
+    if (request.destroyed) {
+      resolve(undefined)
+      return
+    }
     continueBody(request)
     const shared = declared >= large.fromBytes ? takeShared(declared) : undefined
     const slab = shared === undefined && fitsSlab(declared) ? takeSlab() : undefined

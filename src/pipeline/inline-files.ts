@@ -18,7 +18,8 @@ import { requireClient } from './life.ts'
 import { type Content, type MadeReading, readMade } from './read.ts'
 
 /** False for a request that names no file. True does not say that it names one. */
-export function mayNameFiles({ body, large }: Content): boolean {
+export function mayNameFiles({ facts, body, large }: Content): boolean {
+  if (facts.namesOurs === false) return false
   return large === undefined ? contains(body, fileMark) : large.hasFiles
 }
 

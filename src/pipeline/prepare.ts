@@ -231,7 +231,7 @@ export class Preparation {
       if (notes.length > 0) noteTranslation(asked, target, notes)
       return { body, facts }
     }
-    if (!contains(asked.body, envelopeMark)) return asked
+    if (asked.facts.namesOurs === false || !contains(asked.body, envelopeMark)) return asked
     const { json, notes } = withoutForeignReasoning(this.#parsed(), this.#gateway.envelope)
     if (notes.length === 0) return asked
     noteTranslation(asked, target, notes)

@@ -30,6 +30,7 @@ const vendorState = 1
 const media = 2
 const all = vendorState | media
 const lossy = 4
+const ours = 8
 
 /** The length from which a number can have more digits than a double preserves. */
 const manyDigits = 15
@@ -64,6 +65,10 @@ const letterH = 0x68
 /** The length of the longest word if all its characters are escaped. */
 const beginBytes = 128
 
+/** The beginnings of what this gateway gives its clients to send back: ids of files, and envelopes. */
+export const ownPrefixes = { file: 'file-tg', envelope: 'tg1.' } as const
+const ownBeginnings = Object.values(ownPrefixes).map((prefix) => Buffer.from(prefix))
+
 /**
  * What the names and texts of a body reveal while it is scanned. True means that the body may contain the
  * feature, which needs a closer look. False is certain.
@@ -79,6 +84,11 @@ export class BodyMarks implements Watch {
     return (this.state & media) !== 0
   }
 
+  /** Whether a text begins like something that this gateway has made. Escapes are not decoded. */
+  get namesOurs(): boolean {
+    return (this.state & ours) !== 0
+  }
+
   /** Like `mayLoseDigits` of `canonical/json-digits.ts`, but only for numbers. */
   get losesDigits(): boolean {
     return (this.state & lossy) !== 0
@@ -90,7 +100,14 @@ export class BodyMarks implements Watch {
 
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void {
     if ((this.state & all) !== all) this.state |= marksOf(bytes, start, end, hasCodes)
+    for (const beginning of ownBeginnings) if (beginsWith(bytes, start + 1, beginning)) this.state |= ours
   }
+}
+
+function beginsWith(bytes: Buffer, start: number, beginning: Buffer): boolean {
+  let i = 0
+  while (i < beginning.length && bytes[start + i] === beginning[i]) i++
+  return i === beginning.length
 }
 
 /** Whether a number has an exponent or a zero at the end of its fraction, or is -0. */

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ReasoningSignature } from '../canonical/chat.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonical/json.ts'
 import { type KeyRing, ringOf } from '../canonical/key-ring.ts'
+import { ownPrefixes } from './body-marks.ts'
 
 /**
  * Carries a vendor's reasoning signature through a client that uses another format. We sign our envelopes and
@@ -17,7 +18,7 @@ export interface Envelope {
   openSummary(text: string): string | undefined
 }
 
-const prefix = 'tg1.'
+const prefix = ownPrefixes.envelope
 const signatureBytes = 16
 
 /**

@@ -160,6 +160,11 @@ export interface RequestFacts extends StateFacts {
   namesVendorState?: boolean
   /** False: no name or text in the body belongs to a part other than text. Undefined: not checked. */
   hasMediaWords?: boolean
+  /**
+   * False: no name or text in the body begins like an id or an envelope that this gateway has made.
+   * Undefined: not checked.
+   */
+  namesOurs?: boolean
   /** False: every number in the body is written as JavaScript would write it. Undefined: not checked. */
   losesDigits?: boolean
   /** The span of the JSON string in which the client identifies its session or user, if present. */

@@ -49,6 +49,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     conversation: members.messages,
     namesVendorState: marks.namesVendorState,
     hasMediaWords: marks.hasMediaWords,
+    namesOurs: marks.namesOurs,
     losesDigits: marks.losesDigits,
     spans: new BodySpans(members.model),
   }

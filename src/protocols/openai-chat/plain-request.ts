@@ -71,6 +71,7 @@ export function plainReader({ input, writes = false, counts, answers }: PlainFor
       conversation: undefined,
       namesVendorState: marks.namesVendorState,
       hasMediaWords: marks.hasMediaWords,
+      namesOurs: marks.namesOurs,
       vectorsAs: vectorsAs(raw, members),
       spans: new BodySpans(members.model, usage),
     }

@@ -46,6 +46,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     unsent: unsent?.notes,
     namesVendorState: marks.namesVendorState,
     hasMediaWords: marks.hasMediaWords,
+    namesOurs: marks.namesOurs,
     losesDigits: marks.losesDigits,
     spans: new BodySpans(members.model, usage, unsent?.spans),
   }

@@ -43,6 +43,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     conversation: members.input,
     namesVendorState: marks.namesVendorState,
     hasMediaWords: marks.hasMediaWords,
+    namesOurs: marks.namesOurs,
     losesDigits: marks.losesDigits,
     spans: new BodySpans(members.model),
   }

@@ -10,11 +10,25 @@ if (endianness() !== 'LE')
  * Returns the offset of the quote that closes the JSON string whose text begins at `from`, or -1 if there is
  * none before `end`. `words` must be `int32View(bytes)`.
  *
- * For long strings. It checks four bytes per step, which is three times as fast as a loop over bytes. It is
- * also three times as fast as native search if the text is full of escaped quotes, because each of them ends
- * a search.
+ * For long strings. Native search is fastest for text without quotes, but each escaped quote ends a search:
+ * in text that is full of them, such as code, `closingByWords` is three times as fast.
  */
 export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end: number): number {
+  let at = from
+  for (;;) {
+    const found = bytes.indexOf(quote, at)
+    if (found === -1 || found >= end) return -1
+    if (!isEscaped(bytes, from, found)) return found
+    if (found - at < nativeFromBytes) return closingByWords(bytes, words, found + 1, end)
+    at = found + 1
+  }
+}
+
+/** Native search is worth its call if it goes as far as this. */
+const nativeFromBytes = 512
+
+/** Checks four bytes per step, which is three times as fast as a loop over bytes. */
+function closingByWords(bytes: Buffer, words: Int32Array, from: number, end: number): number {
   const offset = bytes.byteOffset
   const last = (offset + end) >> 2
   let word = (offset + from) >> 2

@@ -12,7 +12,8 @@ export interface FenceOptions {
    */
   ask(token: number): void
   /**
-   * Called when Postgres did not answer in time. Requests with ids lower than `since` began before the pause.
+   * Called when Postgres did not answer in time, or before this process stopped. Requests with ids lower than
+   * `since` began before the pause.
    */
   onUnanswered(since: string): void
 }
@@ -99,6 +100,7 @@ export class Fence {
 
   stop(): void {
     clearInterval(this.#timer)
+    if (this.#doubt !== undefined) this.#options.onUnanswered(this.#doubt.since)
     this.end()
   }
 

@@ -23,15 +23,16 @@ const startMs = 1_800_000_000_000
 function aFence() {
   const [wall, steady] = [manualClock(startMs), manualClock()]
   const asked: number[] = []
+  const unanswered: string[] = []
   const fence = new Fence({
     pauseMs,
     waitMs: 60_000,
     clock: { now: wall.now, elapsed: steady.elapsed },
     ask: (token) => void asked.push(token),
-    onUnanswered: () => {},
+    onUnanswered: (since) => void unanswered.push(since),
   })
   onTestFinished(() => fence.stop())
-  return { wall, steady, asked, fence }
+  return { wall, steady, asked, unanswered, fence }
 }
 
 test.each(['wall', 'steady'] as const)('a jump of the %s clock alone puts it in doubt', (which) => {
@@ -56,6 +57,18 @@ test('a request that began after the pause is in no doubt, and none is once Post
   fence.confirm(asked[0] ?? 0)
   await doubt
   expect(fence.doubtOf(before)).toBeUndefined()
+})
+
+test('a process that stops in doubt sends nothing for the requests that it had before the pause', async () => {
+  const { wall, unanswered, fence } = aFence()
+  fence.doubt()
+  wall.pass(pauseMs)
+  const doubt = fence.doubtOf(firstIdAt(startMs))
+  fence.stop()
+  await doubt
+  expect(unanswered).toHaveLength(1)
+  expect(unanswered[0]).toBeTypeOf('string')
+  expect(firstIdAt(startMs) < String(unanswered[0])).toBe(true)
 })
 
 test('an answer to the question of an earlier pause ends no doubt', () => {

@@ -46,6 +46,11 @@ export class Gateway implements Process {
     return this.#running.size
   }
 
+  /** Whether its disk failed then, or up to `marginMs` later. */
+  isInTroubleAt(at: number | undefined, marginMs = 0): boolean {
+    return at !== undefined && this.troubles.some(({ from, to }) => at >= from - marginMs && at <= to)
+  }
+
   onDeath(): void {
     this.#world.onDeath(this)
   }

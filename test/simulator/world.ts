@@ -215,7 +215,7 @@ export class World {
         if (gateway.uncarriedSince !== undefined && at >= gateway.uncarriedSince) return false
         if (loss === 'disk') return false
         const margin = loss === 'power' ? unsyncedMs : 0
-        if (gateway.troubles.some(({ from, to }) => at >= from - margin && at <= to)) return false
+        if (gateway.isInTroubleAt(at, margin)) return false
         return loss === undefined || isSynced || at < diedAt - unsyncedMs
       }
       // What was not sent need not be whole.
@@ -239,6 +239,10 @@ export class World {
       return
     }
     owner.uncarriedSince ??= this.scheduler.now
+    // It is as if it had died: ends that its disk had not taken are known to it alone.
+    if (owner.isInTroubleAt(owner.frozenSince))
+      for (const request of this.#requestsOf(owner))
+        if (owner.isInTroubleAt(request.ackedAt)) request.mustBeOwn = false
     if (before === undefined || this.scheduler.now - before.heartbeatAt < instanceDeadMs)
       this.#violate(`process ${owner.pid} is healthy, and is taken for dead`)
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTo } from './canned-answers.ts'
@@ -11,6 +11,9 @@ import { type Json, parseObject } from './json.ts'
 import { messages } from './messages.ts'
 import { DemoRefusal, readDemoRequest } from './request.ts'
 import { responses } from './responses.ts'
+
+// An import would read all members of node:http, one of which loads Node's own undici.
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface Demo {
   /** The base URL without a path. The APIs are below `/v1` and `/v1beta`. */

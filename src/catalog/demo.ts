@@ -11,7 +11,7 @@ import { changeRows, readGroups } from './queries.ts'
 export const demoBaseUrl = 'http://tollgate-demo.internal'
 
 /** The catalog of a gateway without a configuration, with channels that answer without a real model. */
-const demoGatewayFile: GatewayFile = {
+const demoGatewayFile = (): GatewayFile => ({
   revision: undefined,
   models: [
     modelEntry.parse({
@@ -57,13 +57,14 @@ const demoGatewayFile: GatewayFile = {
   ],
   groups: [groupEntry.parse({ name: 'default' })],
   tenants: [],
-}
+})
 
 /** Adds the demo to a database. Disables nothing, and leaves an existing group `default` unchanged. */
 export async function applyDemo(connections: Pick<Connections, 'db'>, keeper: SecretKeeper): Promise<void> {
   await changeRows(connections, async (tx) => {
     const names = new Set((await readGroups(tx)).map((group) => group.name))
-    const groups = demoGatewayFile.groups.filter((group) => !names.has(group.name))
-    await applyCatalog(tx, { ...demoGatewayFile, groups }, keeper)
+    const demo = demoGatewayFile()
+    const groups = demo.groups.filter((group) => !names.has(group.name))
+    await applyCatalog(tx, { ...demo, groups }, keeper)
   })
 }

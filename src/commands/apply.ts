@@ -25,7 +25,7 @@ export const apply = command({
   arguments: { file: required('FILE', 'a gateway.yaml', { completes: 'files' }) },
   async run({ options, arguments: { file }, terminal, env, signal }) {
     const { readGatewaySource } = await import('../catalog/gateway-source.ts')
-    const { bounds } = commandConfig(env)
+    const { bounds } = await commandConfig(env)
     const source = checking(() => {
       const read = readGatewaySource(file, env, bounds)
       read.parse()

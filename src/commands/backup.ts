@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
-import type { Manifest, Method } from './backup/manifest.ts'
-import { methods } from './backup/manifest.ts'
+import type { Manifest } from './backup/manifest.ts'
+import { type Method, methods } from './backup/methods.ts'
 import { copyFailure, showProgress, sizeText } from './backup-output.ts'
 import { command } from './command.ts'
 import { commandConfig, opening, requireEmbedded } from './command-database.ts'
@@ -28,7 +28,7 @@ export const backup = command({
   arguments: { folder: required('FOLDER', 'the folder to create', { completes: 'folders' }) },
   async run({ options, arguments: { folder }, terminal, env, signal }) {
     const begunMs = performance.now()
-    const config = commandConfig(env)
+    const config = await commandConfig(env)
     const progress = showProgress(terminal)
     const made = await makeOne(config, { ...options, folder, env, signal, onProgress: progress.show })
       .catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Config, readConfig } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { Connections } from '../db/connections.ts'
 import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
@@ -21,10 +21,11 @@ interface Caller {
 }
 
 /**
- * Reads the configuration of a gateway with this environment. Throws a CommandError that lists all invalid
- * variables.
+ * Reads the configuration of a gateway with this environment. Rejects with a CommandError that lists all
+ * invalid variables.
  */
-export function commandConfig(env: Caller['env']): Config {
+export async function commandConfig(env: Caller['env']): Promise<Config> {
+  const { readConfig } = await import('../config/config.ts')
   try {
     return readConfig(env)
   } catch (error) {
@@ -43,7 +44,7 @@ export async function withDatabase<Result>(
   { env, terminal, makes = false }: Caller,
   work: (database: CommandDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const config = commandConfig(env)
+  const config = await commandConfig(env)
   const [{ openConnections }, { whenReachable }] = await Promise.all([
     import('../db/connections.ts'),
     import('../db/migrate.ts'),

@@ -22,7 +22,7 @@ export const ledgerInspect = command({
     }),
   },
   async run({ options: { show, json }, arguments: { folder }, terminal, env }) {
-    const config = commandConfig(env)
+    const config = await commandConfig(env)
     const root = resolve(folder ?? join(config.dataDir, 'journal'))
     if (!existsSync(root))
       throw wrongUsage(`folder ${root} does not exist. Name the folder of the journals, or set DATA_DIR.`)

@@ -28,7 +28,8 @@ export const ledgerReplay = command({
     const { findSetAside } = await import('../journal/set-aside-folders.ts')
     if (mending.row !== undefined && ids.length > 1)
       throw wrongUsage('--row applies to a single frame. Name only that frame.')
-    const root = join(resolve(commandConfig(env).dataDir), 'journal')
+    const { dataDir } = await commandConfig(env)
+    const root = join(resolve(dataDir), 'journal')
     const frames = ids.map((id) => {
       try {
         return findSetAside(root, id, Date.now())

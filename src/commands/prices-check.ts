@@ -14,7 +14,7 @@ export const pricesCheck = command({
   options: { json },
   arguments: { file: optional('FILE', 'a gateway.yaml; default GATEWAY_CONFIG', { completes: 'files' }) },
   async run({ options: { json }, arguments: { file: named }, terminal, env }) {
-    const path = named ?? commandConfig(env).gatewayConfig
+    const path = named ?? (await commandConfig(env)).gatewayConfig
     if (path === undefined) throw wrongUsage('a file is required, as in: tollgate prices check gateway.yaml')
     const [{ readGatewaySource }, { bundledLibrary, libraryVersion }, { comparePrices }, { usd }] =
       await Promise.all([

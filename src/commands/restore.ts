@@ -26,7 +26,7 @@ export const restore = command({
   arguments: { folder: required('FOLDER', 'the folder of the backup', { completes: 'folders' }) },
   async run({ options: { json, databaseOnly, cluster }, arguments: { folder }, terminal, env, signal }) {
     const begunMs = performance.now()
-    const config = commandConfig(env)
+    const config = await commandConfig(env)
     const { databaseUrl } = config
     const dataDir = resolve(config.dataDir)
     const progress = showProgress(terminal)

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { storageFull } from '../canonical/storage-full.ts'
 import { LateError } from '../runtime/in-time.ts'
-import { DrizzleQueryError } from './drizzle.cjs'
+import { DrizzleQueryError } from './drizzle-errors.cjs'
 
 /**
  * Returns the cause of a drizzle error, whose own message contains the statement's parameters, which can be

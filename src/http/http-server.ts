@@ -1,14 +1,9 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { ListenOptions } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Bounds, Config } from '../config/config.ts'
+import { http } from '../runtime/node-http.ts'
 import type { Log } from '../telemetry/log.ts'
 import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
@@ -110,7 +105,7 @@ function plainServer(
   listener: RequestListener,
   trustedProxies: readonly string[],
 ): Server {
-  const server = createServer(options, listener)
+  const server = http.createServer(options, listener)
   server.on('connection', (socket) => meet(socket, trustedProxies))
   return server
 }

@@ -1,6 +1,7 @@
-import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { http } from '../runtime/node-http.ts'
 
 /** A connection whose client requests another protocol. */
 export interface Upgrade {
@@ -20,7 +21,7 @@ export function handleUpgrade(handle: RequestListener) {
     upgrades.set(request, { socket, head })
     // Node has removed its own listeners.
     socket.on('error', () => socket.destroy())
-    const response = new ServerResponse(request)
+    const response = new http.ServerResponse(request)
     response.shouldKeepAlive = false
     response.assignSocket(socket as Socket)
     response.once('finish', () => socket.end())

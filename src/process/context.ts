@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { resolve } from 'node:path'
-import { startDemo } from 'tollgate-demo/server.ts'
 import { applyGatewayFile, checkGatewayFile } from '../access/apply-gateway-file.ts'
 import type { GeneratedKey } from '../access/apply-tenants.ts'
 import { ensureFirstKey } from '../access/first-run.ts'
@@ -399,7 +398,7 @@ async function startUpstreams(
   }: Pick<RoutingOptions, 'onOpened' | 'log'> & { ledger: Ledger; opened: Opened },
 ) {
   const { bounds } = config
-  const demo = file === undefined ? await startDemo() : undefined
+  const demo = file === undefined ? await (await import('tollgate-demo/server.ts')).startDemo() : undefined
   opened.add('the demo', () => demo?.close())
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const { instance } = ledger

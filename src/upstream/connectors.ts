@@ -1,10 +1,10 @@
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import { buildConnector } from 'undici'
 import { gatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/channel-connection.ts'
 import { breakOff } from '../runtime/confine.ts'
 import { openTunnel } from './tunnel.ts'
+import { buildConnector } from './undici.cjs'
 
 /**
  * `secureContext` contains the trusted certificates and our own certificate. If it is undefined, Node's

@@ -1,9 +1,9 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { Pool } from 'undici'
 import type { Connection } from '../catalog/channel-connection.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import { checkHost, checkProxiedHost, guardedLookup, type Lookup } from './allowed-addresses.ts'
 import { connector, proxiedConnector } from './connectors.ts'
+import { Pool } from './undici.cjs'
 
 /** The connections to one origin with the same settings. */
 export interface OriginConnections {

@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import type { Connections, TypedQueries } from '../../db/connections.ts'
 import { changeRows } from '../queries.ts'
 import { applyRenewal } from './apply-library.ts'
@@ -27,6 +26,8 @@ export async function renewPrices(
 }
 
 async function fetchLibrary(url: string, withinMs: number): Promise<LibraryProvider[]> {
+  // Loaded only in the thread that renews.
+  const { request } = await import('undici')
   const { statusCode, body } = await request(url, {
     headers: { accept: 'application/json', 'user-agent': 'tollgate/0.1' },
     signal: AbortSignal.timeout(withinMs),

@@ -1,10 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-
-/** How the database of a backup was read. */
-export const methods = ['copy', 'pg_dump', 'pg_basebackup'] as const
-export type Method = (typeof methods)[number]
+import { methods } from './methods.ts'
 
 /** A few numbers that characterise a database. Money is in nano-USD, as decimal digits. */
 const facts = z.strictObject({

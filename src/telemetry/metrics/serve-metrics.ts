@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { http } from '../../runtime/node-http.ts'
 import type { Log } from '../log.ts'
 import { contentType, renderText } from './render.ts'
 import type { SeriesSnapshot } from './store.ts'
@@ -37,7 +38,7 @@ export async function serveMetrics(
       end(response, 500, 'Metrics cannot be collected at the moment. The log contains the reason.\n')
     }
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const server = http.createServer((request, response) => void answer(request, response))
   server.keepAliveTimeout = keepAliveMs
   server.maxConnections = connectionsMax
   server.unref()

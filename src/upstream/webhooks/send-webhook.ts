@@ -1,4 +1,4 @@
-import { Client } from 'undici'
+import type { Client } from 'undici'
 import { checkHost, guardedLookup } from '../allowed-addresses.ts'
 import { type SignedMessage, signatureHeaders } from './signature.ts'
 
@@ -37,7 +37,9 @@ export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
   try {
     const url = new URL(delivery.url)
     checkHost(url.hostname, allowPrivateAddresses)
-    client = new Client(url.origin, {
+    // Loaded with the first delivery.
+    const undici = await import('undici')
+    client = new undici.Client(url.origin, {
       connect: { timeout: withinMs, lookup: guardedLookup(allowPrivateAddresses) },
     })
     const { statusCode: status, body } = await client.request({

@@ -1,0 +1,1 @@
+export { DrizzleQueryError } from 'drizzle-orm/errors'

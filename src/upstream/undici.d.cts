@@ -1,0 +1,1 @@
+export { buildConnector, Pool } from 'undici'

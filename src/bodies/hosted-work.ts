@@ -12,10 +12,11 @@ export interface HostedWork {
 /**
  * Determines from the bytes of a request what it asks its vendor to do. Text quoted in a body cannot be
  * mistaken for it, because quotation marks are escaped there. A body with escaped letters could hide any of
- * it, which no ordinary client does, so it is treated as asking for everything.
+ * it, which no ordinary client does, so it is treated as asking for everything. `has` says whether a body
+ * contains one of `hostedMarks`.
  */
-export function hostedWorkIn(body: Buffer): HostedWork {
-  if (!marks.some((mark) => contains(body, mark))) return none
+export function hostedWorkIn(body: Buffer, has = contains): HostedWork {
+  if (!hostedMarks.some((mark) => has(body, mark))) return none
   const text = body.toString('latin1')
   const isHidden = escapedLetter.test(text)
   return {
@@ -27,13 +28,14 @@ export function hostedWorkIn(body: Buffer): HostedWork {
 
 const none: HostedWork = { searchesWeb: false, compacts: false, asksAdvisor: false }
 
-const marks = ['web_search', 'oogleSearch', 'google_search', 'compact_', 'advisor_'].concat(
-  '\\u003',
-  '\\u004',
-  '\\u005',
-  '\\u006',
-  '\\u007',
-)
+/** Without any of these, a body asks for no such work. */
+export const hostedMarks: readonly string[] = [
+  'web_search',
+  'oogleSearch',
+  'google_search',
+  'compact_',
+  'advisor_',
+].concat('\\u003', '\\u004', '\\u005', '\\u006', '\\u007')
 
 /**
  * The tools of Messages and Responses, the option of Chat, and the tools of Gemini, from the types of the

@@ -31,7 +31,9 @@ export function hasSignOfAny(body: Buffer, needs: readonly SignedNeed[]): boolea
   return [...new Set(needs.flatMap((need) => signs[need]))].some((sign) => contains(body, sign))
 }
 
-/** Returns all the needs of which a body shows signs. */
-export function signedNeedsIn(body: Buffer): readonly SignedNeed[] {
-  return signedNeeds.filter((need) => hasSignOfAny(body, [need]))
+export const needSigns: readonly string[] = Object.values(signs).flat()
+
+/** Returns all the needs of which a body shows signs: those of `needSigns` that are in `found`. */
+export function signedNeedsIn(found: ReadonlySet<string>): readonly SignedNeed[] {
+  return signedNeeds.filter((need) => signs[need].some((sign) => found.has(sign)))
 }

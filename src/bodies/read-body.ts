@@ -15,9 +15,10 @@ import { BodySpans } from '../protocols/patch-request.ts'
 import type { ClientSide, ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { type CaptureMode, type RedactOptions, redactBody } from '../redaction/redact.ts'
 import { fileMark } from './file-uses.ts'
-import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
+import { signsIn } from './find-signs.ts'
+import { type HostedWork, hostedMarks, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
-import { type SignedNeed, signedNeedsIn } from './need-signs.ts'
+import { needSigns, type SignedNeed, signedNeedsIn } from './need-signs.ts'
 import { type SeenOfRefused, seenOfRefused } from './refused-body.ts'
 import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
@@ -79,15 +80,16 @@ export function readLargeBody(
 ): ReadResult {
   const captured = capturedPart({ bytes, capture, token }, redaction)
   const { facts, names } = factsOf(bytes, format, bounds)
+  const found = signsIn(bytes, [envelopeMark, fileMark, ...hostedMarks, ...needSigns])
   return {
     facts,
     names: bounded(names),
     captured,
-    hasEnvelopes: bytes.includes(envelopeMark),
-    hasFiles: bytes.includes(fileMark),
-    hostedWork: hostedWorkIn(bytes),
+    hasEnvelopes: found.has(envelopeMark),
+    hasFiles: found.has(fileMark),
+    hostedWork: hostedWorkIn(bytes, (_, mark) => found.has(mark)),
     hiddenInput: isMoneyLimited && 'read' in facts ? hiddenInputOf(bytes, format) : [],
-    signedNeeds: signedNeedsIn(bytes),
+    signedNeeds: signedNeedsIn(found),
     vendorState: 'read' in facts && 'spans' in facts.read ? vendorStateIn(bytes, facts.read) : undefined,
     fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
   }

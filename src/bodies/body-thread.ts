@@ -89,7 +89,7 @@ function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
 function memoryOf(reply: ThreadReply): ArrayBuffer[] {
   if ('error' in reply || reply.output === undefined) return []
   const { output } = reply
-  if ('bytes' in output) return [output.bytes.buffer]
+  if ('bytes' in output) return output.bytes.buffer instanceof ArrayBuffer ? [output.bytes.buffer] : []
   const own = 'counted' in output && 'own' in output.counted ? output.counted.own : undefined
   return own === undefined ? [] : [own.bytes.buffer]
 }

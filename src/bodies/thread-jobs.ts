@@ -7,6 +7,7 @@ import type { Envelope } from '../protocols/envelope.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { withoutSealed } from '../protocols/sealed-reasoning.ts'
 import type { ClientTool } from '../protocols/tool-names.ts'
+import { takeShared } from '../runtime/shared-memory.ts'
 import { type AssembledAnswer, type AssembleInput, assembleAnswer } from './assemble-answer.ts'
 import { boundedNotes } from './bounded-notes.ts'
 import { type CountedBody, type CountInput, countBody } from './count-body.ts'
@@ -54,6 +55,8 @@ export type ThreadJob<Name extends JobName = JobName> = {
 
 export interface TranslateInput {
   bytes: Buffer
+  /** Memory of `takeShared` for the translation. One that is longer gets its own. */
+  into: Uint8Array<SharedArrayBuffer>
   client: ProtocolName
   compacts?: boolean
   target: TranslationTarget
@@ -65,7 +68,8 @@ export interface TranslateInput {
 }
 
 export interface Translated {
-  bytes: Uint8Array<ArrayBuffer>
+  /** Shared memory, because V8 counts all other memory and would collect the whole heaps of both threads. */
+  bytes: Uint8Array<SharedArrayBuffer>
   notes: TranslationNote[]
   tools: ReadonlyMap<string, ClientTool>
   asked: AskedAnswer
@@ -108,6 +112,7 @@ export const jobs = {
   translate(input: TranslateInput, { envelope }: JobSettings): Translated {
     const {
       bytes,
+      into,
       client,
       compacts,
       target,
@@ -132,7 +137,7 @@ export const jobs = {
     const sent = sentMembers(body)
     // Numbers that keep their digits cannot be passed to another thread.
     asked.body = JSON.parse(JSON.stringify(asked.body))
-    return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked, sent }
+    return { bytes: written(body, into), notes: boundedNotes(notes), tools: tools.given, asked, sent }
   },
 
   own({ bytes, format }: OwnInput, settings: JobSettings): Own {
@@ -187,6 +192,15 @@ export function ownBody({ bytes, facts }: Exclude<Own, undefined>): { body: Buff
 function parsed(bytes: Buffer, losesDigits?: boolean): Json {
   const value = parseKeepingDigits(bytes.toString('utf8'), losesDigits)
   return isRecord(value) ? value : {}
+}
+
+/** Writes the bytes into this memory, or into new memory if they are too long for it. */
+function written(json: Json, { buffer }: TranslateInput['into']): Buffer<SharedArrayBuffer> {
+  const text = JSON.stringify(json)
+  const length = Buffer.byteLength(text)
+  const bytes = length <= buffer.byteLength ? Buffer.from(buffer, 0, length) : takeShared(length)
+  bytes.write(text)
+  return bytes
 }
 
 /** Copies the bytes into their own memory, which can be transferred to another thread. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { freeMemory } from '../runtime/free-memory.ts'
+import { keepShared, takeShared } from '../runtime/shared-memory.ts'
 import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
-import { keepShared, takeShared } from './shared-memory.ts'
 
 /** A larger body is read into a reusable slab, because new large buffers are expensive to collect. */
 const slabFromBytes = 16 * 1024

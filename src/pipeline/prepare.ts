@@ -21,6 +21,7 @@ import { withoutSealed } from '../protocols/sealed-reasoning.ts'
 import { toolsOf } from '../protocols/tool-names.ts'
 import type { TurnMemo } from '../protocols/turn-memo.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
+import { keepShared, takeShared } from '../runtime/shared-memory.ts'
 import { own } from '../telemetry/traces/conventions.ts'
 import { kinds, type Span } from '../telemetry/traces/span.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
@@ -274,8 +275,11 @@ export class Preparation {
 
   async #translateAhead(target: TranslationTarget, model: Model): Promise<void> {
     const { protocol, upstreamModel, traits } = target
+    const { body, life } = this.#asked
+    const into = takeShared(body.length)
     const input = {
-      bytes: this.#asked.body,
+      bytes: body,
+      into,
       client: this.#asked.endpoint.protocol,
       compacts: this.#asked.endpoint.compacts === true,
       target: { protocol, upstreamModel, traits },
@@ -286,6 +290,9 @@ export class Preparation {
     const span = this.#beginSpan(target)
     try {
       const translated = await inThread(this.#gateway, this.#asked, { name: 'translate', input })
+      const { bytes } = translated
+      life.slabs.push(() => keepShared(bytes))
+      if (bytes.length > into.buffer.byteLength) keepShared(into)
       this.#translations.set(key, this.#fromThread(translated, target))
     } catch (error) {
       this.#translations.set(key, error instanceof Error ? error : new Error(String(error)))

@@ -43,6 +43,7 @@ test('threads open envelopes of a key that they learn while they run, and still 
     const target = { protocol: 'anthropic-messages', upstreamModel: 'up', traits: {} } as const
     const input = {
       bytes,
+      into: new Uint8Array(new SharedArrayBuffer(65_536)),
       client: 'openai-responses',
       target,
       strict: false,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { BodyMemory } from '../../src/http/body-memory.ts'
 import { MemoryExchange } from '../../src/http/memory-exchange.ts'
 import { memoryFetch } from '../../src/http/memory-fetch.ts'
-import { keepShared } from '../../src/http/shared-memory.ts'
+import { keepShared } from '../../src/runtime/shared-memory.ts'
 import { until } from '../support/until.ts'
 
 const body = Buffer.from('{"a":1}')

@@ -2,7 +2,7 @@
  * Memory for large bodies that threads can read too. V8 does not know its size, so unused memory could wait a
  * long time for the garbage collector. It is therefore reused, in sizes that are powers of two.
  */
-export function takeShared(bytes: number): Buffer {
+export function takeShared(bytes: number): Buffer<SharedArrayBuffer> {
   const size = sizeFor(bytes)
   const memory = free.get(size)?.pop()
   if (memory === undefined) return Buffer.from(new SharedArrayBuffer(size), 0, bytes)
@@ -11,7 +11,7 @@ export function takeShared(bytes: number): Buffer {
 }
 
 /** Must be called when nothing reads the memory of `takeShared` any more. */
-export function keepShared({ buffer }: Buffer): void {
+export function keepShared({ buffer }: Uint8Array): void {
   const size = buffer.byteLength
   if (!(buffer instanceof SharedArrayBuffer) || freeBytes + size > freeBytesMax) return
   const same = free.get(size)

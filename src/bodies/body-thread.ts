@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { makeEnvelope } from '../protocols/envelope.ts'
@@ -31,8 +31,9 @@ if (parentPort !== null) serve(parentPort, workerData)
 
 /** Runs jobs one after the other. */
 function serve(port: MessagePort, { envelopeKeys, bounds, redaction }: BodyThreadData): void {
-  // On Linux this is the priority of the thread, elsewhere that of the whole process.
-  if (process.platform === 'linux') setPriority(niceness)
+  // On Linux this is the priority of the thread, elsewhere that of the whole process. To raise a low one
+  // takes a right that few processes have.
+  if (process.platform === 'linux') setPriority(Math.max(getPriority(), niceness))
   const settings: JobSettings = {
     bounds,
     redaction: { ...redaction, key: Buffer.from(redaction.key) },

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -8,8 +8,9 @@ import { pathToFileURL } from 'node:url'
  */
 
 const [root = '', outDir = ''] = process.argv.slice(2)
-// Requests have priority. The threads of the bundler inherit this.
-setPriority(10)
+// Requests have priority. The threads of the bundler inherit this. To raise a low priority takes a right
+// that containers do not have.
+setPriority(Math.max(getPriority(), 10))
 // The process that started the build has ended.
 process.once('disconnect', () => process.exit(1))
 try {

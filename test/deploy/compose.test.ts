@@ -1,74 +1,39 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { readConfig, variableOf } from '../../src/config/config.ts'
+import { repository } from '../support/former-release.ts'
 import { toolsPath } from '../support/machine.ts'
 import { patienceMs } from '../support/until.ts'
+import {
+  composeFile,
+  composeText,
+  filled,
+  networks,
+  ours,
+  services,
+  variables,
+  volumes,
+} from './compose-file.ts'
 
-/** docker-compose.yml, held against the types of compose files and the gateway's own settings. No Docker engine is here. */
-
-const root = resolve(import.meta.dirname, '../..')
-const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
-const example = readFileSync(join(root, '.env.example'), 'utf8')
-
-/** The variables of .env.example, with a value where it asks for one. */
-const variables = Object.fromEntries(
-  [...example.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
-    name,
-    value || 'x'.repeat(64),
-  ]),
-)
-
-const service = z.looseObject({
-  environment: z.record(z.string(), z.string()).default({}),
-  volumes: z.array(z.string()).default([]),
-  depends_on: z.record(z.string(), z.unknown()).default({}),
-  networks: z.array(z.string()).default([]),
-  stop_grace_period: z.string().optional(),
-  read_only: z.boolean().optional(),
-  image: z.string(),
-  build: z.string().optional(),
-  pull_policy: z.string().optional(),
-})
-const file = z.looseObject({
-  services: z.record(z.string(), service),
-  volumes: z.record(z.string(), z.unknown()),
-  networks: z.record(z.string(), z.unknown()),
-})
-const raw: unknown = parse(text, { merge: true })
-const { services, volumes, networks } = file.parse(raw)
-const ours = Object.entries(services).filter(([, { image }]) => image === 'tollgate')
+/** docker-compose.yml, held against the types of compose files and the gateway's own settings. containers.test.ts starts its parts. */
 
 const entrypointOf = (value: unknown) =>
   z.looseObject({ entrypoint: z.array(z.string()) }).parse(value).entrypoint
 
-/** `${NAME:?message}` and `${NAME:-default}`, as compose reads them. */
-function filled(value: string): string {
-  return value.replace(
-    /\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g,
-    (_, name: string, kind: string, rest: string) => {
-      const known = variables[name]
-      if (known !== undefined) return known
-      if (kind === '-') return rest
-      throw new Error(`${name} is not in .env.example`)
-    },
-  )
-}
-
 test('docker-compose.yml is what the schema of compose files asks for', () => {
   const faults = spawnSync('node', [join(toolsPath, 'compose-faults.cjs')], {
-    input: JSON.stringify(raw),
+    input: JSON.stringify(composeFile),
     encoding: 'utf8',
   })
   expect(faults).toMatchObject({ stdout: '', stderr: '', status: 0 })
 })
 
 test('.env.example has each variable that docker-compose.yml reads, and no other', () => {
-  const read = new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name))
+  const read = new Set([...composeText.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name))
   expect([...read].sort()).toEqual(Object.keys(variables).sort())
 })
 
@@ -151,9 +116,9 @@ test('the files that Dockerfile, compose file and chart name in their comments a
   const files = ['Dockerfile', 'docker-compose.yml', '.env.example', 'deploy/compose/Caddyfile']
   const chart = ['README.md', 'values.yaml'].map((name) => `deploy/helm/tollgate/${name}`)
   for (const file of [...files, ...chart]) {
-    const said = readFileSync(join(root, file), 'utf8')
+    const said = readFileSync(join(repository, file), 'utf8')
     const named = said.match(/(?<![\w./-])(?:docs|test|packaging|deploy)\/[\w./-]+\.(?:ts|mjs|md)\b/g) ?? []
-    for (const name of named) expect(existsSync(join(root, name)), `${file} names ${name}`).toBe(true)
+    for (const name of named) expect(existsSync(join(repository, name)), `${file} names ${name}`).toBe(true)
   }
 })
 

@@ -136,19 +136,7 @@ async function startCaddy(gateways: readonly string[]): Promise<Pick<Stack, 'url
   await until(() => existsSync(root)).catch((cause) => {
     throw new Error(`Caddy does not start:\n${log}`, { cause })
   })
-  const agent = new Agent({
-    connect: { ca: readFileSync(root, 'utf8') },
-    connections: 512,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-  onTestFinished(() => agent.destroy())
-  const trusting: Stack['fetch'] = (target, init) =>
-    // Node and undici have types of their own for the same things.
-    fetch(String(target), {
-      ...(init as unknown as RequestInit),
-      dispatcher: agent,
-    }) as unknown as Promise<Response>
+  const trusting = trustingFetch(readFileSync(root, 'utf8'))
   let last: unknown
   const serves = async () => {
     last = await trusting(`${url}/healthz`).then(({ status }) => status, String)
@@ -158,6 +146,18 @@ async function startCaddy(gateways: readonly string[]): Promise<Pick<Stack, 'url
     throw new Error(`The last answer was ${last}:\n${log.slice(-4000)}`, { cause })
   })
   return { url, fetch: trusting, caddyLog: () => log }
+}
+
+/** The `fetch` of a client that trusts this authority. It ends with the test. */
+export function trustingFetch(ca: string): Stack['fetch'] {
+  const agent = new Agent({ connect: { ca }, connections: 512, headersTimeout: 0, bodyTimeout: 0 })
+  onTestFinished(() => agent.destroy())
+  return (target, init) =>
+    // Node and undici have types of their own for the same things.
+    fetch(String(target), {
+      ...(init as unknown as RequestInit),
+      dispatcher: agent,
+    }) as unknown as Promise<Response>
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -114,6 +114,12 @@ function extras(): Extra[] {
       files: /[/]deploy[/]stack-redis\.test\.ts$/,
     },
     {
+      name: 'a Docker engine with the images that we name',
+      get: 'install docker.io and debootstrap, and run test/deploy/images/engine.sh and make.sh, or use the engine that you have',
+      isHere: runs('docker', 'version'),
+      files: /[/]deploy[/]containers\.test\.ts$/,
+    },
+    {
       name: 'Helm, and the types of Kubernetes and of compose files',
       get: 'sh test/deploy/tools/install.sh',
       isHere: existsSync(helmPath),

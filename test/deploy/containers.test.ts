@@ -4,7 +4,7 @@ import { query } from '../support/embedded.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { ours, variables } from './compose-file.ts'
 import { expectCallsAreRows, stackYaml, startCalls } from './container-load.ts'
-import { docker, image, label, left, startContainers, started } from './containers.ts'
+import { buildImage, docker, image, label, left, startContainers, started } from './containers.ts'
 
 /** The image, and what docker-compose.yml starts, by `docker run`, in the engine that Docker's client finds. */
 
@@ -12,9 +12,8 @@ const withoutDuck = `${image}-without-duckdb`
 const buildMs = 900_000
 beforeAll(async () => {
   const begun = performance.now()
-  const build = ['build', '--quiet', '--network', 'host', repository]
-  await docker(...build, '--tag', image)
-  await docker(...build, '--tag', withoutDuck, '--build-arg', 'DUCKDB=')
+  await buildImage()
+  await buildImage(withoutDuck, '--build-arg', 'DUCKDB=')
   const sizes = [image, withoutDuck].map((name) => docker('inspect', '--format', '{{.Size}}', name))
   const [whole, less] = (await Promise.all(sizes)).map((bytes) => `${Math.round(Number(bytes) / 1e6)} MB`)
   const seconds = ((performance.now() - begun) / 1000).toFixed(0)

@@ -20,12 +20,18 @@ export const image = 'tollgate-test'
 export const label = `tollgate-test=${process.pid}`
 const prefix = `tollgate-test-${process.pid}`
 
-const runFile = promisify(execFile)
+export const runFile = promisify(execFile)
 
 /** Runs Docker's client, and answers what it prints. Rejects with what it complains about. */
 export async function docker(...words: string[]): Promise<string> {
   const { stdout } = await runFile('docker', words, { maxBuffer: 64 * 1024 * 1024 })
   return stdout.trim()
+}
+
+/** Builds the image, where it is not in the engine yet. Files that run at once do that one after the other. */
+export async function buildImage(tag = image, ...words: string[]): Promise<void> {
+  const build = ['docker', 'build', '--quiet', '--network', 'host', '--tag', tag, ...words, repository]
+  await runFile('flock', [join(tmpdir(), 'tollgate-image.lock'), ...build])
 }
 
 /** Names of the services that `startContainers` starts. */
@@ -246,8 +252,11 @@ export function gatewayFolder(yaml: string): string {
   return folder
 }
 
-/** The server at `url`, of this machine's loopback, at an address of this machine that containers reach. It ends with the test. */
-export async function exposed(host: string, url: string): Promise<string> {
+/**
+ * The server at `url`, of this machine's loopback, at an address of this machine that containers reach, and `at` a port. It ends
+ * with the test.
+ */
+export async function exposed(host: string, url: string, at?: number): Promise<string> {
   const sockets = new Set<Socket>()
   const { port, pathname } = new URL(url)
   const server = createServer((client) => {
@@ -261,7 +270,7 @@ export async function exposed(host: string, url: string): Promise<string> {
       from.on('error', () => to.destroy()).on('close', () => sockets.delete(from))
     }
   })
-  const own = await ownPort()
+  const own = at ?? (await ownPort())
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(own, host, resolve))
   onTestFinished(() => {
     server.close()
@@ -302,4 +311,4 @@ async function removeAll(): Promise<void> {
   if (volumes.length > 0) await docker('volume', 'rm', ...volumes)
 }
 
-const linesOf = async (...words: string[]) => (await docker(...words)).split('\n').filter(Boolean)
+export const linesOf = async (...words: string[]) => (await docker(...words)).split('\n').filter(Boolean)

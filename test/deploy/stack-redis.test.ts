@@ -5,11 +5,12 @@ import { verifyLedger } from '../../src/ledger-tools/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
-import { notingFetch } from '../support/loop.ts'
-import { expectTurns, loopClients, loopModels, loopYaml } from '../support/tool-loops.ts'
+import { loopYaml } from '../support/tool-loops.ts'
 import { until } from '../support/until.ts'
 import { startVendor } from '../support/vendor/vendor.ts'
-import { memberNames, type Stack, startStack } from './stack.ts'
+import { expectLoops } from './sdk-loops.ts'
+import { memberNames, startStack } from './stack.ts'
+import { startLoad } from './stream-load.ts'
 
 /** What docker-compose.yml starts, by the same programs, settings and Caddyfile. */
 
@@ -75,35 +76,13 @@ test('every SDK runs its tool loops through Caddy, over each format of upstreams
   onTestFinished(() => vendor.close())
   const stack = await startStack(() => loopYaml(vendor.url))
   onTestFailed(() => console.log(stack.caddyLog().slice(-4000)))
-  const pairs = Object.values(loopClients).flatMap((client) =>
-    loopModels.flatMap((model) => [false, true].map((stream) => ({ client, model, stream }))),
-  )
-  const asked: string[] = []
-  const run = async () => {
-    for (let pair = pairs.shift(); pair !== undefined; pair = pairs.shift()) {
-      const { client, model, stream } = pair
-      const { fetch, requestIds } = notingFetch(stack.fetch as typeof globalThis.fetch)
-      const turns = await client.loop({ origin: stack.url, apiKey: freeKey, model, stream, fetch })
-      expectTurns(client, model, turns)
-      asked.push(...requestIds)
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, run))
-
-  expect(new Set(asked).size).toBe(asked.length)
-  const database = openDatabase(stack.postgres.url, { max: 2 })
-  const rows = await until(async () => {
-    const found = await database.sql<{ outcome: string }[]>`
-      SELECT outcome FROM requests WHERE id = ANY (${asked}::uuid[])`
-    return found.length === asked.length && found
-  }).finally(() => database.close())
-  expect(rows.filter(({ outcome }) => outcome !== 'succeeded')).toEqual([])
+  await expectLoops(stack, stack.postgres.url)
 }, 300_000)
 
 test(`each part is restarted under ${streams} streams: no request is lost, and no row`, async () => {
   const stack = await startStack(yaml)
   onTestFailed(() => console.log(stack.caddyLog().slice(-4000)))
-  const load = startLoad(stack)
+  const load = startLoad(stack, streams)
   await load.more()
   for (const name of memberNames) {
     expect(await stack.members[name].restart(), name).toBe(0)
@@ -144,86 +123,3 @@ test(`each part is restarted under ${streams} streams: no request is lost, and n
     await database.close()
   }
 }, 600_000)
-
-/** What a gateway says about an image, and of a key that it does not have in memory, while Postgres does not answer. */
-const awayMessage = /which does not answer|cannot check API keys at the moment/
-
-/** Clients that ask without pause, each for a stream of a second, and two for images. */
-function startLoad({ url, fetch }: Stack) {
-  let running = true
-  let mayRefuse = false
-  let made = 0
-  let painted = 0
-  const refused: string[] = []
-  const answered: string[] = []
-  const lost: string[] = []
-  const post = (path: string, body: object) =>
-    fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${freeKey}` },
-      body: JSON.stringify(body),
-    })
-
-  async function ask(): Promise<void> {
-    const marker = `stack-${++made}`
-    const messages = [{ role: 'user', content: 'Hello' }]
-    try {
-      const answer = await post('/v1/chat/completions', {
-        model: 'paced-10x100',
-        messages,
-        stream: true,
-        marker,
-      })
-      const text = await answer.text()
-      const seen = `${marker}: ${answer.status} ${text.slice(-300)}`
-      if (answer.status === 200 && text.trimEnd().endsWith('data: [DONE]')) answered.push(marker)
-      else if (answer.status === 503 && awayMessage.test(text)) refused.push(seen)
-      else lost.push(seen)
-    } catch (cause) {
-      lost.push(`${marker}: ${cause} ${cause instanceof Error ? cause.cause : ''}`)
-    }
-  }
-
-  async function paint(): Promise<void> {
-    const prompt = `delay:300 picture ${++made}`
-    try {
-      const answer = await post('/v1/images/generations', { model: 'draw', prompt })
-      const text = await answer.text()
-      const seen = `${prompt}: ${answer.status} ${text.slice(-300)}`
-      if (answer.status === 200) painted++
-      // Postgres may be away for longer than a job may wait to be accepted.
-      else if (answer.status === 503 && (mayRefuse || awayMessage.test(text))) refused.push(seen)
-      else lost.push(seen)
-    } catch (cause) {
-      lost.push(`${prompt}: ${cause}`)
-    }
-  }
-
-  const again = async (work: () => Promise<void>) => {
-    while (running) await work()
-  }
-  const clients = [
-    ...Array.from({ length: streams }, () => again(ask)),
-    ...Array.from({ length: 2 }, () => again(paint)),
-  ]
-  return {
-    /** Resolves when as many streams as there are clients have begun and ended since now. */
-    async more(): Promise<void> {
-      const [from, paintedFrom] = [answered.length + lost.length, painted + lost.length]
-      await until(
-        () => answered.length + lost.length >= from + 2 * streams && painted + lost.length > paintedFrom,
-        120_000,
-      )
-    },
-    /** Those that Postgres would have been needed for. */
-    refused: () => refused,
-    mayRefuseImages(may: boolean): void {
-      mayRefuse = may
-    },
-    async stop() {
-      running = false
-      await Promise.all(clients)
-      return { answered, painted, refused, lost }
-    },
-  }
-}

@@ -12,6 +12,8 @@ export interface Extra {
   isHere: boolean
   /** These files can do nothing without it, and say so in their names. */
   files: RegExp
+  /** CI does without it, too. */
+  isOptional?: boolean
   /** Files that load this module test as much as they can without it. */
   optionalBy?: string
 }
@@ -24,6 +26,10 @@ export const pgbouncerPath = '/usr/sbin/pgbouncer'
 export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
 export const helmPath = join(toolsPath, 'bin/helm')
 
+/** What test/deploy/images/build-tools.sh has built, in a quarter of an hour. */
+export const composePath = join(toolsPath, 'bin/docker-compose')
+export const weedPath = join(toolsPath, 'bin/weed')
+
 /** What test/clients/tools/install.sh has installed. */
 export const pythonPath = resolve(import.meta.dirname, '../clients/tools/node_modules/python/bin')
 
@@ -33,9 +39,9 @@ export const oldestPostgres = 15
 /** Where Debian's packages have the programs of a release of Postgres. */
 export const debianPrograms = (major: number): string => `/usr/lib/postgresql/${major}/bin`
 
-/** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
+/** The extras that this machine lacks. In CI only those that it may lack, so that a test that needs another one fails. */
 export function missingExtras(): Extra[] {
-  return process.env.CI ? [] : extras().filter(({ isHere }) => !isHere)
+  return extras().filter(({ isHere, isOptional }) => !isHere && !(process.env.CI && isOptional !== true))
 }
 
 function extras(): Extra[] {
@@ -118,6 +124,13 @@ function extras(): Extra[] {
       get: 'install docker.io and debootstrap, and run test/deploy/images/engine.sh and make.sh, or use the engine that you have',
       isHere: runs('docker', 'version'),
       files: /[/]deploy[/]containers\.test\.ts$/,
+    },
+    {
+      name: 'Docker Compose and SeaweedFS, built from their modules',
+      get: 'with Go: sh test/deploy/images/build-tools.sh, and then make.sh',
+      isHere: existsSync(composePath) && existsSync(weedPath) && runs('docker', 'version'),
+      files: /[/]deploy[/]composed\.test\.ts$/,
+      isOptional: true,
     },
     {
       name: 'Helm, and the types of Kubernetes and of compose files',

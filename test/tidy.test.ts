@@ -138,6 +138,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'pipeline',
     'protocols',
     'redaction',
+    'routing',
     'secrets',
     'shipping',
   ],
@@ -388,7 +389,7 @@ test('shipped code does not import tests', () => {
   }
 })
 
-test('only jobs/queue/ imports BullMQ, only jobs/queue/ and limits/ import Redis, and only storage/ imports the AWS SDK', () => {
+test('only jobs/queue/ imports BullMQ, only jobs/queue/ and limits/ import Redis, and only storage/ and upstream/aws/ import the AWS SDK', () => {
   for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/jobs\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
@@ -398,7 +399,11 @@ test('only jobs/queue/ imports BullMQ, only jobs/queue/ and limits/ import Redis
     /^src\/(jobs\/queue|limits)\//,
     'limits are asked for by Limits, jobs are given to a JobQueue',
   )
-  onlyIn('@aws-sdk', /^src\/storage\//, 'images are kept by an ImageStorage')
+  onlyIn(
+    '@aws-sdk',
+    /^src\/(storage|upstream\/aws)\//,
+    'images are kept by an ImageStorage, and requests are signed by a Signer',
+  )
 })
 
 test('only config.ts reads the environment, which server.ts and the command hand on', () => {

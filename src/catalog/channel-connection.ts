@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ChannelAuth } from '../db/settings/auth-settings.ts'
 import type { Timeouts } from '../db/settings/connection-settings.ts'
 import type { EncryptedCredential, SecretKeeper } from '../secrets/secret-key.ts'
 import type { ChannelRow } from './queries.ts'
@@ -8,6 +9,8 @@ import type { ChannelRow } from './queries.ts'
  * compared with rows.
  */
 export interface ConnectionEntry {
+  /** How requests prove whose they are. Absent: the credential is sent in the header of the protocol. */
+  auth?: ChannelAuth
   /** The URL of the proxy, including its credentials. */
   proxy?: string
   /** PEM certificates to trust in addition to the system's. */
@@ -59,8 +62,9 @@ export function connectionColumns(
   stored: ConnectionColumns | undefined,
   keeper: SecretKeeper,
 ): ConnectionColumns {
-  const { timeouts, websocket, ...secret } = entry ?? {}
+  const { auth, timeouts, websocket, ...secret } = entry ?? {}
   const shown = {
+    ...(auth !== undefined && { auth }),
     ...(timeouts !== undefined && { timeouts }),
     ...(websocket === true && { websocket }),
     ...(secret.headers !== undefined && { headers: Object.keys(secret.headers) }),
@@ -83,12 +87,13 @@ export function openConnection(
 ): Connection | undefined {
   const entry = openedConnection(row, keeper)
   if (entry === undefined) return undefined
-  const { proxy: url, timeouts, websocket, ...rest } = entry
+  const { proxy: url, auth, timeouts, websocket, ...rest } = entry
   const proxy = url === undefined ? undefined : proxyOf(url)
   const transport = JSON.stringify([url, rest.ca, rest.cert, rest.key, timeouts?.connectMs])
   return {
     ...rest,
     ...(proxy !== undefined && { proxy }),
+    ...(auth !== undefined && { auth }),
     ...(timeouts !== undefined && { timeouts }),
     ...(websocket === true && { websocket }),
     poolName: createHash('sha256').update(transport).digest('base64'),
@@ -117,13 +122,12 @@ export function openedConnection(
   keeper: SecretKeeper,
 ): ConnectionEntry | undefined {
   const sealed = sealedIn(row)
-  const timeouts = timeoutsIn(row.connection)
-  const websocket = row.connection?.websocket === true
-  if (sealed === undefined && timeouts === undefined && !websocket) return undefined
+  const shown = shownIn(row.connection)
+  if (sealed === undefined && Object.keys(shown).length === 0) return undefined
   // Safe to parse unchecked: only we can have sealed this JSON.
-  const entry: Omit<ConnectionEntry, 'timeouts' | 'websocket'> =
+  const entry: Omit<ConnectionEntry, keyof Shown> =
     sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
-  return { ...entry, ...(timeouts !== undefined && { timeouts }), ...(websocket && { websocket }) }
+  return { ...entry, ...shown }
 }
 
 /** Binds the secrets of a connection to their channel, separately from the channel's credentials. */
@@ -149,9 +153,16 @@ function isStored(text: string, channelId: string, stored: ConnectionColumns, ke
   }
 }
 
-function timeoutsIn(shown: Record<string, unknown> | null): Timeouts | undefined {
-  const timeouts: object | null | undefined = typeof shown?.timeouts === 'object' ? shown.timeouts : undefined
-  return timeouts ?? undefined
+type Shown = Pick<ConnectionEntry, 'auth' | 'timeouts' | 'websocket'>
+
+/** Only we write this column, so its members are what we have checked. */
+function shownIn(column: Record<string, unknown> | null): Shown {
+  const { auth, timeouts, websocket } = (column ?? {}) as Shown
+  return {
+    ...(auth !== undefined && { auth }),
+    ...(timeouts !== undefined && { timeouts }),
+    ...(websocket === true && { websocket }),
+  }
 }
 
 function proxyOf(text: string): EgressProxy {

@@ -1,6 +1,6 @@
 import { invalid } from '../canonical/field-error.ts'
 import type { Json } from '../canonical/json.ts'
-import { namesFile } from './credential-files.ts'
+import { checkAwsKeys, namesFile } from './credential-files.ts'
 import { EntryReader, type Sections } from './entry-reader.ts'
 import { type ChannelEntry, channelEntry, type ModelEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
@@ -61,6 +61,7 @@ export function checkChannel(
         'is a file reference, which only gateway.yaml can contain; send the credential itself',
       )
   })
+  checkAwsKeys(reader, { entry: read.entry, path })
   checkReferences(reader, sections, { ...noEntries, channels: [{ entry: rest, path }] })
   const connection = readConnection(reader, { entry: read.entry, path }, { readFile: notHere, bounds })
   return entryOf(reader, path, { ...rest, ...(connection !== undefined && { connection }) })

@@ -25,13 +25,14 @@ export type PemName = 'ca' | 'cert' | 'key'
 
 /** Returns undefined if there are no such settings. */
 export function connectionDraft(all: Settings): ConnectionDraft | undefined {
-  const { proxy, ca, cert, key, ca_file, cert_file, key_file, headers, timeouts, websocket } = all
+  const { auth, proxy, ca, cert, key, ca_file, cert_file, key_file, headers, timeouts, websocket } = all
   const files = {
     ...(ca_file !== undefined && { ca: ca_file }),
     ...(cert_file !== undefined && { cert: cert_file }),
     ...(key_file !== undefined && { key: key_file }),
   }
   const draft: ConnectionDraft = {
+    ...(auth !== undefined && { auth }),
     ...(proxy !== undefined && { proxy }),
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),

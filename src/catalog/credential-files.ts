@@ -1,4 +1,6 @@
 import { mustBe } from '../db/settings/values.ts'
+import { readAwsKey } from './aws-credentials.ts'
+import type { ConnectionEntry } from './channel-connection.ts'
 import type { Entry, EntryReader } from './entry-reader.ts'
 import { whyUnreadable } from './named-file.ts'
 
@@ -35,3 +37,18 @@ export function readCredentials(
 }
 
 const isCredential = /^[\x21-\x7e]{1,8192}$/
+
+/**
+ * Reports credentials that cannot sign, without their contents. An empty one is the identity of the machine.
+ */
+export function checkAwsKeys(
+  reader: EntryReader,
+  { entry, path }: Entry<{ credentials: readonly string[]; connection?: Pick<ConnectionEntry, 'auth'> }>,
+): void {
+  if (entry.connection?.auth?.kind !== 'sigv4') return
+  for (const [index, credential] of entry.credentials.entries()) {
+    if (credential === '' || readAwsKey(credential) !== undefined) continue
+    const form = 'ACCESS_KEY_ID:SECRET_ACCESS_KEY, or ACCESS_KEY_ID:SECRET_ACCESS_KEY:SESSION_TOKEN'
+    reader.report([...path, 'api_keys', index], mustBe(`${form}; or empty, for the identity of the machine`))
+  }
+}

@@ -42,9 +42,10 @@ export function channelOut(row: ChannelRow, offers: readonly OfferRow[]): Json {
 }
 
 /** Returns the settings of a channel's connection. */
-export function connectionWords({ timeouts, ...rest }: ConnectionEntry): Json {
+export function connectionWords({ auth, timeouts, ...rest }: ConnectionEntry): Json {
   return {
     ...rest,
+    ...(auth !== undefined && { auth: snakeCased(auth) }),
     ...(timeouts !== undefined && { timeouts: snakeCased(timeouts) }),
   }
 }

@@ -6,6 +6,7 @@ import { membersOf, valuesOf } from '../db/settings/setting.ts'
 import { settingsOfTenants } from '../db/settings/tenant-settings.ts'
 import { mustBe, name, usd, wholeNumber } from '../db/settings/values.ts'
 import { protocolNames } from '../protocols/protocol.ts'
+import { awsScopeOf } from './aws-credentials.ts'
 import type { ConnectionEntry } from './channel-connection.ts'
 import { type ChannelPlace, protocolsOf } from './channel-protocols.ts'
 import { type ConnectionDraft, connectionDraft, connectionEntry } from './connection-entry.ts'
@@ -113,7 +114,8 @@ export const channelEntry = z
     base_url: baseUrl.optional(),
     api_keys: z
       .array(z.string().regex(/^[\x20-\x7e]{0,8192}$/, mustBe('at most 8192 visible ASCII characters')))
-      .min(1),
+      .min(1)
+      .optional(),
     models: upstreamModels,
     vendor: z.enum(vendorNames).optional(),
     traits: traitEntry.optional(),
@@ -129,6 +131,21 @@ export const channelEntry = z
     path: ['base_url'],
     error: 'cannot be combined with "protocols"',
   })
+  .refine((c) => c.api_keys !== undefined || c.auth?.kind === 'sigv4', {
+    path: ['api_keys'],
+    error: 'is missing',
+    when: isMap,
+  })
+  .superRefine((c, context) => {
+    const { auth } = c
+    if (auth?.kind !== 'sigv4') return
+    for (const [protocol, url] of Object.entries(placed(c))) {
+      if (awsScopeOf(auth, url) !== undefined) continue
+      const lacks = awsScopeOf({ region: 'any', ...auth }, url) === undefined ? 'service' : 'region'
+      const message = `is missing: the host of the base URL of ${protocol} does not say it`
+      context.addIssue({ code: 'custom', path: ['auth', lacks], message })
+    }
+  })
   .refine((c) => c.websocket !== true || placed(c)['openai-responses'] !== undefined, {
     path: ['websocket'],
     error: 'requires "openai-responses" among the protocols, because no other protocol supports WebSocket',
@@ -136,7 +153,8 @@ export const channelEntry = z
   .transform((c) => ({
     name: c.name,
     protocols: placed(c),
-    credentials: c.api_keys,
+    // Without keys, requests are signed with the identity of the machine.
+    credentials: c.api_keys ?? [''],
     offers: c.models,
     vendor: c.vendor,
     traits: c.traits,

@@ -1,4 +1,4 @@
-import { readCredentials } from './credential-files.ts'
+import { checkAwsKeys, readCredentials } from './credential-files.ts'
 import { EntryReader } from './entry-reader.ts'
 import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
@@ -36,6 +36,7 @@ export function readGatewayYaml(
     const { connection: _, ...channel } = entry
     const connection = readConnection(reader, { entry, path }, { readFile, bounds })
     const credentials = readCredentials(reader, { entry, path }, readFile)
+    checkAwsKeys(reader, { entry: { ...entry, credentials }, path })
     return { ...channel, credentials, ...(connection !== undefined && { connection }) }
   })
   if (reader.problems.length > 0) throw new Error(render(path, reader.problems))

@@ -134,6 +134,8 @@ async function callOnce(
     // We cancelled the call ourselves, so its failure says nothing about the channel.
     if (generation.ended !== undefined) breakerCall?.end('nothing', '')
     else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
+    // Its token may be newer than the call.
+    for (const secret of secretsOf(target)) generation.credentials.add(secret)
     recordError(generation, attempt, error)
     traced?.end()
     throw error

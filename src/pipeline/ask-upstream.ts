@@ -2,7 +2,7 @@ import { gatewayError } from '../canonical/error.ts'
 import { callsIn } from '../journal/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
-import { type Credential, credentialsOf, secretsOf } from '../routing/credentials.ts'
+import { type Credential, credentialsOf } from '../routing/credentials.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 import { attemptError, newAttempt, requestIdIn } from './attempt.ts'
 import { asGatewayError } from './ending.ts'
@@ -39,7 +39,7 @@ export async function askUpstream<T>(
   row.attempts.push(attempt)
   row.asked = target
   row.sentAt ??= sentAt
-  row.credentials.push(...secretsOf(target))
+  row.called.push(target)
   const side = upstreamSide(target.protocol)
   const traced = traceAttempt(gateway, trace, {
     record: attempt,

@@ -4,7 +4,6 @@ import { upstreamSide } from '../protocols/index.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import type { BreakerCall, CallOutcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
-import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
 import type { Chosen } from '../routing/targets.ts'
 import type { Verdict } from '../routing/verdict.ts'
@@ -59,7 +58,7 @@ export function callTarget(
   const { row } = admitted
   const record = newAttempt(target)
   row.attempts.push(record)
-  for (const secret of secretsOf(target)) if (!row.credentials.includes(secret)) row.credentials.push(secret)
+  row.called.push(target)
   const untranslatable = (cause: unknown): CallResult => {
     const error = asGatewayError(cause)
     record.passedOver = true

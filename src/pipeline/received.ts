@@ -9,6 +9,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { AttemptRecord, OpenRecord } from '../journal/record.ts'
 import type { BackgroundAdditions } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
+import type { CalledChannel } from '../routing/credentials.ts'
 import { kinds } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 import type { Traces } from '../telemetry/traces/traces.ts'
@@ -96,8 +97,8 @@ export interface RowSoFar {
   sentAt: number | null
   firstTokenAt: number | null
   readonly attempts: AttemptRecord[]
-  /** Credentials of the channels that were called. No text may show them. */
-  readonly credentials: string[]
+  /** The channels that were called. No text may show their secrets. */
+  readonly called: CalledChannel[]
   /** The target of `askUpstream`, whose answer or refusal is sent to the client. */
   asked: AskedTarget | null
   /** The notes of the request's last translation. */
@@ -206,7 +207,7 @@ function emptyRow(): RowSoFar {
     sentAt: null,
     firstTokenAt: null,
     attempts: [],
-    credentials: [],
+    called: [],
     asked: null,
     notes: null,
   }

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
+import { secretsOf } from '../routing/credentials.ts'
 import type { Arrival } from './received.ts'
 
 /**
@@ -23,9 +24,11 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
 }
 
 /**
- * Returns the secrets that no text of this request may show: its own key, and the credentials of the channels
- * that were called.
+ * Returns the secrets that no text of this request may show now: its own key, and those of the channels that
+ * were called. A token obtained since is one more.
  */
 export function knownSecrets({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
-  return token === undefined ? row.credentials : [...row.credentials, token]
+  const secrets = row.called.flatMap(secretsOf)
+  if (token !== undefined) secrets.push(token)
+  return secrets
 }

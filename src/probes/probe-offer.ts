@@ -5,6 +5,7 @@ import { putProbeVerdicts } from '../catalog/verdict-queries.ts'
 import type { Database } from '../db/database.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import { redactText } from '../redaction/redact.ts'
+import { everySecretOf } from '../routing/credentials.ts'
 import type { Ledger } from '../shipping/ledger.ts'
 import { probeBase, probeFetch } from './probe-fetch.ts'
 import { callerOf } from './probe-keys.ts'
@@ -36,7 +37,8 @@ export async function probeOffer(gateway: ProbeGateway, id: string, signal: Abor
   }
   const { calls, ms, interrupted, sections: all } = await ask(gateway, run, probed, signal)
   if (interrupted) return
-  const secrets = secretsOf(probed)
+  // An answer may repeat parts of its request.
+  const secrets = everySecretOf(probed.channel)
   const sections = all
     .filter((section) => section.id !== 'service')
     .map((section) => ({ ...section, checks: section.checks.map((line) => withoutSecrets(line, secrets)) }))
@@ -87,7 +89,7 @@ async function ask(
       isJson: true,
       timeoutMs: callMs,
       outputBound: boundOf(probed),
-      secrets: secretsOf(probed),
+      secrets: everySecretOf(probed.channel),
     },
     signal,
     { starts() {}, asks() {}, found() {}, ended() {} },
@@ -149,11 +151,6 @@ async function noteVerdicts(
     }
   })
   await gateway.database.jobs.ask(({ db }) => putProbeVerdicts(db, found), within)
-}
-
-/** An answer may repeat parts of its request. */
-function secretsOf({ channel }: ProbedOffer): string[] {
-  return [...channel.credentials, ...(channel.connection?.secrets ?? [])]
 }
 
 function withoutSecrets(line: Line, secrets: readonly string[]): Line {

@@ -4,6 +4,7 @@ import type { AllRows, ChannelRow } from '../catalog/queries.ts'
 import type { Database } from '../db/database.ts'
 import type { Gateway } from '../pipeline/gateway.ts'
 import { redactText } from '../redaction/redact.ts'
+import { everySecretOf } from '../routing/credentials.ts'
 import type { SecretKeeper } from '../secrets/secret-key.ts'
 import type { Ledger } from '../shipping/ledger.ts'
 import { probeBase, probeFetch } from './probe-fetch.ts'
@@ -90,7 +91,7 @@ export async function testOffer(
   })
   const latencyMs = Math.round(performance.now() - begunAt)
   const attempt = await attemptOf(gateway, answer.requestId)
-  const secrets = [...offer.channel.credentials, ...(offer.channel.connection?.secrets ?? [])]
+  const secrets = everySecretOf(offer.channel)
   const shown = redactText(answer.text, secrets, shownCharacters).slice(0, shownCharacters)
   const ok = answer.status >= 200 && answer.status <= 299
   return {

@@ -201,7 +201,12 @@ function readError(value: unknown, table: Pick<ErrorTable, 'read'>): VendorError
   if (typeof value === 'string' && value !== '') return { message: value }
   if (!isRecord(value)) return undefined
   const message =
-    wordOf(value.message) ?? wordOf(value.msg) ?? readDetail(value.detail) ?? readNested(value.message)
+    wordOf(value.message) ??
+    wordOf(value.msg) ??
+    // Amazon's refusals of an identity.
+    wordOf(value.Message) ??
+    readDetail(value.detail) ??
+    readNested(value.message)
   if (message === undefined) return undefined
   const words = table.read(value)
   return { message, ...words, retryAfterSeconds: words.retryAfterSeconds ?? retryAfterIn(value) }
@@ -301,6 +306,16 @@ function describe(headers: Headers, body: Buffer): string {
   return `${body.length} bytes of ${type}, not an error in this format`
 }
 
+/** A secret that crossed the cut would no longer be known by its value, so a long word there is left out. */
 function cut(text: string, charactersMax: number): string {
-  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}...`
+  if (text.length <= charactersMax) return text
+  let wordAt = charactersMax
+  while (wordAt > 0 && isVisibleAscii(text.charCodeAt(wordAt - 1))) wordAt--
+  return `${text.slice(0, charactersMax - wordAt < longWord ? charactersMax : wordAt)}...`
+}
+
+const longWord = 20
+
+function isVisibleAscii(code: number): boolean {
+  return code > 0x20 && code < 0x7f
 }

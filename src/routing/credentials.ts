@@ -8,6 +8,8 @@ export interface Credential {
   secret: string
   /** Identifies the credential without revealing the secret: the first 8 hex digits of its SHA-256. */
   name: string
+  /** The secrets last obtained for it, such as a session token. */
+  obtained?: readonly string[]
 }
 
 /**
@@ -31,20 +33,27 @@ export function everyCredentialOf(channel: Channel): readonly Credential[] {
   return rotationOf(channel).credentials
 }
 
+/** A channel that was called with one of its credentials. */
+export interface CalledChannel {
+  readonly channel: Channel
+  readonly credential: Credential
+}
+
 /**
- * Returns the secrets that must not appear in any row, log or error of a call: the credential, and the
- * secrets in the channel's connection settings.
+ * Returns the secrets that must not appear in any row, log or error of a call: the credential and its parts,
+ * what was obtained for it until now, and the secrets in the channel's connection settings.
  */
-export function secretsOf({
-  channel,
-  credential,
-}: {
-  channel: Channel
-  credential: Credential
-}): readonly string[] {
-  const { secret } = credential
+export function secretsOf({ channel: { connection }, credential }: CalledChannel): readonly string[] {
+  const { secret, obtained } = credential
   const own = secret === '' ? [] : [secret]
-  return channel.connection === undefined ? own : [...own, ...channel.connection.secrets]
+  if (connection === undefined) return own
+  const parts = connection.auth?.kind === 'sigv4' ? secret.split(':').slice(1) : []
+  return [...own, ...parts, ...(obtained ?? []), ...connection.secrets]
+}
+
+/** The same for every credential of a channel. */
+export function everySecretOf(channel: Channel): string[] {
+  return everyCredentialOf(channel).flatMap((credential) => secretsOf({ channel, credential }))
 }
 
 /** A channel's credentials, and the number of turns taken so far. */

@@ -3,6 +3,7 @@ import { redactText } from '../redaction/redact.ts'
 import { type Log, requestLog } from '../telemetry/log.ts'
 import type { BreakerCall } from './breakers.ts'
 import type { Target } from './candidates.ts'
+import { secretsOf } from './credentials.ts'
 import type { Routing } from './routing.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
 
@@ -41,7 +42,9 @@ export function recordFailure(
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
-      ...(error.cause === undefined ? {} : { cause: redactText(String(error.cause), [credential.secret]) }),
+      ...(error.cause === undefined
+        ? {}
+        : { cause: redactText(String(error.cause), secretsOf({ channel, credential })) }),
       ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
     requestLog(log, requestId).warn(

@@ -1,66 +1,45 @@
-import { gatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
-import type { BodyParts } from './paced-body.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { awsSigner } from './aws/aws-signer.ts'
+import type { AwsIdentities } from './aws/identities.ts'
+import { noHeaders, type Signer, type SignerOf } from './signer.ts'
 
-/** A request to a channel that is complete except for what proves whose it is. */
-export interface UnsignedRequest {
-  method: string
-  /** As the server sees it, even if a proxy reads the request on its way. */
-  url: string
-  /** Alternating names and values. Sent with them: `host`, and `content-length` if the body is one buffer. */
-  headers: readonly string[]
-  /** In pieces if it is large. The bytes are those that are sent, so they must not be changed. */
-  body: Buffer | Pick<BodyParts, 'pieces'> | null
-  credential: Target['credential']
+/** Returns what chooses by the setting `auth` of a channel. */
+export function signersWith(identities: AwsIdentities, clock: Clock): SignerOf {
+  return ({ channel: { connection }, protocol }) => {
+    const auth = connection?.auth
+    if (auth === undefined) return byProtocol[protocol]
+    switch (auth.kind) {
+      case 'bearer':
+        return bearer
+      case 'api-key':
+        return apiKey[protocol]
+      case 'sigv4':
+        return awsSigner(auth, identities, clock)
+    }
+  }
 }
-
-/** Alternating names and values. They replace headers of the same names, whoever set those. */
-export type SignedHeaders = readonly string[]
-
-/**
- * Returns the headers that prove to a channel's upstream whose request it is. Called right before the request
- * is sent; for WebSockets, once for each connection. Returns a promise only if it has to wait. If it throws
- * or rejects, nothing is sent, and the credential is treated like one that the upstream has refused.
- */
-export type Signer = (request: UnsignedRequest, call: SigningCall) => SignedHeaders | Promise<SignedHeaders>
-
-interface SigningCall {
-  /** Aborted when the call ends, such as when its client leaves or its time is over. */
-  readonly signal: AbortSignal
-}
-
-/** Chooses the signer of a channel's requests. */
-export type SignerOf = (target: Pick<Target, 'channel' | 'protocol'>) => Signer
-
-/** Every channel sends its secret, in the header of the protocol. */
-export const signerOf: SignerOf = ({ protocol }) => signers[protocol]
 
 const bearer = secretIn('authorization', 'Bearer ')
-const signers: Readonly<Record<Target['protocol'], Signer>> = {
+/**
+ * The headers that vendors read keys from. Azure has one of its own:
+ * https://learn.microsoft.com/en-us/azure/foundry/openai/api-version-lifecycle
+ */
+const apiKey = {
+  'openai-chat': secretIn('api-key'),
+  'openai-responses': secretIn('api-key'),
+  'openai-images': secretIn('api-key'),
+  'anthropic-messages': secretIn('x-api-key'),
+  gemini: secretIn('x-goog-api-key'),
+} satisfies Record<Target['protocol'], Signer>
+const byProtocol: Readonly<Record<Target['protocol'], Signer>> = {
+  ...apiKey,
   'openai-chat': bearer,
   'openai-responses': bearer,
   'openai-images': bearer,
-  'anthropic-messages': secretIn('x-api-key'),
-  gemini: secretIn('x-goog-api-key'),
 }
 
 /** An empty secret results in no header, because some upstreams require no credential. */
 function secretIn(header: string, scheme = ''): Signer {
   return ({ credential: { secret } }) => (secret === '' ? noHeaders : [header, scheme + secret])
-}
-
-export const noHeaders: SignedHeaders = []
-
-/** Calls the signer. Throws or rejects only with the GatewayError `upstream_request_unsigned`. */
-export function sign(signer: Signer, request: UnsignedRequest, call: SigningCall): ReturnType<Signer> {
-  try {
-    const signed = signer(request, call)
-    return signed instanceof Promise ? signed.catch(refuse) : signed
-  } catch (cause) {
-    return refuse(cause)
-  }
-}
-
-function refuse(cause: unknown): never {
-  throw gatewayError('upstream_request_unsigned', {}, { cause })
 }

@@ -6,7 +6,7 @@ import { tooLong } from './answer-errors.ts'
 import { broken, explain } from './call-errors.ts'
 import { answerHeadBytesMax, type OriginConnections } from './origin-connections.ts'
 import { byName, replaceHeaders } from './request-headers.ts'
-import type { Signer } from './signers.ts'
+import type { Signer } from './signer.ts'
 
 /** The call that uses a connection. */
 export interface SocketUser {

@@ -5,12 +5,16 @@ import type { Connection } from '../catalog/channel-connection.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
+import { AwsIdentities } from './aws/identities.ts'
+import { sdkSource } from './aws/sdk-source.ts'
 import { framingOf, framings } from './framings.ts'
 import { type OriginConnections, openOwnPlace, openPlace } from './origin-connections.ts'
 import type { BodyParts } from './paced-body.ts'
 import { headersOf, isParts, replaceHeaders, upgradeHeadersOf } from './request-headers.ts'
-import { noHeaders, type SignedHeaders, type SignerOf, sign, signerOf } from './signers.ts'
+import { noHeaders, type SignedHeaders, type SignerOf, sign } from './signer.ts'
+import { signersWith } from './signers.ts'
 import { SocketCall } from './socket-call.ts'
 import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
 import { timeoutsOf, type UpstreamBounds } from './timeouts.ts'
@@ -96,7 +100,7 @@ export class Upstreams {
     ways: Partial<VendorWays> = {},
   ) {
     this.#bounds = bounds
-    this.#ways = { signerOf, framings, ...ways }
+    this.#ways = { signerOf: ownSigners(), framings, ...ways }
     this.#load = load
     this.#lookup = lookup
     this.#ownOrigins = ownOrigins
@@ -253,6 +257,11 @@ export class Upstreams {
     this.#places.set(key, place)
     return place
   }
+}
+
+/** Tokens end by the time of day, and so do signatures: the clock of the machine is meant. */
+function ownSigners(): SignerOf {
+  return signersWith(new AwsIdentities(sdkSource, systemClock), systemClock)
 }
 
 type Sending = Dispatcher.DispatchOptions & { headers: string[] }

@@ -123,6 +123,25 @@ test('a patch changes what it names, null is the default, and the rest stays wit
   })
 })
 
+test('a channel that signs needs no keys, and shows how it signs, which a patch changes by parts', async () => {
+  const auth = { kind: 'sigv4', region: 'eu-west-1', service: 'bedrock' }
+  const { id, body } = await made({ auth, api_keys: undefined })
+  expect(body).toMatchObject({ auth, credentials: [{ last_four: null }] })
+  const role = 'arn:aws:iam::123456789012:role/models'
+  const patched = await admin('PATCH', `/channels/${id}`, { auth: { role_arn: role, region: 'us-east-1' } })
+  expect(patched.body.auth).toEqual({ ...auth, region: 'us-east-1', role_arn: role })
+  const wrong = await admin('PATCH', `/channels/${id}`, { auth: { service: 'sts' } })
+  expect(wrong).toMatchObject({ status: 400, body: { detail: expect.stringContaining('auth.service') } })
+  const bad = await admin('PATCH', `/channels/${id}`, { api_keys: ['not-a-key-of-amazon'] })
+  expect(bad).toMatchObject({ status: 400, body: { detail: expect.stringContaining('api_keys[0]') } })
+  expect(JSON.stringify(bad)).not.toContain('not-a-key-of-amazon')
+  const key = `AKIAEXAMPLEEXAMPLE00:${'s'.repeat(40)}`
+  const keyed = await admin('PATCH', `/channels/${id}`, { api_keys: [key] })
+  expect(keyed.body.credentials).toMatchObject([{ last_four: 'ssss' }])
+  const header = await admin('PATCH', `/channels/${id}`, { auth: null })
+  expect(header.body.auth).toEqual({})
+})
+
 test('a channel is called by WebSocket where it says so and speaks the protocol', async () => {
   const protocols = { 'openai-responses': gateway.upstream.url }
   const { id, body } = await made({ protocols })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { SignedHeaders, Signer } from '../../src/upstream/signers.ts'
+import type { SignedHeaders, Signer } from '../../src/upstream/signer.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { amazonFrame, amazonFraming, amazonType } from '../support/amazon-framing.ts'
 import { abortKey, freeKey, gatewayYaml } from '../support/gateway-yaml.ts'

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { UnsignedRequest } from '../../src/upstream/signers.ts'
+import type { UnsignedRequest } from '../../src/upstream/signer.ts'
 
 /** A signature as clouds have them: an HMAC over the method, the path, the host, all headers and the hash of the body. */
 export function hmacSigner({ method, url, headers, body, credential }: UnsignedRequest): string[] {

@@ -12,14 +12,12 @@ import { defaultsOf } from '../../src/db/settings/setting.ts'
 import { responsesFrames } from '../../src/protocols/openai-responses/frames.ts'
 import { protocolNames } from '../../src/protocols/protocol.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
+import { systemClock } from '../../src/runtime/clock.ts'
 import { SecretKeeper } from '../../src/secrets/secret-key.ts'
+import { AwsIdentities } from '../../src/upstream/aws/identities.ts'
 import { askList } from '../../src/upstream/model-lists/ask-list.ts'
-import {
-  type SignedHeaders,
-  type Signer,
-  signerOf,
-  type UnsignedRequest,
-} from '../../src/upstream/signers.ts'
+import type { SignedHeaders, Signer, UnsignedRequest } from '../../src/upstream/signer.ts'
+import { signersWith } from '../../src/upstream/signers.ts'
 import { type UpstreamCall, type UpstreamRequest, Upstreams } from '../../src/upstream/upstreams.ts'
 import { type EgressProxy, startEgressProxy } from '../support/egress-proxy.ts'
 import { hmacSigner, isSigned } from '../support/hmac-signer.ts'
@@ -138,9 +136,15 @@ const overSocket = {
 }
 const inPieces = ['a', 'b', 'c'].map((letter) => Buffer.alloc(300_000, letter))
 
+const noSource = () => Promise.reject(new Error('no source of identities'))
+const signerOf = signersWith(
+  new AwsIdentities({ ambient: noSource, assume: noSource }, systemClock),
+  systemClock,
+)
+
 test("without another signer, the channel's secret is sent in the header of its protocol", () => {
-  const sent = (protocol: (typeof protocolNames)[number], secret: string) =>
-    signerOf({ channel: channelOf(), protocol })(
+  const sent = (protocol: (typeof protocolNames)[number], secret: string, entry?: ConnectionEntry) =>
+    signerOf({ channel: channelOf(entry), protocol })(
       { method: 'POST', url: upstream.url, headers: [], body: null, credential: { secret, name: 'c' } },
       new AbortController(),
     )
@@ -152,6 +156,16 @@ test("without another signer, the channel's secret is sent in the header of its 
     ['gemini', ['x-goog-api-key', 'k']],
   ])
   for (const protocol of protocolNames) expect(sent(protocol, '')).toEqual([])
+  const chosen = (kind: 'bearer' | 'api-key') =>
+    protocolNames.map((protocol) => sent(protocol, 'k', { auth: { kind } }))
+  expect(chosen('bearer')).toEqual(protocolNames.map(() => ['authorization', 'Bearer k']))
+  expect(chosen('api-key')).toEqual([
+    ['api-key', 'k'],
+    ['api-key', 'k'],
+    ['x-api-key', 'k'],
+    ['api-key', 'k'],
+    ['x-goog-api-key', 'k'],
+  ])
 })
 
 describe('a signature is valid for what is sent', () => {

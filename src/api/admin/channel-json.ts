@@ -52,6 +52,9 @@ export const channelAnswer = z
       .describe('As in gateway.yaml: "*", or a map from model to the upstream\'s name.'),
     traits: z.record(z.string(), z.unknown()).nullable(),
     ...membersOf(settingsOfChannels, 'shown'),
+    auth: z
+      .record(z.string(), z.string())
+      .describe('How requests prove whose they are. Empty: with the credential in the header of the format.'),
     timeouts: z.record(z.string(), z.int()),
     websocket: z
       .boolean()
@@ -83,6 +86,7 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     models: isRecord(words.models) ? words.models : '*',
     traits: isRecord(words.traits) ? words.traits : null,
     ...jsonOf(settingsOfChannels, row),
+    auth: textsOf(words.auth),
     timeouts: numbersOf(words.timeouts),
     websocket: row.connection?.websocket === true,
     proxy: typeof words.proxy === 'string' ? withoutCredentials(words.proxy) : null,
@@ -133,6 +137,11 @@ function withoutCredentials(text: string): string {
 function numbersOf(value: unknown): Record<string, number> {
   const all: Json = isRecord(value) ? value : {}
   return Object.fromEntries(Object.entries(all).map(([name, number]) => [name, Number(number)]))
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const all: Json = isRecord(value) ? value : {}
+  return Object.fromEntries(Object.entries(all).map(([name, text]) => [name, String(text)]))
 }
 
 function pemOf(value: unknown): string | null {

@@ -9,6 +9,7 @@ import { unsavedChannel } from '../../catalog/unsaved-channel.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import type { Gateway } from '../../pipeline/gateway.ts'
 import { redactText } from '../../redaction/redact.ts'
+import { everySecretOf } from '../../routing/credentials.ts'
 import { askList, hasNoList, type ListBounds } from '../../upstream/model-lists/ask-list.ts'
 import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
 import { type AdminCall, type AdminEndpoint, adminEndpoint } from './endpoint.ts'
@@ -137,7 +138,7 @@ async function listed(
       models: [],
       is_cut: false,
       status: error.upstreamStatus ?? null,
-      error: wordsOfFailure(error, [...channel.credentials, ...(channel.connection?.secrets ?? [])]),
+      error: wordsOfFailure(error, everySecretOf(channel)),
     }
   }
 }

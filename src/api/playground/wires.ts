@@ -28,8 +28,14 @@ export function overheard(upstreams: Upstreams, wires: WireListener, known: stri
     call(...[target, request, listener]: Call) {
       const attempt = ++attempts
       const { channel, credential, baseUrl } = target
-      const secrets = credential === undefined ? [] : [...secretsOf({ channel, credential })]
-      known.push(...secrets)
+      const secrets: string[] = []
+      const learn = () => {
+        for (const secret of credential === undefined ? [] : secretsOf({ channel, credential })) {
+          if (!secrets.includes(secret)) secrets.push(secret)
+          if (!known.includes(secret)) known.push(secret)
+        }
+      }
+      learn()
       const { method, body } = request
       wires.request(attempt, {
         channel: channel.name,
@@ -38,15 +44,24 @@ export function overheard(upstreams: Upstreams, wires: WireListener, known: stri
         body: Buffer.isBuffer(body) ? redactText(body.toString('utf8'), secrets, charactersMax) : null,
       })
       const text = new WireText(secrets, (part) => wires.data(attempt, part))
-      return upstreams.call(target, request, overhear(listener, attempt, text, wires))
+      return upstreams.call(target, request, overhear(listener, { attempt, text, wires, learn }))
     },
   }
 }
 
-function overhear(listener: Listener, attempt: number, text: WireText, wires: WireListener): Listener {
+interface Overheard {
+  attempt: number
+  text: WireText
+  wires: WireListener
+  /** Adds the secrets that the signer of the call has obtained. */
+  learn(): void
+}
+
+function overhear(listener: Listener, { attempt, text, wires, learn }: Overheard): Listener {
   return {
     isWanted: () => listener.isWanted?.() ?? true,
     start(call, status, headers) {
+      learn()
       wires.start(attempt, status)
       listener.start(call, status, headers)
     },
@@ -60,6 +75,7 @@ function overhear(listener: Listener, attempt: number, text: WireText, wires: Wi
       listener.end()
     },
     fail(error, sent) {
+      learn()
       text.end()
       wires.end(attempt, redactText(error.message, text.secrets))
       listener.fail(error, sent)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readBlock } from '../../canonical/address-blocks.ts'
 import { boolean, integer, sql, text } from '../drizzle.cjs'
+import { authSection } from './auth-settings.ts'
 import { connectionSettings } from './connection-settings.ts'
 import { formOf } from './form.ts'
 import { setting, settingOf } from './setting.ts'
@@ -172,6 +173,7 @@ export const channelForm = formOf({ ...settingsOfChannels, ...connectionSettings
   { title: order },
   { title: most },
   { title: may },
+  authSection,
   { title: 'How it is called' },
   { title: 'Timeouts, ms', about: 'Empty: those of the process, which are also the longest.' },
   { title: 'Certificates' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { authSetting } from './auth-settings.ts'
 import type { FormOfSetting } from './setting.ts'
 import { mustBe, wholeNumber } from './values.ts'
 
@@ -35,6 +36,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   ...['proxy-authenticate', 'proxy-authorization'],
   ...['host', 'content-length', 'content-type', 'content-encoding', 'accept', 'accept-encoding', 'expect'],
   ...['authorization', 'x-api-key', 'x-goog-api-key'],
+  ...['x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'],
 ])
 
 const headerName = z
@@ -99,6 +101,7 @@ const msField = (label: string, about: string) =>
  * are secret and are sealed together: see catalog/channel-connection.ts. Absent ones stay absent.
  */
 export const connectionSettings = {
+  auth: authSetting,
   timeouts: {
     entry: timeouts.exactOptional(),
     form: {

@@ -30,6 +30,7 @@ export function formOf(
   }))
 }
 
-function isField(form: object): form is FieldOfForm {
-  return 'kind' in form
+/** A member of a map may be called `kind` too. */
+function isField(form: FormOfSetting): form is FieldOfForm {
+  return typeof form.kind === 'string'
 }

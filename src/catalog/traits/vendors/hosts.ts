@@ -25,14 +25,15 @@ export const hosts = {
     where: {
       'openai-chat': 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1',
       'openai-responses': 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1',
-      'anthropic-messages': 'https://bedrock-mantle.{region}.api.aws/anthropic',
+      'anthropic-messages': 'https://bedrock-runtime.{region}.amazonaws.com/anthropic',
     },
     traits: {},
     sources: [
+      'https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html',
       'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.html',
-      'https://portkey.ai/docs/aigw/integrations/llms/bedrock-mantle',
+      'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html',
     ],
-    read,
+    read: '2026-11-30',
   },
   groq: {
     title: 'Groq',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../canonical/error.ts'
 import { type Finding, findingsOf, inShell, messagesIn } from '../canonical/finding.ts'
 import { networkFailure } from '../canonical/network-failure.ts'
+import { awsScopeOf } from '../catalog/aws-credentials.ts'
 import { buildSnapshot } from '../catalog/build-snapshot.ts'
 import { demoBaseUrl } from '../catalog/demo.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
@@ -13,11 +14,15 @@ import type { Config } from '../config/config.ts'
 import type { Connections } from '../db/connections.ts'
 import { ChannelLoad } from '../routing/channel-load.ts'
 import { Bulkhead, inTurn } from '../runtime/bulkhead.ts'
+import { systemClock } from '../runtime/clock.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
 import { SecretKeeper } from '../secrets/secret-key.ts'
 import { refusedBaseUrls } from './allowed-addresses.ts'
+import { AwsIdentities } from './aws/identities.ts'
+import { sdkSource } from './aws/sdk-source.ts'
 import { askList, hasNoList } from './model-lists/ask-list.ts'
+import { signersWith } from './signers.ts'
 import { Upstreams } from './upstreams.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('channels')
@@ -47,13 +52,20 @@ export async function checkChannels(
     ]
   const real = channels.filter(({ protocols }) => !Object.values(protocols).includes(demoBaseUrl))
   if (real.length === 0) return [well('channels.none', 'there are no channels other than the demo')]
-  const upstreams = new Upstreams({ ...config.bounds, upstreamConnectMs: 5_000 }, new ChannelLoad(atOnce))
+  const identities = new AwsIdentities(sdkSource, systemClock)
+  const upstreams = new Upstreams(
+    { ...config.bounds, upstreamConnectMs: 5_000 },
+    new ChannelLoad(atOnce),
+    new Map(),
+    undefined,
+    { signerOf: signersWith(identities, systemClock) },
+  )
   try {
     const turns = new Bulkhead({ running: atOnce })
     const asked = await Promise.all(
       real
         .slice(0, channelsMost)
-        .map((channel) => inTurn(turns, () => checkChannel(upstreams, channel, signal))),
+        .map((channel) => inTurn(turns, () => checkChannel({ upstreams, identities }, channel, signal))),
     )
     const left = real.length - channelsMost
     return [
@@ -83,12 +95,24 @@ async function readChannels({ db, sql }: Connections, keys: Parameters<typeof re
   return [...channels.values()]
 }
 
-async function checkChannel(upstreams: Upstreams, channel: Channel, signal: AbortSignal): Promise<Finding[]> {
+interface Means {
+  upstreams: Upstreams
+  identities: AwsIdentities
+}
+
+async function checkChannel(
+  { upstreams, identities }: Means,
+  channel: Channel,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const [refused] = refusedBaseUrls([channel])
   if (refused !== undefined) return [privateAddress(channel, refused)]
   const findings: Finding[] = []
   for (let turn = 0; turn < Math.min(channel.credentials.length, credentialsMost); turn++) {
     try {
+      const identity = await identityFinding(identities, channel, { turn, signal })
+      if (identity !== undefined) findings.push(identity)
+      if (identity?.verdict === 'wrong') continue
       const { models } = await askList(upstreams, bounds, channel, { turn, signal })
       findings.push(
         well('channels.answers', `${channel.name} lists ${models.size} models${ordinal(channel, turn)}`),
@@ -101,6 +125,34 @@ async function checkChannel(upstreams: Upstreams, channel: Channel, signal: Abor
     }
   }
   return findings
+}
+
+/** Who signs the requests of a channel; undefined if nobody does. */
+async function identityFinding(
+  identities: AwsIdentities,
+  channel: Channel,
+  { turn, signal }: { turn: number; signal: AbortSignal },
+): Promise<Finding | undefined> {
+  const { name, connection, credentials } = channel
+  const auth = connection?.auth
+  const scope = auth?.kind === 'sigv4' ? awsScopeOf(auth, firstUrl(channel)) : undefined
+  if (auth === undefined || scope === undefined) return undefined
+  const where = ordinal(channel, turn)
+  try {
+    const key = await identities.of(credentials[turn] ?? '', auth, scope.region, { signal })
+    const origin = 'origin' in key ? `of ${key.origin}` : 'in api_keys'
+    const what = `${name} signs for ${scope.service} in ${scope.region} with the key ${key.accessKeyId} ${origin}${where}`
+    return well('channels.identity', what)
+  } catch (error) {
+    return wrong('channels.identity', `${name} has no identity to sign with${where}`, {
+      why: messagesIn(error),
+      fix:
+        auth.roleArn === undefined
+          ? `Give this machine an identity of Amazon, or put a key into api_keys of ${name}.`
+          : `Let the trust policy of the role ${auth.roleArn} name the identity that assumes it.`,
+      docs: 'docs/reference/models.md#amazon-bedrock',
+    })
+  }
 }
 
 function ordinal({ credentials }: Channel, turn: number): string {
@@ -156,7 +208,9 @@ function answered(
     return {
       finding: wrong('channels.credential', `${name} rejects its credential${ordinal(channel, turn)}`, {
         why: `The request for the list of models failed with status ${status}.${said}`,
-        fix: `Put a valid credential into api_keys of ${name}, then run:`,
+        fix: /Signature (expired|not yet current)/.test(said)
+          ? 'Set the clock of this machine: the vendor refuses a signature that is five minutes off. Then run:'
+          : `Put a valid credential into api_keys of ${name}, then run:`,
         run: `tollgate probe ${inShell(name)} MODEL`,
         docs: 'docs/runbook.md#an-upstream-refuses-a-credential',
       }),

@@ -37,6 +37,38 @@ test('a channel that cannot be reached says so at its test; its key is never sho
   await page.waitForURL('**/console/channels')
 })
 
+test('a channel of Amazon Bedrock is added without a key: its requests are signed', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.goto('/console/channels')
+  await page.getByRole('button', { name: 'Add a channel' }).click()
+  await page.getByLabel('Who serves it').first().click()
+  await page.getByRole('option', { name: 'Amazon Bedrock' }).click()
+  await page.getByLabel('Base URL').fill('https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1')
+  await page.getByLabel('Sign each request (SigV4)').waitFor()
+  await page.getByLabel('Chosen models').first().fill('gpt-oss')
+  await page.keyboard.press('Enter')
+  await axe(page)
+  await page.getByRole('button', { name: 'Add the channel' }).click()
+  await page.getByRole('heading', { name: 'bedrock', exact: true }).waitFor()
+  const { call } = await bed.makeOwner()
+  const stored = async () => (await call('GET', 'channels/bedrock')).body
+  expect(await stored()).toMatchObject({ vendor: 'bedrock', auth: { kind: 'sigv4' } })
+
+  await page.getByRole('button', { name: 'Edit the channel' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit bedrock' })
+  await dialog.getByLabel('Role to assume').fill('models')
+  await dialog.getByRole('button', { name: 'Save the channel' }).click()
+  await dialog.getByText(/must be the ARN of a role/).waitFor()
+  const role = 'arn:aws:iam::123456789012:role/models'
+  await dialog.getByLabel('Role to assume').fill(role)
+  await axe(page)
+  await dialog.getByRole('button', { name: 'Save the channel' }).click()
+  await page.getByText('Channel bedrock is saved').first().waitFor()
+  expect(await stored()).toMatchObject({ auth: { kind: 'sigv4', role_arn: role } })
+  await call('DELETE', 'channels/bedrock')
+})
+
 test('a channel of gateway.yaml answers its test, and has no button that changes it', async () => {
   const page = await bed.page()
   await bed.signIn(page)

@@ -11,8 +11,10 @@ export interface ChannelValues {
   name: string
   secret: string
   base_url: string
-  /** Of `other`. */
+  /** Of those with `hasFormats`. */
   format: string
+  /** Of Amazon: requests are signed. */
+  isSigned: boolean
   isPrivate: boolean
   /** `any`: all that the upstream lists, also later. */
   scope: 'chosen' | 'any'
@@ -25,6 +27,7 @@ export const newChannel: ChannelValues = {
   secret: '',
   base_url: '',
   format: 'openai-chat',
+  isSigned: true,
   isPrivate: false,
   scope: 'chosen',
   models: [],
@@ -35,7 +38,7 @@ export const channelFaults = {
   name: (name: string, { vendor }: ChannelValues) =>
     name.trim() === '' && vendor === other ? 'Give it a name, such as main.' : null,
   base_url: (url: string, { vendor }: ChannelValues) =>
-    vendor === other && !/^https?:\/\//.test(url.trim())
+    hasFormats({ vendor }) && !/^https?:\/\//.test(url.trim())
       ? 'An address that begins with https:// or http://'
       : null,
   models: (models: string[], { scope }: ChannelValues) =>
@@ -48,9 +51,16 @@ export function isOwnServer(vendor: string): boolean {
   return vendors.some((one) => one.vendor === vendor && one.kind === 'own')
 }
 
+/** Whether the form asks for a format, because the gateway knows no usual address. */
+export function hasFormats({ vendor }: Pick<ChannelValues, 'vendor'>): boolean {
+  return vendor === other || vendor === amazon
+}
+
+export const amazon = 'bedrock'
+
 /** Whether the form asks for an address. All others have one that the gateway knows. */
 export function needsUrl({ vendor }: Pick<ChannelValues, 'vendor'>): boolean {
-  return vendor === other || isOwnServer(vendor) || vendor === 'azure-openai' || vendor === 'bedrock'
+  return vendor === other || isOwnServer(vendor) || vendor === 'azure-openai' || vendor === amazon
 }
 
 /** Where the channel leads, and with what: enough to read its list of models. */
@@ -59,8 +69,12 @@ export function placeOf(values: ChannelValues): Schema<'UpstreamModelsRequest'> 
   return {
     api_keys: [values.secret.trim()],
     ...(needsUrl(values) && values.isPrivate ? { allow_private_address: true } : {}),
-    ...(values.vendor === other
-      ? { protocols: { [values.format]: url } }
+    ...(values.vendor === amazon ? { auth: { kind: values.isSigned ? 'sigv4' : 'bearer' } } : {}),
+    ...(hasFormats(values)
+      ? {
+          ...(values.vendor === amazon ? { vendor: amazon } : {}),
+          protocols: { [values.format]: url },
+        }
       : { vendor: values.vendor as Vendor, ...(needsUrl(values) && url !== '' ? { base_url: url } : {}) }),
   }
 }

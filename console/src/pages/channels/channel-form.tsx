@@ -8,16 +8,18 @@ import {
   type SwitchProps,
   TextInput,
 } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { formErrors } from '../../parts/form-errors.ts'
 import { Problem } from '../../parts/problem.tsx'
 import {
+  amazon,
   type ChannelValues,
   channelBody,
   channelFaults,
+  hasFormats,
   isOwnServer,
   needsUrl,
   newChannel,
@@ -71,7 +73,7 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
             form.clearErrors()
           }}
         />
-        {vendor === other ? (
+        {hasFormats(values) ? (
           <Select label="Its format" data={[...formats]} {...form.getInputProps('format')} />
         ) : null}
         {needsUrl(values) ? (
@@ -79,9 +81,13 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
             <TextInput
               label="Base URL"
               description={
-                vendor === other ? 'As its SDK takes it' : 'Empty: the usual address of this server'
+                hasFormats(values) ? 'As its SDK takes it' : 'Empty: the usual address of this server'
               }
-              placeholder="https://api.example.com/v1"
+              placeholder={
+                vendor === amazon
+                  ? 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1'
+                  : 'https://api.example.com/v1'
+              }
               {...form.getInputProps('base_url')}
             />
             <PrivateSwitch
@@ -90,12 +96,7 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
             />
           </>
         ) : null}
-        <PasswordInput
-          label="Key of the vendor"
-          description="It is stored encrypted, and never shown again. Empty: the server wants none."
-          autoComplete="off"
-          {...form.getInputProps('secret')}
-        />
+        <KeyFields form={form} />
         <ModelChoice
           place={channelFaults.base_url(values.base_url, values) === null ? placeOf(values) : undefined}
           scope={values.scope}
@@ -125,6 +126,33 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** The key, and whether requests are signed with it. */
+function KeyFields({ form }: { form: Pick<UseFormReturnType<ChannelValues>, 'values' | 'getInputProps'> }) {
+  const { vendor, isSigned } = form.values
+  return (
+    <>
+      {vendor === amazon ? (
+        <Switch
+          size="sm"
+          label="Sign each request (SigV4)"
+          description="With an access key, or with the identity of the gateway's machine. Off: an API key of Bedrock is sent."
+          {...form.getInputProps('isSigned', { type: 'checkbox' })}
+        />
+      ) : null}
+      <PasswordInput
+        label="Key of the vendor"
+        description={
+          vendor === amazon && isSigned
+            ? 'ACCESS_KEY_ID:SECRET_ACCESS_KEY, stored encrypted, and never shown again. Empty: the identity of the machine.'
+            : 'It is stored encrypted, and never shown again. Empty: the server wants none.'
+        }
+        autoComplete="off"
+        {...form.getInputProps('secret')}
+      />
+    </>
   )
 }
 

@@ -35,7 +35,9 @@ export interface ChannelDraft {
   name: string
   vendor?: string
   protocols?: Record<string, string>
-  api_keys: SecretText[]
+  auth?: Record<string, string>
+  /** A list is one credential of several parts. */
+  api_keys: (SecretText | readonly SecretText[])[]
   /** Maps our model name to the name at the upstream. */
   models: Record<string, string>
   priority?: number

@@ -2,6 +2,7 @@ import { vendors } from '../catalog/traits/vendors.ts'
 import { isMap } from './cells.ts'
 import { product } from './decimal.ts'
 import type { ChannelDraft, ModelDraft, SecretText } from './imported.ts'
+import { bedrockParameters, bedrockTarget } from './lite-llm-bedrock.ts'
 import { providers } from './lite-llm-places.ts'
 import { UniqueNames, type VariableNames, visibleName } from './names.ts'
 import { allowedHosts } from './private-hosts.ts'
@@ -61,6 +62,7 @@ export class Deployments {
     const isNamed = before !== undefined && (stated === undefined || before === stated)
     const provider = stated ?? before ?? guessed(model)
     const upstream = isNamed ? model.slice(slash + 1) : model
+    if (provider === 'bedrock') return this.#bedrockOf(upstream, params, where)
     const known = provider === undefined ? undefined : providers.get(provider)
     if (provider === undefined || known === undefined || upstream === '') {
       problems.lost(
@@ -106,12 +108,19 @@ export class Deployments {
     }
   }
 
+  #bedrockOf(model: string, params: Record<string, unknown>, where: string) {
+    const target = bedrockTarget(model, params, (value) => this.#textOf(value) || undefined)
+    if (typeof target !== 'string') return { ...target, title: `bedrock ${target.region}` }
+    this.#problems.lost(where, target)
+    return undefined
+  }
+
   /**
    * A channel can offer a model only once, so a second deployment of a model with the same address becomes a
    * separate channel.
    */
   #channel(target: {
-    place: Pick<ChannelDraft, 'vendor' | 'protocols' | 'allow_private_address'>
+    place: Pick<ChannelDraft, 'vendor' | 'protocols' | 'allow_private_address' | 'auth'>
     key: unknown
     title: string
     model: string
@@ -125,7 +134,11 @@ export class Deployments {
     const draft: ChannelDraft = {
       name,
       ...target.place,
-      api_keys: [this.#secretOf(target.key, name)],
+      api_keys: [
+        Array.isArray(target.key) && target.key.length > 0
+          ? target.key.map((part, at) => this.#secretOf(part, name, String(at + 1)))
+          : this.#secretOf(target.key, name),
+      ],
       models: {},
       priority: target.priority,
       disabled: false,
@@ -135,10 +148,11 @@ export class Deployments {
     return draft
   }
 
-  #secretOf(key: unknown, channel: string): SecretText {
+  #secretOf(key: unknown, channel: string, part?: string): SecretText {
     const variable = environVariable(key)
     if (variable !== undefined) return { variable, value: undefined }
-    return { variable: this.#variables.give(channel, 'key'), value: typeof key === 'string' ? key : '' }
+    const words = part === undefined ? ['key'] : ['key', part]
+    return { variable: this.#variables.give(channel, ...words), value: typeof key === 'string' ? key : '' }
   }
 
   /** Returns an empty string if its variable is not set. */
@@ -235,5 +249,6 @@ const carried: ReadonlySet<string> = new Set([
     'order',
     'max_parallel_requests',
   ],
+  ...bedrockParameters,
   ...['api_version', 'max_input_tokens', 'max_output_tokens', ...Object.values(priceParts)],
 ])

@@ -32,7 +32,7 @@ export function draftChannel(
 ): Record<string, unknown> {
   return {
     ...mapWords(plain(rest)),
-    api_keys: api_keys.map(write),
+    api_keys: api_keys.map((key) => [key].flat().map(write).join(':')),
     ...(proxy !== undefined && { proxy: write(proxy) }),
     ...(headers !== undefined && {
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, write(value)])),

@@ -34,9 +34,14 @@ export function settle(draft: Draft, problems: Problems, terms: SettleTerms): Im
   if (unset.length > 0 && !terms.forYaml) {
     throw new UnsetVariables(unset)
   }
+  const parts = new Set(
+    kept.channels.flatMap(({ api_keys }) =>
+      api_keys.flatMap((key) => ('variable' in key ? [] : key.map(({ variable }) => variable))),
+    ),
+  )
   const env = {
     ...terms.env,
-    ...Object.fromEntries(unset.map((name) => [name, standIn])),
+    ...Object.fromEntries(unset.map((name) => [name, parts.has(name) ? partStandIn : standIn])),
     ...Object.fromEntries(rendered.variables),
   }
   return {
@@ -65,11 +70,13 @@ function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
 
 /** Stands in for a value that only the gateway's environment will have. */
 const standIn = 'http://not-set.invalid'
+/** Stands in for a part of a credential. */
+const partStandIn = 'NotSetInTheEnvironment'
 
 function namesOfUnset(draft: Draft, env: SettleTerms['env']): string[] {
   const secrets = [
     ...draft.channels.flatMap(({ api_keys, proxy, headers }) => [
-      ...api_keys,
+      ...api_keys.flat(),
       ...(proxy === undefined ? [] : [proxy]),
       ...Object.values(headers ?? {}),
     ]),
@@ -95,7 +102,7 @@ function keepValid(draft: Draft, problems: Problems): Draft {
   const ids = new Set(valid.map(({ id }) => id))
   const channels = draft.channels.flatMap((channel) => {
     // Otherwise the author of such an export could make the gateway send its files to an upstream of theirs.
-    if (channel.api_keys.some(({ value }) => value !== undefined && namesFile(value))) {
+    if (channel.api_keys.flat().some(({ value }) => value !== undefined && namesFile(value))) {
       problems.lost(
         `channel "${channel.name}"`,
         'a credential starts with "file:", which refers to a file in gateway.yaml',

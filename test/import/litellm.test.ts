@@ -27,7 +27,7 @@ model_list:
   - model_name: local
     litellm_params: { model: ollama/llama3, api_base: "http://localhost:11434" }
   - model_name: aws
-    litellm_params: { model: bedrock/anthropic.claude }
+    litellm_params: { model: bedrock/amazon.nova-lite-v1:0 }
   - model_name: "openai/*"
     litellm_params: { model: "openai/*", api_key: os.environ/OPENAI_API_KEY }
 router_settings:
@@ -94,7 +94,7 @@ test('what has no place here is named', () => {
   expect(lost).toEqual(
     expect.arrayContaining([
       'model_list[0] "chat": its rpm',
-      expect.stringMatching(/^model_list\[5\] "aws": its provider in "bedrock/),
+      expect.stringMatching(/^model_list\[5\] "aws": only Claude and GPT models of Bedrock are carried over/),
       expect.stringMatching(/^model_list\[6\] "openai\/\*": it contains a pattern/),
       'fallbacks of "chat": fallbacks to the model itself or to models that are not carried over',
       'alias "small": a model already has this name',
@@ -201,4 +201,57 @@ model_list:
   const text = JSON.stringify(problems)
   expect(text).toContain('starts with \\"file:\\", which refers to a file in gateway.yaml')
   expect(text).not.toContain('/etc/shadow')
+})
+
+const bedrock = `
+model_list:
+  - model_name: claude
+    litellm_params: { model: bedrock/us.anthropic.claude-haiku-4-5-v1:0, aws_region_name: eu-west-1, aws_role_name: "arn:aws:iam::123456789012:role/models", aws_session_name: lite }
+  - model_name: opus
+    litellm_params: { model: bedrock/converse/anthropic.claude-opus-4-8, aws_region_name: os.environ/REGION, aws_access_key_id: os.environ/KEY_ID, aws_secret_access_key: os.environ/KEY_SECRET }
+  - model_name: oss
+    litellm_params: { model: bedrock/openai.gpt-oss-20b-1:0, aws_access_key_id: AKIAEXAMPLEEXAMPLE00, aws_secret_access_key: aSecret/of/forty+letters, aws_region_name: us-east-1 }
+  - model_name: keyed
+    litellm_params: { model: bedrock/anthropic.claude-haiku-4-5, api_key: os.environ/BEDROCK_KEY, aws_region_name: us-east-1 }
+  - model_name: nowhere
+    litellm_params: { model: bedrock/anthropic.claude-haiku-4-5, aws_profile_name: dev }
+`
+
+test('models of Bedrock that need no Converse are signed for: by the machine, a role or a key', () => {
+  const { file, problems, yaml } = read(bedrock, { env: { REGION: 'us-west-2' } })
+  expect(file.channels).toMatchObject([
+    {
+      vendor: 'bedrock',
+      protocols: { 'anthropic-messages': 'https://bedrock-runtime.eu-west-1.amazonaws.com/anthropic' },
+      connection: {
+        auth: { kind: 'sigv4', roleArn: 'arn:aws:iam::123456789012:role/models', sessionName: 'lite' },
+      },
+      credentials: [''],
+      offers: [{ model: 'claude', upstreamModel: 'us.anthropic.claude-haiku-4-5-v1:0' }],
+    },
+    {
+      protocols: { 'anthropic-messages': 'https://bedrock-runtime.us-west-2.amazonaws.com/anthropic' },
+      connection: { auth: { kind: 'sigv4' } },
+      offers: [{ upstreamModel: 'anthropic.claude-opus-4-8' }],
+    },
+    {
+      protocols: { 'openai-chat': 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1' },
+      connection: { auth: { kind: 'sigv4' } },
+      credentials: ['AKIAEXAMPLEEXAMPLE00:aSecret/of/forty+letters'],
+    },
+    { connection: { auth: { kind: 'bearer' } } },
+  ])
+  expect(yaml?.text).toContain(`${placeholder('KEY_ID')}:${placeholder('KEY_SECRET')}`)
+  expect(yaml?.text).not.toContain('aSecret/of')
+  expect(
+    problems.filter(({ level }) => level === 'lost').map(({ where, what }) => `${where}: ${what}`),
+  ).toEqual([
+    'model_list[4] "nowhere": it has no aws_region_name, or the environment variable for it is not set',
+  ])
+})
+
+test('a key of Bedrock whose variables are not set is refused by their names', () => {
+  expect(() => read(bedrock, { env: { REGION: 'us-west-2' }, forYaml: false })).toThrow(
+    expect.objectContaining({ names: ['BEDROCK_KEY', 'KEY_ID', 'KEY_SECRET'] }),
+  )
 })

@@ -15,7 +15,7 @@ interface BedrockTarget {
 
 /**
  * Reads the parameters of a deployment, or returns why it cannot be carried over. `textOf` reads a parameter
- * that may name a variable. https://docs.litellm.ai/docs/providers/bedrock, read 2026-11-30
+ * that may name a variable. https://docs.litellm.ai/docs/providers/bedrock
  */
 export function bedrockTarget(
   model: string,

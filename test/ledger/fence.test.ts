@@ -61,7 +61,7 @@ test('a request that began after the pause is in no doubt, and none is once Post
 
 test('a process that stops in doubt sends nothing for the requests that it had before the pause', async () => {
   const { wall, unanswered, fence } = aFence()
-  fence.doubt()
+  expect(fence.doubt()).toBeUndefined()
   wall.pass(pauseMs)
   const doubt = fence.doubtOf(firstIdAt(startMs))
   fence.stop()

@@ -123,7 +123,8 @@ test('a credential that is forbidden one model is used for other models', async 
     expect((await bed.ask('forbidden', { headers })).status).toBe(200)
   }
   expect(names().filter((name) => name === 'forbidden-1')).toHaveLength(1)
-  for (let i = 0; i < sessions; i++) await bed.ask('forbidden-too', { headers: { 'x-tollgate-session': `s${i}` } })
+  for (let i = 0; i < sessions; i++)
+    await bed.ask('forbidden-too', { headers: { 'x-tollgate-session': `s${i}` } })
   expect(new Set(names().slice(-sessions))).toEqual(new Set(['forbidden-1', 'forbidden-2']))
 })
 

@@ -7,7 +7,6 @@ export interface AwsKey {
   sessionToken: string | undefined
 }
 
-/** What an entry of `api_keys` must be if requests are signed. */
 /**
  * Reads an entry of `api_keys` of a channel with `sigv4`. Undefined if it is none. No part of a key contains
  * a colon: https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html, read 2026-11-30

@@ -75,7 +75,16 @@ export function parentPid(pid: number): number {
 
 /** Highest resident memory of the process's life, or since `resetPeakResident`, in MB. */
 export function peakResidentMb(pid: number): number {
-  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return memoryMb(pid, 'VmHWM')
+}
+
+/** Resident memory now, in MB. */
+export function residentMb(pid: number): number {
+  return memoryMb(pid, 'VmRSS')
+}
+
+function memoryMb(pid: number, name: string): number {
+  const kilobytes = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) / 1024
 }
 
